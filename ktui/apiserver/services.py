@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ktui.contract.events import ServerInfo
+from ktui.contract.faults import Fault
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
@@ -27,9 +28,27 @@ class ServerFacts(Protocol):
         ...
 
 
+class Faults(Protocol):
+    """Faults of the etcd that this server started."""
+
+    @property
+    def active(self) -> list[Fault]: ...
+
+    async def inject(self, fault: Fault) -> None:
+        """Begin one. ValueError when it cannot be, EtcdError."""
+        ...
+
+    async def end(self) -> None:
+        """End all of them."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`token` None: no authentication (`--insecure-http`). `event_ttl`: lifetime of an Event in seconds."""
+    """`token` None: no authentication (`--insecure-http`). `event_ttl`: lifetime of an Event in seconds.
+
+    `faults` None: this etcd was not started by ktui, or holds a snapshot.
+    """
 
     registry: Registry
     settings: Settings
@@ -39,3 +58,4 @@ class Services:
     codec: StoredCodec
     token: str | None
     event_ttl: int = 3600
+    faults: Faults | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from ktui.cli.output import warn
 from ktui.core.format import integer
 
 if TYPE_CHECKING:
+    from ktui.cli.child import ServerChild
     from ktui.client.connection import ServerConnection
     from ktui.client.target import Target
     from ktui.config.contexts import Context
@@ -62,15 +63,20 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
         async with _open(target_of(connection, user_agent)) as found:
             yield found
         return
-    async with demo_target(user_agent) as found:
+    async with demo_target(user_agent) as (found, _):
         yield found
 
 
 @asynccontextmanager
 async def demo_target(
-    user_agent: str, words: Sequence[str] = (), *, pods: int = 0, nodes: int = 0
-) -> AsyncIterator[Target]:
-    """A server for this one command, with the demo cluster complete before anything is sent.
+    user_agent: str,
+    words: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    *,
+    pods: int = 0,
+    nodes: int = 0,
+) -> AsyncIterator[tuple[Target, ServerChild]]:
+    """A server for this one command and its process, with the demo cluster complete before anything is sent.
 
     `words` are further options for `ktui serve`.
     """
@@ -81,12 +87,12 @@ async def demo_target(
 
     size = DemoSize(pods=pods or PODS, nodes=nodes or NODES)
     warn(f"starting a server with a demo cluster of {integer(size.pods)} pods …")
-    child = ServerChild(words)
+    child = ServerChild(words, environment)
     try:
         connection = await child.start()
         await seed(connection, make_plan(size))
         async with _open(target_of(connection, user_agent)) as found:
-            yield found
+            yield found, child
     finally:
         await child.stop()
 

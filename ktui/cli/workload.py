@@ -13,6 +13,7 @@ from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit_json, emit_json_text, progress
 from ktui.cli.targets import add_target_arguments, target_conflict
+from ktui.contract.faults import KINDS, TimedFault, timed_fault
 
 if TYPE_CHECKING:
     from ktui.workloads.running.knobs import Knobs
@@ -80,6 +81,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="the longest that it may run: 30s, 5m (default: 60s, at most 1h)",
     )
     add(
+        "--fault",
+        dest="faults",
+        metavar="KIND@T[:DURATION]",
+        type=fault,
+        action=_Append,
+        default=[],
+        help=f"disturb an etcd that ktui started, T seconds after the beginning: pause@10s:5s; "
+        f"kinds: {', '.join(KINDS)}",
+    )
+    add(
         "--compare",
         metavar="FILE.toml",
         nargs="*",
@@ -104,6 +115,14 @@ def seconds(text: str) -> float:
     if not 0 < value <= MOST_SECONDS:
         raise argparse.ArgumentTypeError(f"{text!r}: write a time such as 30s or 5m, at most 1h")
     return value
+
+
+def fault(text: str) -> TimedFault:
+    """`pause@10s:5s`."""
+    try:
+        return timed_fault(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def run(args: argparse.Namespace) -> int:
@@ -169,8 +188,15 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
     from ktui.workloads.running.runner import Run
 
     async with load_target(args) as found:
-        ask_before_load(found, workload, args)
-        run = Run(workload, variants, found.client, real=found.real)
+        ask_before_load(found.target, workload, args)
+        run = Run(
+            workload,
+            variants,
+            found.target.client,
+            real=found.target.real,
+            faults=args.faults,
+            revive=found.revive,
+        )
         if args.stream:
             await run.go(args.seconds, lambda: _stream(run))
             return run
@@ -193,18 +219,17 @@ async def _stream(run: Run) -> None:
         live_tables,
     )
 
-    loop, reader, markers = asyncio.get_running_loop(), asyncio.StreamReader(), list[str]()
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 
     def refuse(message: str) -> None:
         emit_json_text(encoded(Refused(message)), flush=True)
 
-    commands = asyncio.create_task(follow_commands(run, lines_of(reader), refuse, markers.append))
+    commands = asyncio.create_task(follow_commands(run, lines_of(reader), refuse))
     try:
         while True:
             await asyncio.sleep(SECOND)
-            emit_json_text(encoded(live_second(run, time.time(), " ".join(markers))), flush=True)
-            markers.clear()
+            emit_json_text(encoded(live_second(run, time.time())), flush=True)
             emit_json_text(encoded(live_tables(run)), flush=True)
     finally:
         commands.cancel()

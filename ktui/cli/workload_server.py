@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import secrets
+import socket
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ktui import __version__
 from ktui.cli.confirm import confirm
@@ -14,25 +18,55 @@ from ktui.workloads.running.knobs import WorkloadError
 
 if TYPE_CHECKING:
     from ktui.client.target import Target
+    from ktui.workloads.running.runner import Revive
     from ktui.workloads.running.workload import Workload
 
 EMBEDDED_ONLY = ("kube_version", "pods", "nodes", "record")
 
 
+class LoadTarget(NamedTuple):
+    """`revive` starts a killed server again after some seconds; None: it is not the run's own."""
+
+    target: Target
+    revive: Revive | None = None
+
+
 @asynccontextmanager
-async def load_target(args: argparse.Namespace) -> AsyncIterator[Target]:
+async def load_target(args: argparse.Namespace) -> AsyncIterator[LoadTarget]:
     """The target. A server that happens to run on this machine is not taken: only a named one is."""
     if args.attach or args.kubeconfig or args.context:
         if given := [name for name in EMBEDDED_ONLY if getattr(args, name)]:
             option = given[0].replace("_", "-")
             raise WorkloadError(f"--{option} is for a server of the run's own: leave out --attach")
         async with target(args, f"ktui/{__version__}") as found:
-            yield found
+            yield LoadTarget(found)
         return
     words = [f"--kube-version={args.kube_version}"] if args.kube_version else []
     words += [f"--record={args.record}"] if args.record else []
-    async with demo_target(f"ktui/{__version__}", words, pods=args.pods, nodes=args.nodes) as found:
-        yield found
+    agent = f"ktui/{__version__}"
+    if not any(fault.kind == "kill" for _, fault in args.faults):
+        async with demo_target(agent, words, pods=args.pods, nodes=args.nodes) as (found, _):
+            yield LoadTarget(found)
+        return
+    # What dies has to come back under its address, its token, and with its data.
+    with tempfile.TemporaryDirectory(prefix="ktui-workload-") as folder:
+        words += [f"--data-dir={folder}/etcd", f"--listen=127.0.0.1:{_free_port()}"]
+        environment = {"KTUI_TOKEN": secrets.token_urlsafe(16)}
+        async with demo_target(agent, words, environment, pods=args.pods, nodes=args.nodes) as (found, child):
+
+            async def revive(seconds: float) -> None:
+                await child.wait()
+                await asyncio.sleep(seconds)
+                await child.start()
+
+            yield LoadTarget(found, revive)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 def ask_before_load(found: Target, workload: Workload, args: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from ktui.contract import paths
 from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
 from ktui.contract.etcd import Churn, KeyDetail, KeyHistory, KeyPage, PrefixPage, SurveyPage
 from ktui.contract.events import RequestFinished, ServerInfo
+from ktui.contract.faults import ActiveFaults, Fault
 from ktui.contract.rules import Rules
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
@@ -38,6 +39,15 @@ class KtuiApi:
         """Make the server follow another version's rules from the next request on."""
         wanted = Rules(kube_version, dict(feature_gates))
         return self._read(paths.BEHAVIOUR, await self.client.send_json("PUT", paths.BEHAVIOUR, wanted), Rules)
+
+    async def inject(self, fault: Fault) -> ActiveFaults:
+        """Make the server begin a fault; refused unless it has started its etcd itself."""
+        return self._read(
+            paths.FAULTS, await self.client.send_json("POST", paths.FAULTS, fault), ActiveFaults
+        )
+
+    async def end_faults(self) -> ActiveFaults:
+        return self._read(paths.FAULTS, await self.client.send_json("DELETE", paths.FAULTS, {}), ActiveFaults)
 
     async def keep_requests(self) -> None:
         """Make the server keep finished requests from now on, for `finished_request`."""

@@ -176,6 +176,20 @@ class EtcdClient:
         await self._call(rpcs.COMPACT, request, decode, other_text, "compact")
         self.ledger.saw_compaction(revision)
 
+    async def set_no_space(self, raised: bool) -> None:
+        """Raise or disarm the alarm NOSPACE, as a full quota would raise it: etcd then refuses writes."""
+
+        async def decode(raw: bytes) -> Decoded[None]:
+            return Decoded(None, rpc.AlarmResponse.FromString(raw).header)
+
+        action = rpc.AlarmRequest.ACTIVATE if raised else rpc.AlarmRequest.DEACTIVATE
+        request = rpc.AlarmRequest(action=action, alarm=rpc.NOSPACE)
+        await self._call(rpcs.ALARM, request, decode, other_text, "alarm")
+
+    def reroute(self, to: str = "", watches: str = "") -> None:
+        """Send everything, or watches only, by way of another endpoint (a proxy); "": as configured."""
+        self._transport.endpoints.reroute(to, watches)
+
     def watch(
         self,
         key: bytes,

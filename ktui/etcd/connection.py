@@ -27,10 +27,12 @@ class EtcdConnection:
         self.number = number
         self.heard_at = 0.0
         self.lost = False
+        self._moved = False
         self.channel = channel
         self._opened_at = time.monotonic()
         self._failed_at = 0.0
         self._calls: set[grpc.aio.Call] = set()
+        self._watches: set[grpc.aio.Call] = set()
 
     @property
     def in_use(self) -> bool:
@@ -74,8 +76,9 @@ class EtcdConnection:
         if self.lost:
             raise faults.lost(self.endpoint)
         call = self.channel.stream_stream(path)(metadata=metadata)
-        self._calls.add(call)
-        call.add_done_callback(self._calls.discard)
+        for calls in (self._calls, self._watches):
+            calls.add(call)
+            call.add_done_callback(calls.discard)
         return call
 
     def fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
@@ -94,9 +97,15 @@ class EtcdConnection:
         for call in list(self._calls):
             call.cancel()
 
+    def move_watches(self) -> None:
+        """End the watches with ConnectionLostError, so that they resume elsewhere; other calls go on."""
+        self._moved = True
+        for call in list(self._watches):
+            call.cancel()
+
     def ended(self) -> ConnectionLostError | None:
-        """For a cancelled call: the error, if `give_up` cancelled it."""
-        return faults.lost(self.endpoint) if self.lost and not _cancelling() else None
+        """For a cancelled call: the error, if `give_up` or `move_watches` cancelled it."""
+        return faults.lost(self.endpoint) if (self.lost or self._moved) and not _cancelling() else None
 
     async def close(self) -> None:
         await self.channel.close()

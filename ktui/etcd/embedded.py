@@ -96,6 +96,13 @@ class EmbeddedEtcd:
         if self._throwaway is not None:
             await asyncio.to_thread(self._throwaway.remove)
 
+    def order(self, order: bytes) -> None:
+        """Pause, continue, kill or start etcd (`warden.PAUSE` …). EmbeddedEtcdError if it has ended."""
+        process = self._process
+        if process is None or process.stdin is None or process.returncode is not None:
+            raise EmbeddedEtcdError("the embedded etcd does not run.")
+        process.stdin.write(order)
+
     @property
     def _own(self) -> TemporaryEtcd:
         if self._throwaway is None:

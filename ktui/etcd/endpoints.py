@@ -39,6 +39,9 @@ class Endpoints:
         self._connections: dict[int, EtcdConnection] = {}
         self._leaving: set[EtcdConnection] = set()  # replaced, and closed once their calls have ended
         self._active = 0
+        self._detour: Endpoint | None = None  # of a fault: where to connect instead
+        self._watch_detour: Endpoint | None = None
+        self._watching: EtcdConnection | None = None  # to the watches' own detour
 
     def __len__(self) -> int:
         return len(self._endpoints)
@@ -62,6 +65,28 @@ class Endpoints:
         if connection is None:
             connection = self._connections[self._active] = self._open(self._active)
         return connection
+
+    def watch_connection(self) -> EtcdConnection:
+        """The connection for a watch: the one in use, unless watches take a detour of their own."""
+        if self._watch_detour is None:
+            return self.connection()
+        if self._watching is None or self._watching.lost:
+            self._watching = self._to(self._watch_detour, self._active)
+            self._leaving.add(self._watching)  # closed once its watches have ended
+        return self._watching
+
+    def reroute(self, to: str = "", watches: str = "") -> None:
+        """Connect to `to` from now on whatever the endpoint, and to `watches` for watches; "": as configured.
+
+        For faults that are injected by a proxy. Watches resume over the new route; other calls in flight
+        end over the old one.
+        """
+        self._detour = parse_endpoint(to) if to else None
+        self._watch_detour, self._watching = parse_endpoint(watches) if watches else None, None
+        for connection in (*self._connections.values(), *self._leaving):
+            connection.move_watches()
+        for connection in list(self._connections.values()):
+            self._retire(connection)
 
     def open(self) -> list[EtcdConnection]:
         """The connection in use, and those with calls or watches in flight."""
@@ -95,6 +120,8 @@ class Endpoints:
         """Close replaced connections without calls in flight."""
         for connection in [one for one in self._leaving if not one.in_use]:
             self._leaving.discard(connection)
+            if connection is self._watching:
+                self._watching = None
             await connection.close()
 
     async def close(self) -> None:
@@ -109,8 +136,10 @@ class Endpoints:
             self._leaving.add(self._connections.pop(connection.number))
 
     def _open(self, number: int) -> EtcdConnection:
-        endpoint = self._endpoints[number]
-        return EtcdConnection(endpoint.text, self._channel(endpoint), number)
+        return self._to(self._detour or self._endpoints[number], number)
+
+    def _to(self, endpoint: Endpoint, number: int) -> EtcdConnection:
+        return EtcdConnection(self._endpoints[number].text, self._channel(endpoint), number)
 
     def _channel(self, endpoint: Endpoint) -> grpc.aio.Channel:
         options: list[tuple[str, int | str]] = [*_OPTIONS]

@@ -36,6 +36,7 @@ AUTHENTICATE = Rpc("authenticate", "/etcdserverpb.Auth/Authenticate", harmless=T
 TXN = Rpc("txn", "/etcdserverpb.KV/Txn", harmless=False, linearizable=True)
 COMPACT = Rpc("compact", "/etcdserverpb.KV/Compact", harmless=False)
 LEASE_GRANT = Rpc("lease_grant", "/etcdserverpb.Lease/LeaseGrant", harmless=False)
+ALARM = Rpc("alarm", "/etcdserverpb.Maintenance/Alarm", harmless=False)
 # Only reads, but is not among the RPCs of a read-only connection: Range, Watch, Status.
 LEASE_TTL = Rpc("lease_ttl", "/etcdserverpb.Lease/LeaseTimeToLive", harmless=False)
 

@@ -99,7 +99,7 @@ class Transport:
         """A bidirectional stream of raw messages that ends if etcd loses its leader, and its connection."""
         WATCH.check(self.read_only)
         credentials = await self._credentials()
-        connection = self.endpoints.connection()
+        connection = self.endpoints.watch_connection()
         return connection.watch(WATCH.path, (("hasleader", "true"), *credentials)), connection
 
     def watch_failed(self, error: EtcdError, connection: EtcdConnection) -> None:

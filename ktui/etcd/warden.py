@@ -2,7 +2,9 @@
 
 usage: warden.py PARENT_PID LOCK_FD THROWAWAY_DIR|- -- ETCD [FLAG…]
 
-ktui holds the other end of standard input. When that closes, or when the
+ktui holds the other end of standard input, and may write orders to it, a byte
+each: P pauses etcd (SIGSTOP), C lets it continue, K kills it, S starts it again.
+When standard input closes, or when the
 parent ends in any way, etcd is stopped and the temporary directory is
 removed; it stays if etcd ends by itself (ktui may try again). On Linux the
 kernel also kills etcd if the warden itself is killed: the warden has one
@@ -19,6 +21,7 @@ import sys
 import time
 
 GRACE_SECONDS = 3.0
+PAUSE, CONTINUE, KILL, START = b"P", b"C", b"K", b"S"
 _PR_SET_PDEATHSIG = 1
 
 
@@ -63,17 +66,46 @@ def watch_parent(parent: int) -> list[int]:
     return descriptors
 
 
-def wait(etcd: int, ends: list[int], wakeup: int) -> int | None:
+class Etcd:
+    """The process; `pid` is 0 between an order to kill it and one to start it."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._command = command
+        self.pid = start(command)
+
+    def obey(self, order: bytes) -> None:
+        """Do what a byte of standard input says."""
+        if order == START and not self.pid:
+            self.pid = start(self._command)
+        elif self.pid and order == KILL:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self.pid = 0
+        elif self.pid and order in (PAUSE, CONTINUE):
+            os.kill(self.pid, signal.SIGSTOP if order == PAUSE else signal.SIGCONT)
+
+    def ended(self) -> int | None:
+        """Its exit status if it has ended by itself."""
+        if not self.pid:
+            return None
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        return status if pid else None
+
+
+def wait(etcd: Etcd, ends: list[int], wakeup: int) -> int | None:
     """etcd's exit status if it ends by itself; None if it has to be stopped."""
     while True:
         readable, _, _ = select.select([wakeup, *ends], [], [])
         if wakeup in readable:
             if signal.SIGTERM in os.read(wakeup, 64):
                 return None
-            pid, status = os.waitpid(etcd, os.WNOHANG)
-            if pid:
+            if (status := etcd.ended()) is not None:
                 return status
-        if any(end in readable for end in ends):
+        if 0 in readable:
+            if not (order := os.read(0, 1)):
+                return None
+            etcd.obey(order)
+        elif any(end in readable for end in ends):
             return None
 
 
@@ -104,10 +136,12 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     ends = watch_parent(parent)
-    etcd = start(command)
+    etcd = Etcd(command)
     status = wait(etcd, ends, wakeup)
     if status is None:
-        stop(etcd, throwaway == "-", wakeup)
+        if etcd.pid:
+            etcd.obey(CONTINUE)  # a paused one could not end by itself
+            stop(etcd.pid, throwaway == "-", wakeup)
         if throwaway != "-":
             shutil.rmtree(throwaway, ignore_errors=True)
         status = 0

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ktui.etcd.binary import packaged_binary
+from ktui.etcd.injection.proxy import Proxy
 from tools.faults import schedule as schedules
 from tools.faults.bench import Bench
-from tools.faults.proxy import Proxy
 from tools.faults.records import Violations
 from tools.faults.schedule import Plan, run
 from tools.faults.selftest import PLANTS, clean_schedule, missed

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from ktui.etcd.injection.proxy import Proxy
 from tools.faults.cluster import Cluster, Member
 from tools.faults.oracle import Oracle
-from tools.faults.proxy import Proxy
 from tools.faults.server import Server
 
 LASTS = (0.3, 1.0, 2.0, 4.0)  # seconds

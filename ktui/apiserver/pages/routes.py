@@ -16,6 +16,7 @@ from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
+from ktui.apiserver.pages.faults import FaultPages
 from ktui.apiserver.pages.finished import FinishedPages
 from ktui.apiserver.pages.health import Check, HealthPages
 from ktui.apiserver.pages.responses import send_json
@@ -97,6 +98,10 @@ class Pages:
         router.add("GET", paths.PRESENT, self._telemetry.present)
         router.add("GET", paths.BEHAVIOUR, settings.behaviour)
         router.add("PUT", paths.BEHAVIOUR, settings.switch)
+        faults = FaultPages(self._services)
+        router.add("GET", paths.FAULTS, faults.get)
+        router.add("POST", paths.FAULTS, faults.inject)
+        router.add("DELETE", paths.FAULTS, faults.end)
         router.add("GET", paths.REQUESTS, self._finished.newest)
         router.add("GET", f"{paths.REQUESTS}/{{}}", self._finished.one)
         prefix, registry = self._services.facts.info().etcd_prefix, self._services.registry

@@ -21,6 +21,7 @@ from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
 from ktui.cli.server.facts import Facts
+from ktui.cli.server.faults import FaultInjector
 from ktui.cli.server.heap import trim_when_quiet
 from ktui.cli.server.log_telemetry import log_telemetry
 from ktui.cli.server.record import record
@@ -54,6 +55,7 @@ class Composition:
         self._args = config.args
         self._bus = Bus()
         self._demo: Demo | None = None
+        self._faults: FaultInjector | None = None
         self._supervisor = Supervisor(self._publish_failures)
         self._bus.add_snapshot(lambda: [found] if (found := self._task_failures()).failures else [])
         self._source = EtcdSource(config.args, self._bus, self._supervisor)
@@ -81,6 +83,8 @@ class Composition:
         log.info("%s etcd %s at %s, prefix %s", self._source.kind, client.version, where, self._source.prefix)
         settings = self._settings(client)
         self._registry = registry = self._make_registry(client, settings)
+        if self._source.embedded is not None and self._source.kind == "embedded":
+            self._faults = FaultInjector(self._source.embedded, client, self._bus)
         browser = EtcdBrowser(client, self._source.prefix, resource_at, gentle=not self._owned)
         services = self._services(client, settings, registry, browser)
         self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls(), self._supervisor)
@@ -114,6 +118,8 @@ class Composition:
     async def stop(self) -> None:
         withdraw(os.getpid())
         await stop(*self._tasks)
+        if self._faults is not None:
+            await self._faults.close()
         if self._http is not None:
             await self._http.stop()
         if self._registry is not None:
@@ -165,6 +171,7 @@ class Composition:
             etcd=browser,
             codec=self._codec,
             token=self._config.token,
+            faults=self._faults,
         )
 
     def _tls(self) -> TlsFiles | None:

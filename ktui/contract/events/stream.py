@@ -12,6 +12,6 @@ class Dropped(Event, frozen=True, kw_only=True, tag="dropped"):
 
 
 class Marker(Event, frozen=True, kw_only=True, tag="marker"):
-    """A marker that a user set while recording; no server sends it."""
+    """A moment to find again: a user set it while recording, or the server injected a fault."""
 
     text: str = ""

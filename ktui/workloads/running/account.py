@@ -94,6 +94,13 @@ class Account:
         """A client has its answer: the server's account of it comes, or has come."""
         self._answered += 1
 
+    def server_ended(self) -> None:
+        """The server was killed: it gives no account of the requests that were open."""
+        self._open.clear()
+        self._watched.clear()
+        self._verbs.clear()
+        self._finished_count = self._answered
+
     async def settled(self) -> None:
         """Wait until the server has accounted for every request that was answered, and none is open."""
         while self._open or self._finished_count < self._answered:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from ktui.contract.faults import Fault
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import Cluster
@@ -44,10 +45,15 @@ class FindingsTable:
         return self.shown() | ({"data": list(self.data)} if self.data else {})
 
 
+async def _no_faults(fault: Fault) -> None:
+    raise AssertionError(f"no run to inject {fault} into")
+
+
 @dataclass(slots=True)
 class LoadContext:
     """`found` are figures that only the workload knows, by name; `now` says in a few words what goes on.
 
+    `inject` begins a fault (ClientError): name the workload's kinds in `Workload.faults`.
     `speed` is by how much simulated time is faster than real time: a workload that simulates sets it.
     """
 
@@ -67,6 +73,7 @@ class LoadContext:
     _phase: str = "run"
     began: Callable[[str], None] = lambda _: None
     stopped: Callable[[], None] = lambda: None
+    inject: Callable[[Fault], Awaitable[None]] = field(default=_no_faults)
 
     @property
     def phase(self) -> str:

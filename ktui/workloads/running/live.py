@@ -1,17 +1,20 @@
 """A run as it goes on: one line of JSON a second, and commands on standard input.
 
 `ktui workload run NAME --stream` writes the lines; the dashboard reads them, in a process of its own.
-Commands are lines, too: `set KNOB VALUE` and `stop`.
+Commands are lines, too: `set KNOB VALUE`, `fault KIND` and `stop`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ktui.client.connection import ClientError
+from ktui.contract.faults import Fault
+from ktui.supervision import stop
 from ktui.workloads.running.knobs import WorkloadError, written
 
 if TYPE_CHECKING:
@@ -69,8 +72,10 @@ Line = LiveSecond | Tables | Refused | Finished
 DECODER = msgspec.json.Decoder(Line)
 
 
-def live_second(run: Run, at: float, marker: str) -> LiveSecond:
+def live_second(run: Run, at: float) -> LiveSecond:
     """The figures since the last call."""
+    marker = " ".join(run.markers)
+    run.markers.clear()
     figures = run.account.take_live()
     errors = figures.rejected + figures.failed
     routes = dict(figures.letters)
@@ -109,19 +114,26 @@ def encoded(line: Line) -> str:
     return msgspec.json.encode(line).decode()
 
 
-async def follow_commands(
-    run: Run, lines: AsyncIterator[str], refused: Callable[[str], None], marked: Callable[[str], None]
-) -> None:
+async def follow_commands(run: Run, lines: AsyncIterator[str], refused: Callable[[str], None]) -> None:
     """Do what the lines say until they end; then stop the run."""
+    faults: set[asyncio.Task[None]] = set()
+
+    async def obey(doing: Awaitable[None]) -> None:
+        try:
+            await doing
+        except (WorkloadError, ClientError, ValueError) as error:
+            refused(str(error))
+
     async for line in lines:
         word, _, rest = line.strip().partition(" ")
-        try:
-            if word == "set":
-                name, _, text = rest.partition(" ")
-                await run.set(name, text)
-                marked(f"{name}={text}")
-            elif word == "stop":
-                break
-        except (WorkloadError, ClientError) as error:
-            refused(str(error))
+        if word == "set":
+            name, _, text = rest.partition(" ")
+            await obey(run.set(name, text))
+        elif word == "fault":
+            task = asyncio.create_task(obey(run.fault(Fault(rest))))
+            faults.add(task)
+            task.add_done_callback(faults.discard)
+        elif word == "stop":
+            break
     run.stop()
+    await stop(*faults)

@@ -13,17 +13,21 @@ from functools import partial
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
+from ktui.contract.faults import Fault, TimedFault
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import read_cluster
 from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import Fleet
-from ktui.workloads.running.knobs import Knobs
+from ktui.workloads.running.knobs import Knobs, WorkloadError
 from ktui.workloads.running.workload import Workload
 
 SETTLE_SECONDS = 15.0  # for the server to end the requests of clients that have gone
 CANCELLATIONS, CANCEL_SECONDS = 10, 6.0
+AGAIN_SECONDS = 0.1  # between attempts to reach a server that was killed
 SLICES = 4  # of each side of a comparison: A B A B A B A B
+
+Revive = Callable[[float], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -40,9 +44,22 @@ class Run:
     """One run of one workload at one server. `go` once; then `account` and `variants` hold the results."""
 
     def __init__(
-        self, workload: Workload, variants: Sequence[Knobs], client: ApiClient, *, real: bool
+        self,
+        workload: Workload,
+        variants: Sequence[Knobs],
+        client: ApiClient,
+        *,
+        real: bool,
+        faults: Sequence[TimedFault] = (),
+        revive: Revive | None = None,
     ) -> None:
+        """`faults` strike each slice of the run at their time; `revive` starts a killed server again."""
         self.workload = workload
+        self.faults = faults
+        self.markers: list[str] = []  # knobs and faults used since the last line of the stream
+        self._revive = revive
+        self._injected = False
+        self._server_ended = False
         self.id = secrets.token_hex(3)
         names = [""] if len(variants) == 1 else [chr(ord("A") + place) for place in range(len(variants))]
         self.variants = [RunVariant(name, knobs) for name, knobs in zip(names, variants, strict=True)]
@@ -51,6 +68,7 @@ class Run:
         self.account = Account(self.id)
         self.began = 0.0
         self.seconds = 0.0
+        self.problems: list[str] = []
         self.ended = ""  # why it ended: "complete", "stopped" or "time"
         self._stopping = asyncio.Event()
         self.version = ""
@@ -59,6 +77,8 @@ class Run:
 
     async def go(self, seconds: float, beside: Callable[[], Awaitable[None]] | None = None) -> None:
         """Run for at most `seconds`, with `beside` as long as it lasts. Raises ClientError."""
+        for kind in {*self.workload.faults, *(fault.kind for _, fault in self.faults)}:
+            await self._check_fault(kind)
         rules = await self._rules()
         fleet = Fleet(self.client.connection, impersonates=not self.real)
         await self._prepare(fleet)
@@ -97,12 +117,15 @@ class Run:
         self._phase_began = time.monotonic()
         work = asyncio.ensure_future(self.workload.run(variant.context))
         asked = asyncio.ensure_future(self._stopping.wait())
+        faults = [asyncio.ensure_future(self._strike(at, fault)) for at, fault in self.faults]
         try:
             await asyncio.wait({work, asked}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             self.ended = "complete" if work.done() else "stopped" if asked.done() else "time"
         finally:
             asked.cancel()
+            await stop(*faults)
             await _end(work)
+            await self._end_faults()
             self._end_phase(variant, variant.context.phase)
 
     def stop(self) -> None:
@@ -123,6 +146,7 @@ class Run:
             )
             context.began = partial(self._began, variant, [context.phase])
             context.stopped = partial(self._stopped, variant)
+            context.inject = self.inject
             context.memory["seconds"] = variant.seconds
             variant.context = context
             variant.knobs.changed = context.changed.set
@@ -141,11 +165,62 @@ class Run:
     async def set(self, name: str, text: str) -> None:
         """Change a knob of the running variant: a phase of its own begins. WorkloadError, ClientError."""
         self.current.knobs.find(name).parse(text)
+        self.markers.append(f"{name}={text}")
         if self.current.context is not None:
             self.current.context.begin(f"{name}={text}")
         self.current.knobs.set(name, text)
         if name == "version":
             await self._set_version(self.current)
+
+    # Faults.
+
+    async def _check_fault(self, kind: str) -> None:
+        """WorkloadError unless the server may be disturbed in that way."""
+        info = None if self.real else await KtuiApi(self.client).info()
+        if info is None or info.etcd_kind != "embedded":
+            raise WorkloadError(
+                f"the fault {kind} is only for an embedded etcd that ktui started: leave out --attach"
+            )
+        if kind == "kill" and self._revive is None:
+            raise WorkloadError("the fault kill is for a server of the run's own: leave out --attach")
+
+    async def fault(self, fault: Fault) -> None:
+        """Inject one now: it begins a phase, and its end another. ValueError, WorkloadError, ClientError."""
+        fault = fault.checked()
+        await self._check_fault(fault.kind)
+        context = self.current.context
+        assert context is not None
+        context.begin(fault.kind)
+        await self.inject(fault)
+        if not fault.seconds:
+            return
+        if fault.kind != "kill":  # else it is over: the server runs again
+            await asyncio.sleep(fault.seconds)
+        if context.phase == fault.kind:
+            context.begin(f"after {fault.kind}")
+        self.markers.append(f"{fault.kind} ends")
+
+    async def inject(self, fault: Fault) -> None:
+        """Begin a fault that was checked. ClientError."""
+        self._injected = True
+        self._server_ended = fault.kind == "kill"
+        self.markers.append(str(fault))
+        await KtuiApi(self.client).inject(fault)
+        if fault.kind == "kill" and self._revive is not None:
+            await self._revive(fault.seconds)
+            await KtuiApi(self.client).follow_rules(self.version, {})
+
+    async def _strike(self, at: float, fault: Fault) -> None:
+        await asyncio.sleep(at)
+        try:
+            await self.fault(fault)
+        except ClientError as error:
+            self.problems.append(f"the fault {fault} was not injected: {error}")
+
+    async def _end_faults(self) -> None:
+        if self._injected:
+            with suppress(ClientError):
+                await KtuiApi(self.client).end_faults()
 
     # The server.
 
@@ -155,9 +230,16 @@ class Run:
         ready = asyncio.Event()
 
         async def follow() -> None:
-            async for batch in self.client.telemetry():
-                self.account.take(batch)
-                ready.set()
+            while True:
+                try:
+                    async for batch in self.client.telemetry():
+                        self.account.take(batch)
+                        ready.set()
+                except ClientError:
+                    if not self._server_ended:
+                        raise
+                self.account.server_ended()
+                await asyncio.sleep(AGAIN_SECONDS)
 
         task = asyncio.create_task(follow(), name="the workload's telemetry")
         waiting = asyncio.create_task(ready.wait())

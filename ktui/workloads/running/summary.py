@@ -17,6 +17,7 @@ def summary_of(run: Run) -> dict[str, Any]:
         "server": {"url": run.client.connection.url, "kube_version": run.version, "real": run.real},
         "seconds": round(run.seconds, 3),
         "ended": run.ended,
+        "faults": [{"at": at, "fault": fault.kind, "seconds": fault.seconds} for at, fault in run.faults],
         "variants": variants,
         "housekeeping": {
             "etcd_rpcs": run.account.housekeeping.etcd_rpcs,
@@ -57,7 +58,7 @@ def _over(figures: LoadFigures, seconds: float) -> dict[str, Any]:
 
 def remarks(run: Run) -> list[str]:
     """Reservations about the figures."""
-    found = []
+    found = list(run.problems)
     account = run.account
     if run.real:
         found.append("a real kube-apiserver does not report the cost of each request: see its /metrics")

@@ -8,18 +8,24 @@ import random
 import time
 from collections.abc import Callable
 
+PIECES = 64  # read ahead on each connection: what `latency` keeps under way
+
 
 class Proxy:
-    """Forwards 127.0.0.1:`port` to 127.0.0.1:`target`.
+    """Forwards 127.0.0.1:`port` (0: a free one, known once started) to 127.0.0.1:`target`.
 
+    `delay` is the most that a piece is held, at random; `latency` holds every piece for the same time, and
+    limits no throughput. `refuse` closes new connections, `hold` accepts them and leads nowhere.
     `source` names who has connected, by its port; connections of `blocked` sources let nothing through.
     """
 
     def __init__(self, port: int, target: int, source: Callable[[int], int] | None = None) -> None:
         self.port, self.target = port, target
-        self.blocked: set[int] = set()
-        self.delay = 0.0
-        self.refuse = self.hold = False
+        self.delay = self.latency = 0.0
+        self.refuse = False
+        self._hold = False
+        self._blocked: set[int] = set()
+        self._freed = asyncio.Event()  # whenever `hold` or `blocked` have changed
         self._source = source
         self._dead_before = 0.0
         self._flowing = {"up": asyncio.Event(), "down": asyncio.Event()}
@@ -29,16 +35,35 @@ class Proxy:
         self.heal()
 
     @property
+    def hold(self) -> bool:
+        return self._hold
+
+    @hold.setter
+    def hold(self, hold: bool) -> None:
+        self._hold = hold
+        self._freed.set()
+
+    @property
+    def blocked(self) -> set[int]:
+        return self._blocked
+
+    @blocked.setter
+    def blocked(self, blocked: set[int]) -> None:
+        self._blocked = blocked
+        self._freed.set()
+
+    @property
     def in_use(self) -> bool:
         return bool(self._writers)
 
     async def start(self) -> None:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
 
     def heal(self) -> None:
         """Undo everything but dead connections, which stay dead."""
         self.refuse = self.hold = False
-        self.delay = 0.0
+        self.delay = self.latency = 0.0
         self.blocked = set()
         for way in self._flowing.values():
             way.set()
@@ -65,6 +90,11 @@ class Proxy:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self.cut()
 
+    async def _change(self) -> None:
+        """Wait until `hold` or `blocked` is set."""
+        self._freed.clear()
+        await self._freed.wait()
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -77,7 +107,7 @@ class Proxy:
             source = self._source(writer.get_extra_info("peername")[1]) if self._source else -1
             born = time.monotonic()
             while self.hold or source in self.blocked:
-                await asyncio.sleep(0.05)
+                await self._change()
             there, back = await asyncio.open_connection("127.0.0.1", self.target)
             self._writers.add(back)
             async with asyncio.TaskGroup() as both:
@@ -98,14 +128,39 @@ class Proxy:
     async def _pump(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: str, born: float, source: int
     ) -> None:
-        while piece := await reader.read(1 << 16):
+        pieces = asyncio.Queue[tuple[float, bytes]](PIECES)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(_receive(reader, pieces))
+            both.create_task(self._pass_on(pieces, writer, way, born, source))
+
+    async def _pass_on(
+        self,
+        pieces: asyncio.Queue[tuple[float, bytes]],
+        writer: asyncio.StreamWriter,
+        way: str,
+        born: float,
+        source: int,
+    ) -> None:
+        while True:
+            received, piece = await pieces.get()
+            if not piece:
+                raise EOFError
+            if (late := received + self.latency - time.monotonic()) > 0:
+                await asyncio.sleep(late)
             if self.delay:
                 await asyncio.sleep(self.delay * random.random())
             await self._flowing[way].wait()
             while born < self._dead_before or source in self.blocked:
-                await asyncio.sleep(0.05)
+                await self._change()
             if writer.is_closing():  # cut meanwhile
-                return
+                raise EOFError
             writer.write(piece)
             await writer.drain()
-        raise EOFError
+
+
+async def _receive(reader: asyncio.StreamReader, pieces: asyncio.Queue[tuple[float, bytes]]) -> None:
+    """Read until the end, which is an empty piece."""
+    piece = b"-"
+    while piece:
+        piece = await reader.read(1 << 16)
+        await pieces.put((time.monotonic(), piece))

@@ -1,0 +1,143 @@
+"""Faults on demand, between a server and the etcd that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from ktui.cli.logs import log_of
+from ktui.contract.events import Marker
+from ktui.contract.faults import Fault
+from ktui.etcd import warden
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.errors import EtcdError
+from ktui.etcd.injection.proxy import Proxy
+from ktui.storage.compaction import compact
+from ktui.telemetry.bus import Bus
+
+SLOW_SECONDS = 0.1  # each way
+LAST_WORDS_SECONDS = 0.05  # for the answer to the request that kills the server
+
+log = log_of(__name__)
+
+Undo = Callable[[], Awaitable[None]]
+
+
+class FaultInjector:
+    """`inject` begins a fault and returns; it ends by itself, or with `end`."""
+
+    def __init__(self, embedded: EmbeddedEtcd, client: EtcdClient, bus: Bus) -> None:
+        self._etcd = embedded
+        self._client = client
+        self._bus = bus
+        self._active: dict[str, tuple[Fault, asyncio.Task[None]]] = {}
+        self._proxies: dict[str, Proxy] = {}
+        self._direct: EtcdClient | None = None
+
+    @property
+    def active(self) -> list[Fault]:
+        return [fault for fault, _ in self._active.values()]
+
+    async def inject(self, fault: Fault) -> None:
+        """Begin one that is `checked`. ValueError when one of its kind lasts still; EtcdError."""
+        if fault.kind in self._active:
+            raise ValueError(f"the fault {fault.kind} still lasts: wait for its end, or end it")
+        log.warning("fault: %s", fault)
+        self._bus.publish(Marker(at=self._bus.now(), text=f"fault: {fault}"))
+        undo = await self._begin(fault.kind)
+        if undo is not None:
+            task = asyncio.create_task(self._end_after(fault, undo), name=f"fault {fault.kind}")
+            self._active[fault.kind] = fault, task
+
+    async def end(self) -> None:
+        """End all of them now."""
+        tasks = [task for _, task in self._active.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self.end()
+        if self._direct is not None:
+            await self._direct.close()
+
+    async def _end_after(self, fault: Fault, undo: Undo) -> None:
+        try:
+            await asyncio.sleep(fault.seconds)
+        finally:
+            self._active.pop(fault.kind, None)
+            with suppress(EtcdError):  # etcd has ended meanwhile
+                await undo()
+            log.warning("end of the fault %s", fault.kind)
+            self._bus.publish(Marker(at=self._bus.now(), text=f"end of fault: {fault.kind}"))
+
+    async def _begin(self, kind: str) -> Undo | None:
+        """Begin; return what ends it, None when it is over."""
+        match kind:
+            case "pause":
+                return self._ordered(warden.PAUSE, warden.CONTINUE)
+            case "restart":
+                return self._ordered(warden.KILL, warden.START)
+            case "kill":
+                asyncio.get_running_loop().call_later(
+                    LAST_WORDS_SECONDS, os.kill, os.getpid(), signal.SIGKILL
+                )
+                return None
+            case "compact":
+                await self._compact()
+                return None
+            case "quota":
+                await (await self._past_faults()).set_no_space(True)
+                return self._disarm
+        proxy = self._proxies[kind] = Proxy(0, urlsplit(self._etcd.endpoint).port or 0)
+        await proxy.start()
+        proxy.latency = SLOW_SECONDS if kind == "slow" else 0.0
+        proxy.refuse = kind == "cut"
+        if kind == "stall":
+            proxy.stall("down")
+        self._reroute()
+
+        async def undo() -> None:
+            del self._proxies[kind]
+            self._reroute()
+            await proxy.close()
+
+        return undo
+
+    def _ordered(self, order: bytes, back: bytes) -> Undo:
+        self._etcd.order(order)
+
+        async def undo() -> None:
+            self._etcd.order(back)
+
+        return undo
+
+    def _reroute(self) -> None:
+        """By way of the proxies of present faults; a cut hides a slow connection."""
+        urls = {kind: f"http://127.0.0.1:{proxy.port}" for kind, proxy in self._proxies.items()}
+        self._client.reroute(urls.get("cut") or urls.get("slow", ""), urls.get("stall", ""))
+
+    async def _past_faults(self) -> EtcdClient:
+        """A connection that no fault disturbs, and whose RPCs are not ktui's load."""
+        if self._direct is None:
+            config = EtcdConfig((self._etcd.endpoint,), read_only=False)
+            self._direct = await EtcdClient.connect(config, Bus())
+        return self._direct
+
+    async def _compact(self) -> None:
+        """Twice: the announcement is a revision itself, and only what is before it is compacted.
+
+        So a watch that has been cut, and has seen all but the announcements, is too old.
+        """
+        client = await self._past_faults()
+        for _ in range(2):
+            await compact(client, (await client.status("compact")).revision)
+
+    async def _disarm(self) -> None:
+        await (await self._past_faults()).set_no_space(False)

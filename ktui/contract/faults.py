@@ -1,0 +1,77 @@
+"""Faults that a server injects between itself and an etcd that it started."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+MOST_SECONDS = 300.0
+
+
+class FaultKind(NamedTuple):
+    """`seconds` is how long it lasts unless that is said, 0: it is over at once."""
+
+    about: str
+    seconds: float
+
+
+KINDS: dict[str, FaultKind] = {
+    "pause": FaultKind("etcd is stopped (SIGSTOP) and answers nothing, then continues", 5.0),
+    "slow": FaultKind("everything between ktui and etcd takes 100 ms longer each way", 10.0),
+    "cut": FaultKind("connections to etcd break, and new ones are closed", 5.0),
+    "stall": FaultKind("etcd's watches deliver nothing, while reads and writes go on", 5.0),
+    "compact": FaultKind("etcd's history up to now is compacted", 0.0),
+    "quota": FaultKind("the alarm of a full quota (NOSPACE) is raised: etcd refuses writes", 10.0),
+    "restart": FaultKind("etcd is killed and started again on the same data", 1.0),
+    "kill": FaultKind("the server itself is killed (SIGKILL)", 1.0),
+}
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """One fault, for `seconds`; 0: as long as its kind usually lasts."""
+
+    kind: str
+    seconds: float = 0.0
+
+    def checked(self) -> Fault:
+        """With its usual time filled in. ValueError says what is wrong."""
+        if self.kind not in KINDS:
+            raise ValueError(f"there is no fault {self.kind!r}: choose one of {', '.join(KINDS)}")
+        usual = KINDS[self.kind].seconds
+        if self.seconds and not usual:
+            raise ValueError(f"{self.kind} is over at once: it has no duration")
+        if not 0 <= self.seconds <= MOST_SECONDS:
+            raise ValueError(f"{self.kind}: from 0 to {MOST_SECONDS:.0f} s")
+        return Fault(self.kind, self.seconds or usual)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.seconds:g}s" if self.seconds else self.kind
+
+
+class ActiveFaults(msgspec.Struct, frozen=True):
+    """Those that last at present."""
+
+    active: list[Fault]
+
+
+class TimedFault(NamedTuple):
+    """A fault that begins `at` seconds after a run has begun."""
+
+    at: float
+    fault: Fault
+
+
+_TIMED = re.compile(r"([a-z]+)@([0-9.]+)s?(?::([0-9.]+)s?)?")
+
+
+def timed_fault(text: str) -> TimedFault:
+    """`pause@10s:5s` or `compact@30`: a kind, when it begins, how long it lasts. ValueError."""
+    found = _TIMED.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r}: write KIND@T[:DURATION] in seconds, for example pause@10s:5s")
+    try:
+        return TimedFault(float(found[2]), Fault(found[1], float(found[3] or 0)).checked())
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {error}") from error
