@@ -105,7 +105,9 @@ class EtcdConnection:
 
     def ended(self) -> ConnectionLostError | None:
         """For a cancelled call: the error, if `give_up` or `move_watches` cancelled it."""
-        return faults.lost(self.endpoint) if (self.lost or self._moved) and not _cancelling() else None
+        if not (self.lost or self._moved) or _cancelling():
+            return None
+        return faults.lost(self.endpoint) if self.lost else faults.moved(self.endpoint)
 
     async def close(self) -> None:
         await self.channel.close()

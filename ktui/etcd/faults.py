@@ -150,6 +150,11 @@ def lost(endpoint: str) -> ConnectionLostError:
     )
 
 
+def moved(endpoint: str) -> ConnectionLostError:
+    """A watch ended to be resumed over another connection."""
+    return ConnectionLostError(f"etcd {endpoint}: the watch moves to another connection.", "moved")
+
+
 def silent(endpoint: str, seconds: float) -> UnreachableError:
     """No response to a small read, on a connection that worked before."""
     return UnreachableError(

@@ -142,7 +142,7 @@ class WatchStream:
         body: bytes = message.SerializeToString()
         try:
             async with self._writing:
-                await self._call.write(body)
+                await (self._call.write(body) if self.created_at else first_write(self._call, body))
         except grpc.aio.AioRpcError as error:
             raise self._fault(error) from error
         except asyncio.InvalidStateError as error:  # the stream has ended: the read reports why
@@ -226,6 +226,24 @@ class WatchStream:
             if "permission denied" in reason or "auth" in reason:
                 raise faults.denied(reason, self._endpoint)
             raise EtcdError(f"etcd {self._endpoint} cancelled the watch ({reason}).", reason)
+
+
+async def first_write(call: WatchCall, body: bytes) -> None:
+    """Write to a call that may not be connected. asyncio.InvalidStateError if it ends before.
+
+    grpc.aio's own write would wait for ever when the call is cancelled meanwhile.
+    """
+    ended = asyncio.Event()
+    call.add_done_callback(lambda _: ended.set())
+    writing, ending = asyncio.ensure_future(call.write(body)), asyncio.ensure_future(ended.wait())
+    try:
+        await asyncio.wait((writing, ending), return_when=asyncio.FIRST_COMPLETED)
+        if not writing.done():
+            raise asyncio.InvalidStateError
+        writing.result()
+    finally:
+        writing.cancel()
+        ending.cancel()
 
 
 def _event_of(event: rpc.Event) -> WatchEvent:

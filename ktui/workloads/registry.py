@@ -8,6 +8,7 @@ from pathlib import Path
 from ktui.workloads.catalog import (
     agent_boot,
     deployment_chain,
+    defrag_stall,
     fan_out,
     helm,
     informers,
@@ -29,6 +30,7 @@ WORKLOADS: dict[str, Workload] = {
         informers,
         fan_out,
         deployment_chain,
+        defrag_stall,
         polling_controller,
         kubectl_users,
         helm,

@@ -11,6 +11,7 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.metrics.caches import cache_metrics
 from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
 from ktui.apiserver.metrics.exposition import render
+from ktui.apiserver.metrics.process import process_metrics
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import openapi
@@ -135,6 +136,7 @@ class Pages:
             *self._requests.metrics(behaviour.minor),
             *cache_metrics(self._services.registry, behaviour),
             *self._etcd_metrics.metrics(),
+            *process_metrics(),
         ]
         slices, pieces = Slices(), []
         for piece in render(metrics):

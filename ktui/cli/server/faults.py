@@ -17,6 +17,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EtcdError
+from ktui.etcd.injection.gateway import Gateway
 from ktui.etcd.injection.proxy import Proxy
 from ktui.storage.compaction import compact
 from ktui.telemetry.bus import Bus
@@ -37,7 +38,7 @@ class FaultInjector:
         self._client = client
         self._bus = bus
         self._active: dict[str, tuple[Fault, asyncio.Task[None]]] = {}
-        self._proxies: dict[str, Proxy] = {}
+        self._detours: dict[str, str] = {}  # URLs of proxies
         self._direct: EtcdClient | None = None
 
     @property
@@ -95,18 +96,32 @@ class FaultInjector:
             case "quota":
                 await (await self._past_faults()).set_no_space(True)
                 return self._disarm
-        proxy = self._proxies[kind] = Proxy(0, urlsplit(self._etcd.endpoint).port or 0)
+        if kind == "stall":
+            return await self._stall()
+        proxy = Proxy(0, urlsplit(self._etcd.endpoint).port or 0)
         await proxy.start()
         proxy.latency = SLOW_SECONDS if kind == "slow" else 0.0
         proxy.refuse = kind == "cut"
-        if kind == "stall":
-            proxy.stall("down")
+        return self._by_way_of(kind, f"http://127.0.0.1:{proxy.port}", proxy.close)
+
+    async def _stall(self) -> Undo:
+        gateway = await Gateway.to(self._etcd.endpoint)
+        gateway.stall()
+
+        async def close() -> None:
+            gateway.resume()
+            await gateway.close()
+
+        return self._by_way_of("stall", gateway.endpoint, close)
+
+    def _by_way_of(self, kind: str, url: str, close: Undo) -> Undo:
+        self._detours[kind] = url
         self._reroute()
 
         async def undo() -> None:
-            del self._proxies[kind]
+            del self._detours[kind]
             self._reroute()
-            await proxy.close()
+            await close()
 
         return undo
 
@@ -120,7 +135,7 @@ class FaultInjector:
 
     def _reroute(self) -> None:
         """By way of the proxies of present faults; a cut hides a slow connection."""
-        urls = {kind: f"http://127.0.0.1:{proxy.port}" for kind, proxy in self._proxies.items()}
+        urls = self._detours
         self._client.reroute(urls.get("cut") or urls.get("slow", ""), urls.get("stall", ""))
 
     async def _past_faults(self) -> EtcdClient:

@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import itertools
 import re
-import time
 from collections.abc import Sequence
 
 from ktui.client.connection import ClientError
 from ktui.client.list_stream import ListBody
 from ktui.core.format import integer, long_bytes, milliseconds
+from ktui.workloads.behaviours.changes import changes_knob, keep_changing
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadClient
@@ -23,7 +23,6 @@ COLLECTIONS = {
     "configmaps": "/api/v1/configmaps",
     "leases": "/apis/coordination.k8s.io/v1/leases",
 }
-CHANGED = "/api/v1/namespaces/default/configmaps"
 LOSSES = ("none", "cut", "old")
 WATCH_SECONDS = 600
 TOO_OLD = b'"code":410'
@@ -37,7 +36,7 @@ KNOBS = (
     Knob("watchlist", False, "start with a streaming list (WatchList) instead of a LIST"),
     Knob("loss", "cut", "how they lose their place: not, by a cut, by coming back with version 1", LOSSES),
     Knob("every", 10.0, "seconds between two losses", least=1, most=600, unit="s"),
-    Knob("changes", 5.0, "changes a second to a ConfigMap of the run's own", most=200),
+    changes_knob(5.0),
 )
 
 
@@ -115,7 +114,7 @@ async def run(context: LoadContext) -> None:
         ]
         for reflector in reflectors:
             group.create_task(reflector.run())
-        group.create_task(_change(context))
+        group.create_task(keep_changing(context))
         for number in itertools.count(1):
             await context.pause(context.knobs.number("every"))
             lose(context, reflectors, number)
@@ -134,32 +133,6 @@ def lose(context: LoadContext, reflectors: Sequence[InformerReflector], number: 
         if loss == "old":
             reflector.version = "1"
         reflector.cut.set()
-
-
-async def _change(context: LoadContext) -> None:
-    """Write a ConfigMap at a rate, and delete it in the end."""
-    client = context.client("informers-writer/v1")
-    name = f"ktui-workload-{context.run}"
-    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {}}
-    try:
-        with contextlib.suppress(ClientError):
-            await client.write("POST", CHANGED, body, "create")
-        while True:
-            rate = context.knobs.number("changes")
-            await asyncio.sleep(1 / rate if rate else 1.0)
-            if rate:
-                patch = {"data": {"at": str(time.time())}}
-                with contextlib.suppress(ClientError):
-                    await client.write(
-                        "PATCH",
-                        f"{CHANGED}/{name}",
-                        patch,
-                        "change",
-                        content_type="application/merge-patch+json",
-                    )
-    finally:
-        with contextlib.suppress(ClientError):
-            await client.write("DELETE", f"{CHANGED}/{name}", None, "delete")
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,11 +49,16 @@ async def _no_faults(fault: Fault) -> None:
     raise AssertionError(f"no run to inject {fault} into")
 
 
+async def _no_rules(version: str, gates: Mapping[str, bool]) -> None:
+    raise AssertionError(f"no run to follow the rules of {version} in")
+
+
 @dataclass(slots=True)
 class LoadContext:
     """`found` are figures that only the workload knows, by name; `now` says in a few words what goes on.
 
-    `inject` begins a fault (ClientError): name the workload's kinds in `Workload.faults`.
+    `inject` begins a fault (ClientError): name the workload's kinds in `Workload.faults`. `follow_rules`
+    makes ktui's server follow a version's rules with these gates until the run ends (ClientError).
     `speed` is by how much simulated time is faster than real time: a workload that simulates sets it.
     """
 
@@ -74,6 +79,7 @@ class LoadContext:
     began: Callable[[str], None] = lambda _: None
     stopped: Callable[[], None] = lambda: None
     inject: Callable[[Fault], Awaitable[None]] = field(default=_no_faults)
+    follow_rules: Callable[[str, Mapping[str, bool]], Awaitable[None]] = field(default=_no_rules)
 
     @property
     def phase(self) -> str:

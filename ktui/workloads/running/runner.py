@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,6 +14,7 @@ from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import Fault, TimedFault
+from ktui.contract.rules import Rules
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import read_cluster
@@ -71,9 +72,14 @@ class Run:
         self.problems: list[str] = []
         self.ended = ""  # why it ended: "complete", "stopped" or "time"
         self._stopping = asyncio.Event()
-        self.version = ""
+        self._following = Rules("", {})
         self.current = self.variants[0]
         self._phase_began: float | None = None  # None while no time is counted
+
+    @property
+    def version(self) -> str:
+        """The version whose rules the server follows."""
+        return self._following.kube_version
 
     async def go(self, seconds: float, beside: Callable[[], Awaitable[None]] | None = None) -> None:
         """Run for at most `seconds`, with `beside` as long as it lasts. Raises ClientError."""
@@ -146,7 +152,7 @@ class Run:
             )
             context.began = partial(self._began, variant, [context.phase])
             context.stopped = partial(self._stopped, variant)
-            context.inject = self.inject
+            context.inject, context.follow_rules = self.inject, self._follow_version
             context.memory["seconds"] = variant.seconds
             variant.context = context
             variant.knobs.changed = context.changed.set
@@ -208,7 +214,8 @@ class Run:
         await KtuiApi(self.client).inject(fault)
         if fault.kind == "kill" and self._revive is not None:
             await self._revive(fault.seconds)
-            await KtuiApi(self.client).follow_rules(self.version, {})
+            rules = self._following
+            await KtuiApi(self.client).follow_rules(rules.kube_version, rules.feature_gates)
 
     async def _strike(self, at: float, fault: Fault) -> None:
         await asyncio.sleep(at)
@@ -249,23 +256,24 @@ class Run:
             task.result()
         return task
 
-    async def _rules(self) -> tuple[str, dict[str, bool]] | None:
+    async def _rules(self) -> Rules | None:
         """The rules that the server follows now, to be restored at the end; None at a real kube-apiserver."""
         if self.real:
             return None
-        rules = await KtuiApi(self.client).rules()
-        self.version = rules.kube_version
-        return rules.kube_version, dict(rules.feature_gates)
+        self._following = await KtuiApi(self.client).rules()
+        return self._following
 
     async def _set_version(self, variant: RunVariant) -> None:
         wanted = variant.knobs.text("version")
         if wanted and not self.real and wanted != self.version:
-            await self._follow_rules((wanted, {}))
+            await self._follow_rules(Rules(wanted, {}))
 
-    async def _follow_rules(self, rules: tuple[str, dict[str, bool]]) -> None:
-        if rules[0] != self.version:
-            await KtuiApi(self.client).follow_rules(*rules)
-            self.version = rules[0]
+    async def _follow_version(self, version: str, gates: Mapping[str, bool]) -> None:
+        await self._follow_rules(Rules(version, dict(gates)))
+
+    async def _follow_rules(self, rules: Rules) -> None:
+        if rules != self._following and not self.real:
+            self._following = await KtuiApi(self.client).follow_rules(rules.kube_version, rules.feature_gates)
 
 
 async def _end(work: asyncio.Future[None]) -> None:

@@ -13,9 +13,9 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
+from ktui.etcd.injection.gateway import Gateway
 from ktui.telemetry.bus import Bus
 
-from ..gateway import Gateway
 from .conftest import Cluster, names
 
 pytestmark = pytest.mark.anyio

@@ -1,4 +1,4 @@
-"""A gRPC proxy before an etcd: streams of watches may be made to hang while everything else goes on."""
+"""A gRPC proxy before an etcd: watches may stall or hang while their connection and all else go on."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import Any
 
 import grpc
 
+OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 WATCH = "/etcdserverpb.Watch/Watch"
 
 
 class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """Passes on bytes. `hang` swallows what etcd sends on the watches that are open now; a `deaf` one
-    passes on nothing but the first request of a watch, as if etcd knew no others."""
+    """Passes on bytes. `stall` holds what etcd sends on all watches, until `resume`; `hang` swallows what
+    it sends on those that are open now; a `deaf` one passes on nothing but the first request of a watch,
+    as if etcd knew no others."""
 
     def __init__(self, target: str) -> None:
-        self._channel = grpc.aio.insecure_channel(target)
-        self._server = grpc.aio.server(handlers=(self,))
+        self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
+        self._server = grpc.aio.server(handlers=(self,), options=OPTIONS)
         self._open: set[object] = set()
         self._hanging: set[object] = set()
         self.swallowed = 0
         self.deaf = False
         self.endpoint = ""
+        self._flowing = asyncio.Event()
+        self._flowing.set()
 
     @classmethod
     async def to(cls, endpoint: str) -> Gateway:
@@ -31,6 +35,12 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         gateway.endpoint = f"http://127.0.0.1:{port}"
         await gateway._server.start()
         return gateway
+
+    def stall(self) -> None:
+        self._flowing.clear()
+
+    def resume(self) -> None:
+        self._flowing.set()
 
     def hang(self) -> None:
         self._hanging |= self._open
@@ -67,6 +77,7 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
                 if call in self._hanging:
                     self.swallowed += 1
                 else:
+                    await self._flowing.wait()
                     await context.write(answer)
         finally:
             self._open.discard(call)

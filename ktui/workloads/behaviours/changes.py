@@ -1,0 +1,40 @@
+"""Changes at a rate to a ConfigMap of the run's own: etcd's revision moves, and watches have events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+from ktui.client.connection import ClientError
+from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.knobs import Knob
+
+CHANGED = "/api/v1/namespaces/default/configmaps"
+MERGE_PATCH = "application/merge-patch+json"
+
+
+def changes_knob(rate: float) -> Knob:
+    return Knob("changes", rate, "changes a second to a ConfigMap of the run's own", most=200)
+
+
+async def keep_changing(context: LoadContext) -> None:
+    """Create the ConfigMap, patch it as often as the knob `changes` says, and delete it in the end."""
+    client = context.client(f"{context.workload}-writer/v1")
+    name = f"ktui-workload-{context.run}{context.variant.lower()}"
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {}}
+    try:
+        with contextlib.suppress(ClientError):
+            await client.write("POST", CHANGED, body, "create")
+        while True:
+            rate = context.knobs.number("changes")
+            await asyncio.sleep(1 / rate if rate else 1.0)
+            if rate:
+                patch = {"data": {"at": str(time.time())}}
+                with contextlib.suppress(ClientError):
+                    await client.write(
+                        "PATCH", f"{CHANGED}/{name}", patch, "change", content_type=MERGE_PATCH
+                    )
+    finally:
+        with contextlib.suppress(ClientError):
+            await client.write("DELETE", f"{CHANGED}/{name}", None, "delete")

@@ -1,0 +1,168 @@
+"""defrag-stall: etcd's watch stalls for longer than a consistent LIST waits (kubernetes#138494)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ktui.client.connection import ClientError
+from ktui.contract.faults import Fault
+from ktui.core.format import integer, long_bytes, milliseconds, times
+from ktui.workloads.behaviours.changes import changes_knob, keep_changing
+from ktui.workloads.behaviours.memory import sample_memory
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.context import FindingsTable, LoadContext
+from ktui.workloads.running.fleet import LoadClient
+from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.workload import Fix, Workload
+
+PODS = "/api/v1/pods"
+MOST_OPEN = 400  # LISTs that wait at the same time
+AFTER_SECONDS = 3.0  # LISTs that wait when the stall ends, end within this
+SKIP_FALLBACK = "ConsistentListFromCacheSkipTimeoutFallback"
+ALL = "all"
+
+
+class Policy(NamedTuple):
+    """The LIST that is sent, and the rules under which: "" leaves the server's."""
+
+    about: str
+    path: str
+    version: str = ""
+    gates: Mapping[str, bool] = {}
+
+
+POLICIES = {
+    "fallback": Policy("1.36: a consistent LIST waits 3 s for its cache, then reads etcd", PODS, "1.36"),
+    "429": Policy(f"1.37 with {SKIP_FALLBACK}: it is rejected instead", PODS, "1.37", {SKIP_FALLBACK: True}),
+    "rv=0": Policy("1.30, resourceVersion=0: whatever the cache has", f"{PODS}?resourceVersion=0", "1.30"),
+    "server": Policy("a consistent LIST under the rules of the server, or of the knob version", PODS),
+}
+COMPARED = ("fallback", "429", "rv=0")
+
+KNOBS = (
+    Knob("policy", ALL, f"{ALL}: {', '.join(COMPARED)} one after the other", (ALL, *POLICIES)),
+    Knob("rate", 5.0, "LISTs of all pods a second", least=0.1, most=100),
+    Knob("stall", 6.0, "seconds for which etcd's watches deliver nothing", least=0.5, most=60, unit="s"),
+    Knob("calm", 3.0, "seconds before", least=0.5, most=60, unit="s"),
+    changes_knob(10.0),
+)
+
+
+async def run(context: LoadContext) -> None:
+    """One pass for each policy; the same again when a knob is changed, until the run ends."""
+    peaks: dict[str, list[int]] = context.memory.setdefault("peaks", {})
+
+    def took(server: int, etcd: int) -> None:
+        before = peaks.setdefault(context.phase, [0, 0])
+        peaks[context.phase] = [max(before[0], server), max(before[1], etcd)]
+
+    helpers = [asyncio.create_task(keep_changing(context)), asyncio.create_task(sample_memory(context, took))]
+    try:
+        for number in itertools.count():
+            chosen = context.knobs.text("policy")
+            for name in COMPARED if chosen == ALL else (chosen,):
+                await _pass(context, name)
+            if number == 0 and chosen == ALL:
+                return
+    finally:
+        for helper in helpers:
+            helper.cancel()
+        await asyncio.gather(*helpers, return_exceptions=True)
+
+
+async def _pass(context: LoadContext, name: str) -> None:
+    """LISTs at a rate: before, during and after a stall of the watches."""
+    policy = POLICIES[name]
+    if policy.version:
+        await context.follow_rules(policy.version, policy.gates)
+    lists = asyncio.create_task(_lists(context, policy.path))
+    try:
+        context.begin(f"{name} before")
+        await asyncio.sleep(context.knobs.number("calm"))
+        context.begin(f"{name} stall")
+        seconds = context.knobs.number("stall")
+        await context.inject(Fault("stall", seconds))
+        await asyncio.sleep(seconds)
+        context.begin(f"{name} after")
+        await asyncio.sleep(AFTER_SECONDS)
+    finally:
+        lists.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await lists
+
+
+async def _lists(context: LoadContext, path: str) -> None:
+    """Send LISTs whether or not those before have been answered: clients do not know of each other."""
+    client = context.client("list-storm/v1")
+    open_lists: set[asyncio.Task[None]] = set()
+    try:
+        while True:
+            if len(open_lists) < MOST_OPEN:
+                task = asyncio.create_task(_list(context, client, path))
+                open_lists.add(task)
+                task.add_done_callback(open_lists.discard)
+            else:
+                context.count("not_sent")
+            context.now = f"{len(open_lists)} LISTs wait"
+            await asyncio.sleep(1 / context.knobs.number("rate"))
+    finally:
+        await context.drain(open_lists)
+
+
+async def _list(context: LoadContext, client: LoadClient, path: str) -> None:
+    with contextlib.suppress(ClientError):
+        await client.get(path, "LIST pods")
+
+
+def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
+    """Before, during and after, for each policy."""
+    peaks = context.memory.get("peaks", {})
+    rows = []
+    for (variant, phase), figures in account.phases.items():
+        if variant != context.variant or not figures.requests or " " not in phase:
+            continue
+        server, etcd = peaks.get(phase, (0, 0))
+        lists = figures.verbs["LIST"]
+        rows.append(
+            (
+                phase,
+                integer(lists),
+                " ".join(
+                    f"{route} {integer(count)}"
+                    for (verb, route), count in sorted(figures.verb_routes.items())
+                    if verb == "LIST"
+                ),
+                integer(figures.rejected),
+                milliseconds(figures.milliseconds(0.95)),
+                long_bytes(figures.spent.etcd_bytes),
+                "–" if figures.spent.amplification is None else times(figures.spent.amplification),
+                long_bytes(server),
+                long_bytes(etcd),
+            )
+        )
+    heads = ("pass", "LISTs", "from", "429", "p95 ms", "out of etcd", "ampl.", "server", "etcd")
+    notes = (
+        *(f"{name}: {policy.about}" for name, policy in POLICIES.items() if name in COMPARED),
+        "server, etcd: the most resident memory of each process within the phase",
+    )
+    return (
+        [FindingsTable("consistent LISTs while etcd's watch stalls", heads, tuple(rows), notes)]
+        if rows
+        else []
+    )
+
+
+WORKLOAD = Workload(
+    name="defrag-stall",
+    sentence="etcd's watches stall while consistent LISTs arrive: do they all fall back to etcd?",
+    own_knobs=KNOBS,
+    run=run,
+    tables=tables,
+    fixes=tuple(Fix(f"{name}: {policy.about}", (f"policy={name}",)) for name, policy in POLICIES.items()),
+    writes=True,
+    faults=("stall",),
+)
