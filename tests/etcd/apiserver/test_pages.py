@@ -184,3 +184,10 @@ async def test_an_etcd_that_does_not_answer_is_said_in_its_own_words(
     answer = await api.get(f"/ktui/v1/etcd/{question}")
     assert answer.status_code == 503
     assert answer.json()["message"] == "etcd http://10.0.0.1:2379 did not answer in time."
+
+
+async def test_an_etcd_that_ktui_did_not_start_has_no_faults(api: Api) -> None:
+    """The fixture composes a server over an etcd of others."""
+    answer = await api.create("/ktui/v1/faults", {"kind": "pause"})
+    assert answer.status_code == 403 and "only for an embedded etcd" in answer.json()["message"]
+    assert (await api.get("/ktui/v1/faults")).json() == {"active": []}

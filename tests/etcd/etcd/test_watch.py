@@ -172,3 +172,25 @@ async def test_compaction_and_the_end_of_etcd(bus: Bus) -> None:
         await asyncio.gather(follower, return_exceptions=True)
         await client.close()
         await etcd.stop()
+
+
+async def test_a_watch_that_is_moved_before_it_is_connected_ends() -> None:
+    """grpc.aio leaves the first write of such a call waiting for ever."""
+    connected = asyncio.Event()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connected.set()
+        await reader.read()
+        writer.close()
+
+    silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    port = silent.sockets[0].getsockname()[1]
+    client = EtcdClient(EtcdConfig((f"http://127.0.0.1:{port}",)), Bus())
+    opening = asyncio.ensure_future(client.watch(b"a").open())
+    await connected.wait()
+    client.reroute()
+    async with asyncio.timeout(60):
+        with pytest.raises(UnreachableError):
+            await opening
+    await client.close()
+    silent.close()
