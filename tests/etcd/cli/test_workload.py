@@ -263,3 +263,21 @@ def test_a_load_profile_ends_with_percentiles_by_phase(
     assert [phase["requests"] for phase in found[:2]] == [6, 6]
     assert [set(phase["routes"]) for phase in found[:2]] == [{"cache"}, {"etcd"}]
     assert all(0 < phase["ms"]["p50"] <= phase["ms"]["p99"] for phase in found[:2])
+
+
+@pytest.mark.parametrize(
+    ("policy", "route", "settings"),
+    [("fallback", "cache,etcd", ("stall=30", "rate=20")), ("rv=0", "cache", ("stall=0.5",))],
+)
+def test_consistent_lists_fall_back_while_watches_stall(
+    server: ServerConnection, in_loop: InLoop, policy: str, route: str, settings: tuple[str, ...]
+) -> None:
+    """Under 1.36 they read etcd after 3 s; with resourceVersion=0 none does."""
+
+    def seen(sent: Counter[tuple[str, str]]) -> bool:
+        return sent["LIST", route] >= (1 if policy == "fallback" else 8)
+
+    settings = (f"policy={policy}", "calm=0.5", "changes=20", *settings)
+    found = in_loop(until(server, seen, "defrag-stall", *settings))
+    assert (found["LIST", "cache,etcd"] > 0) == (policy == "fallback")
+    assert found["LIST", "etcd"] == 0

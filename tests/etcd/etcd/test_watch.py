@@ -176,12 +176,12 @@ async def test_compaction_and_the_end_of_etcd(bus: Bus) -> None:
 
 async def test_a_watch_that_is_moved_before_it_is_connected_ends() -> None:
     """grpc.aio leaves the first write of such a call waiting for ever."""
-    connected = asyncio.Event()
+    connected, over = asyncio.Event(), asyncio.Event()
 
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connected.set()
-        await reader.read()
-        writer.close()
+        await over.wait()
+        writer.transport.abort()
 
     silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
@@ -192,5 +192,7 @@ async def test_a_watch_that_is_moved_before_it_is_connected_ends() -> None:
     async with asyncio.timeout(60):
         with pytest.raises(UnreachableError):
             await opening
+    over.set()
     await client.close()
     silent.close()
+    await silent.wait_closed()
