@@ -68,7 +68,7 @@ def test_a_run(snap_compare: Snap, size: tuple[int, int]) -> None:
     async def run(pilot: Any) -> None:
         await opened(pilot, SessionOf(seconds(45)))
 
-    says = ("agent-boot", "00:45 · rv=0")
+    says = ("agent-boot", "00:45 · rv=0", "faults P L X W H Q B K")
     assert snap_compare(still_app(demo_events()), says=says, run_before=run, terminal_size=size)
 
 
@@ -96,6 +96,26 @@ async def test_a_value_is_typed_and_checked() -> None:
         await pilot.press("backspace", "enter")
         await pilot.pause()
         assert session.told == ["set agents 900"]
+
+
+@pytest.mark.parametrize(("key", "kind"), [("P", "pause"), ("W", "stall"), ("H", "compact"), ("K", "kill")])
+async def test_a_fault_is_asked_of_the_run(key: str, kind: str) -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        await pilot.press(key)
+        assert session.told == [f"fault {kind}"]
+
+
+async def test_results_take_the_place_of_charts() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=SMALL) as pilot:
+        screen = await opened(pilot, SessionOf(seconds(3)))
+        assert not screen.query_one("#outcome").display
+        await pilot.press("z")
+        await pilot.pause()
+        assert screen.query_one("#outcome").display and not screen.query_one("#routes").display
+        assert "F4" in shown(app)
 
 
 async def test_stopping_is_asked_of_the_run() -> None:

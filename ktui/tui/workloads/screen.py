@@ -11,6 +11,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
+from ktui.contract.faults import Fault
 from ktui.core.state import State
 from ktui.tui.charts.chart import symbols_of
 from ktui.tui.keys import bindings as keys
@@ -24,6 +26,7 @@ from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
 from ktui.tui.workloads.texts import outcome_content, status_content, tables_text
+from ktui.tui.workloads.texts import FAULTS, outcome_content, status_content
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload
@@ -59,7 +62,7 @@ class WorkloadsScreen(ServerScreen):
                 yield Panel("workload", id="status", classes="box")
                 for chart in CHARTS:
                     yield Panel(chart.title, id=chart.id, classes="box")
-                yield Panel("fixes and comparison", id="outcome", classes="box")
+                yield Panel("fixes and results · z", id="outcome", classes="box")
 
     def on_mount(self) -> None:
         self.table.set_rows(self._workload_rows())
@@ -96,7 +99,7 @@ class WorkloadsScreen(ServerScreen):
     def paint_panels(self, state: State) -> None:
         workload, session = self.workload, self.session
         status = self.query_one("#status", Panel)
-        entitle(status, line(workload.name))
+        entitle(status, line(workload.name), line((FAULTS, "$ink-muted")))
         status.show(partial(status_content, workload, session))
         seconds = list(session.seconds) if session is not None else []
         symbols = symbols_of(status)
@@ -240,6 +243,47 @@ class WorkloadsScreen(ServerScreen):
                 name, _, text = setting.partition("=")
                 self._set(name, text)
             self.notify(fixes[number].title, markup=False)
+
+    # Faults.
+
+    def action_fault(self, kind: str) -> None:
+        """Disturb etcd now: with the run that goes on, or without one."""
+        session = self.session
+        if session is not None and session.running:
+            session.tell(f"fault {kind}")
+            return
+        try:
+            api = KtuiApi(self.client)
+        except ClientError as error:
+            self.notify(str(error), severity="warning", markup=False)
+            return
+        if kind != "kill":
+            self._inject(api, Fault(kind))
+            return
+        from ktui.tui.dialogs.confirm import ConfirmScreen  # start-up time
+
+        def agreed(yes: bool | None) -> None:
+            if yes:
+                self._inject(api, Fault(kind))
+
+        question = "The server is killed, and what only it holds is lost.\nr starts another one."
+        self.app.push_screen(ConfirmScreen("kill the server", question), agreed)
+
+    def _inject(self, api: KtuiApi, fault: Fault) -> None:
+        async def inject() -> None:
+            fault_text = str(fault.checked())
+            try:
+                await api.inject(fault)
+            except ClientError as error:
+                self.notify(str(error), severity="warning", markup=False)
+            else:
+                self.notify(f"fault: {fault_text}", markup=False)
+
+        self.aside(inject, f"fault {fault.kind}")
+
+    def action_results(self) -> None:
+        """The panel of results instead of the charts, or the charts again."""
+        self.toggle_class("-results")
 
     def _set(self, name: str, text: str) -> None:
         self._knobs[self.workload.name].set(name, text)

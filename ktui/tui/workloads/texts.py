@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from textual.content import Content
 
 from ktui.core.format import elapsed, figure, integer, long_bytes, times
+from ktui.tui.keys.bindings import FAULT_KEYS
 from ktui.tui.widgets.lines import first_lines, line, pad
 from ktui.tui.workloads.session import Session
 from ktui.workloads.running.summary import COMPARED
 from ktui.workloads.running.workload import Workload
 
+FAULTS = f"faults {' '.join(FAULT_KEYS.values())} · ? help"
 _SIDES = 12  # cells of a value
 FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 
 def status_content(workload: Workload, session: Session | None, width: int, height: int) -> Content:
     """What it does, and how the run stands."""
-    parts = [line((workload.sentence, "$foreground"))]
+    sentence = textwrap.wrap(
+        workload.sentence, max(10, width), max_lines=max(1, height - 1), placeholder=" …"
+    )
+    parts = [line((text, "$foreground")) for text in sentence]
     if session is None:
         parts.append(line(("enter starts it at this server", "$ink-muted")))
     elif session.problem:
