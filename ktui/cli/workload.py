@@ -187,7 +187,9 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
     from ktui.cli.workload_server import ask_before_load, load_target  # start-up time
     from ktui.workloads.running.runner import Run
 
-    async with load_target(args) as found:
+    killed = any(fault.kind == "kill" for _, fault in args.faults)
+    killed |= any("restart" in knobs.values().values() for knobs in variants)
+    async with load_target(args, killed=killed) as found:
         ask_before_load(found.target, workload, args)
         run = Run(
             workload,

@@ -32,8 +32,11 @@ class LoadTarget(NamedTuple):
 
 
 @asynccontextmanager
-async def load_target(args: argparse.Namespace) -> AsyncIterator[LoadTarget]:
-    """The target. A server that happens to run on this machine is not taken: only a named one is."""
+async def load_target(args: argparse.Namespace, *, killed: bool = False) -> AsyncIterator[LoadTarget]:
+    """The target. A server that happens to run on this machine is not taken: only a named one is.
+
+    `killed`: the run kills it.
+    """
     if args.attach or args.kubeconfig or args.context:
         if given := [name for name in EMBEDDED_ONLY if getattr(args, name)]:
             option = given[0].replace("_", "-")
@@ -44,7 +47,7 @@ async def load_target(args: argparse.Namespace) -> AsyncIterator[LoadTarget]:
     words = [f"--kube-version={args.kube_version}"] if args.kube_version else []
     words += [f"--record={args.record}"] if args.record else []
     agent = f"ktui/{__version__}"
-    if not any(fault.kind == "kill" for _, fault in args.faults):
+    if not killed:
         async with demo_target(agent, words, pods=args.pods, nodes=args.nodes) as (found, _):
             yield LoadTarget(found)
         return

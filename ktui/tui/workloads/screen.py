@@ -99,7 +99,7 @@ class WorkloadsScreen(ServerScreen):
     def paint_panels(self, state: State) -> None:
         workload, session = self.workload, self.session
         status = self.query_one("#status", Panel)
-        entitle(status, line(workload.name), line((FAULTS, "$ink-muted")))
+        entitle(status, line(workload.name, (f" · {FAULTS}", "$ink-muted")))
         status.show(partial(status_content, workload, session))
         seconds = list(session.seconds) if session is not None else []
         symbols = symbols_of(status)

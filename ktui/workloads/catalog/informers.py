@@ -3,140 +3,127 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
-import re
 from collections.abc import Sequence
 
-from ktui.client.connection import ClientError
-from ktui.client.list_stream import ListBody
+from ktui.contract.faults import Fault
 from ktui.core.format import integer, long_bytes, milliseconds
-from ktui.workloads.behaviours.changes import changes_knob, keep_changing
+from ktui.workloads.behaviours.changes import changes_knob
+from ktui.workloads.behaviours.lifetimes import keep_living
+from ktui.workloads.behaviours.reflector import LossCounts, Reflector
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
-from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.workload import Fix, Workload
 
 COLLECTIONS = {
-    "pods": "/api/v1/pods",
     "configmaps": "/api/v1/configmaps",
+    "pods": "/api/v1/pods",
     "leases": "/apis/coordination.k8s.io/v1/leases",
 }
-LOSSES = ("none", "cut", "old")
-WATCH_SECONDS = 600
-TOO_OLD = b'"code":410'
-INITIAL_END = b"k8s.io/initial-events-end"
-_VERSION = re.compile(rb'"resourceVersion":"(\d+)"')
-CHUNK_TAIL = 64 * 1024
+LOSSES = {
+    "none": "they do not lose it",
+    "cut": "the network is cut: the watch resumes where it was",
+    "old": "they come back with resourceVersion 1",
+    "overrun": "they come back with a version just before the event buffer",
+    "compaction": "the server is cut off from etcd, which is compacted meanwhile: its cache is filled again",
+    "restart": "the server is killed, and its caches are filled again",
+    "slow": "they stop reading: the server ends the watch of a slow client",
+}
+CUT_SECONDS, COMPACT_AFTER = 3.0, 1.0
 
 KNOBS = (
     Knob("informers", 20, "reflectors", least=1, most=400),
-    Knob("resource", "pods", "what they watch", tuple(COLLECTIONS)),
+    Knob("resource", "configmaps", "what they watch", tuple(COLLECTIONS)),
     Knob("watchlist", False, "start with a streaming list (WatchList) instead of a LIST"),
-    Knob("loss", "cut", "how they lose their place: not, by a cut, by coming back with version 1", LOSSES),
+    Knob(
+        "loss",
+        "cut",
+        f"how they lose their place: {'; '.join(map(': '.join, LOSSES.items()))}",
+        tuple(LOSSES),
+    ),
     Knob("every", 10.0, "seconds between two losses", least=1, most=600, unit="s"),
+    Knob("deleted_rv", "new", "old: a DELETED has its version from before, as up to 1.9.2", ("new", "old")),
     changes_knob(5.0),
+    Knob("size", 100, "bytes of data in each ConfigMap that is changed", most=200_000),
 )
-
-
-class InformerReflector:
-    """One informer: its last resourceVersion, and the task of its watch."""
-
-    def __init__(self, context: LoadContext, client: LoadClient) -> None:
-        self._context = context
-        self._client = client
-        self._collection = COLLECTIONS[context.knobs.text("resource")]
-        self.version = ""
-        self.cut = asyncio.Event()
-
-    async def run(self) -> None:
-        """List, watch, and again after every end."""
-        while True:
-            try:
-                if not self.version:
-                    await self._begin()
-                await self._watch()
-            except ClientError:
-                self.version = ""
-                await asyncio.sleep(1.0)
-
-    async def _begin(self, label: str = "LIST rv=0", query: str = "resourceVersion=0") -> None:
-        if self._context.knobs.yes("watchlist"):
-            return  # the watch itself begins with the objects
-        answer = await self._client.get(f"{self._collection}?{query}", label, keep=True)
-        body = ListBody(collection=True)
-        body.feed(answer.body)
-        self.version = body.envelope().metadata.resource_version if answer.ok else ""
-
-    async def _watch(self) -> None:
-        """Until the server or a cut ends it. After a 410 all is listed again, from where it is current."""
-        self.cut.clear()
-        query = "watch=true&allowWatchBookmarks=true"
-        label = "WATCH"
-        if self.version:
-            query += f"&resourceVersion={self.version}"
-        elif self._context.knobs.yes("watchlist"):
-            query += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-            label = "WATCH initial"
-        path = f"{self._collection}?{query}&timeoutSeconds={WATCH_SECONDS}"
-        reading = asyncio.ensure_future(self._read(path, label))
-        cut = asyncio.ensure_future(self.cut.wait())
-        try:
-            await asyncio.wait({reading, cut}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            cut.cancel()
-            reading.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await reading
-
-    async def _read(self, path: str, label: str) -> None:
-        tail = b""
-        async for piece in self._client.watch(path, label):
-            tail = (tail + piece)[-CHUNK_TAIL:]
-            if TOO_OLD in piece and b'"type":"ERROR"' in tail:
-                self._context.count("too_old")
-                self.version = ""
-                await self._begin("LIST after 410", "limit=500")
-                return
-            if versions := _VERSION.findall(piece):
-                self.version = versions[-1].decode()
-                self._context.count("events_seen", piece.count(b"\n"))
 
 
 async def run(context: LoadContext) -> None:
     """Keep the reflectors running, lose their place now and then, and change objects meanwhile."""
     context.begin("start")
+    by_loss: dict[str, LossCounts] = context.memory.setdefault("losses", {})
+    collection = COLLECTIONS[context.knobs.text("resource")]
     async with asyncio.TaskGroup() as group:
         reflectors = [
-            InformerReflector(context, context.client("informer/v1.36.2"))
+            Reflector(context, context.client("informer/v1.36.2"), collection)
             for _ in range(context.knobs.integer("informers"))
         ]
         for reflector in reflectors:
             group.create_task(reflector.run())
-        group.create_task(keep_changing(context))
+        group.create_task(keep_living(context))
         for number in itertools.count(1):
             await context.pause(context.knobs.number("every"))
-            lose(context, reflectors, number)
+            loss = context.knobs.text("loss")
+            if loss == "none":
+                continue
+            context.begin(f"after {loss}")
+            context.now = f"loss {number}"
+            counts = by_loss.setdefault(loss, LossCounts())
+            counts.lost += len(reflectors)
+            for reflector in reflectors:
+                reflector.counts = counts
+            await lose(context, reflectors, loss)
 
 
-def lose(context: LoadContext, reflectors: Sequence[InformerReflector], number: int) -> None:
-    """Cut all watches; with `old` they come back with resourceVersion 1.
-
-    As far as the event buffer reaches history is replayed to them; beyond it a 410 makes them list again."""
-    loss = context.knobs.text("loss")
-    if loss == "none":
+async def lose(context: LoadContext, reflectors: Sequence[Reflector], loss: str) -> None:
+    """Make all of them lose their place in one way."""
+    if loss == "compaction":
+        await context.inject(Fault("cut", CUT_SECONDS))
+        await asyncio.sleep(COMPACT_AFTER)
+        await context.inject(Fault("compact"))
         return
-    context.begin(f"after {loss}")
-    context.now = f"loss {number}"
+    if loss == "restart":
+        await context.inject(Fault("kill"))
+        return
+    if loss == "slow":
+        for reflector in reflectors:
+            reflector.reading.clear()
+        await context.pause(context.knobs.number("every"))
+        for reflector in reflectors:
+            reflector.reading.set()
+        return
+    version = {"old": 1, "overrun": _before_the_buffer(context)}.get(loss)
+    if version == 0:
+        context.count("buffer_reaches_all")
+        return
     for reflector in reflectors:
-        if loss == "old":
-            reflector.version = "1"
+        if version is not None:
+            reflector.version = str(version)
         reflector.cut.set()
 
 
+def _before_the_buffer(context: LoadContext) -> int:
+    """The newest version that is too old for a watch, as the server's telemetry tells it; 0: there is none.
+
+    An event buffer grows as long as its oldest event is younger than 75 s, and drops none.
+    """
+    resource = COLLECTIONS[context.knobs.text("resource")].rpartition("/")[2]
+    cache = next((cache for name, cache in context.account.caches.items() if name.startswith(resource)), None)
+    return max(0, cache.oldest_rv - 2) if cache is not None else 0
+
+
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """What each kind of request cost."""
+    """What followed from each loss, and what each kind of request cost."""
+    losses = tuple(
+        (
+            loss,
+            *map(integer, (counts.lost, counts.resumed, counts.too_old, counts.lists)),
+            long_bytes(counts.listed_bytes),
+            *map(integer, (counts.replayed, counts.failed)),
+        )
+        for loss, counts in context.memory.get("losses", {}).items()
+    )
     rows = tuple(
         (
             label,
@@ -150,23 +137,27 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
         for (variant, label), figures in account.labels.items()
         if variant == context.variant
     )
-    heads = ("request", "count", "from", "objects", "returned", "out of etcd", "p95 ms")
-    note = "LIST after 410: the price of a version that is too old; after a cut the watch just resumes"
-    return [FindingsTable("by kind of request", heads, rows, (note,))] if rows else []
+    found = []
+    if losses:
+        heads = ("loss", "informers", "resumed", "410", "LISTs", "listed", "replayed", "failed")
+        notes = ("replayed: events that the informer had already seen", "failed: attempts refused or broken")
+        found.append(FindingsTable("what followed from each loss", heads, losses, notes))
+    if rows:
+        titles = ("request", "count", "from", "objects", "returned", "out of etcd", "p95 ms")
+        found.append(FindingsTable("by kind of request", titles, rows))
+    return found
 
 
 WORKLOAD = Workload(
     name="informers",
-    sentence="Reflectors LIST and WATCH; the network is cut, or their version is old: what does it cost?",
+    sentence="Reflectors LIST and WATCH, and lose their place in every way there is: what does it cost?",
     own_knobs=KNOBS,
     run=run,
     tables=tables,
     fixes=(
-        Fix("the network is cut: watches resume", ("loss=cut",)),
-        Fix("an old version: history is replayed, or 410 and a LIST", ("loss=old",)),
-        Fix("no losses", ("loss=none",)),
+        *(Fix(f"{loss}: {about}", (f"loss={loss}",)) for loss, about in LOSSES.items() if loss != "restart"),
         Fix("streaming lists (WatchList)", ("watchlist=yes",)),
-        Fix("plain LISTs", ("watchlist=no",)),
+        Fix("a DELETED with the old version (1.7.0 to 1.9.2)", ("deleted_rv=old",)),
     ),
     writes=True,
 )

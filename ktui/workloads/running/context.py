@@ -57,7 +57,7 @@ async def _no_rules(version: str, gates: Mapping[str, bool]) -> None:
 class LoadContext:
     """`found` are figures that only the workload knows, by name; `now` says in a few words what goes on.
 
-    `inject` begins a fault (ClientError): name the workload's kinds in `Workload.faults`. `follow_rules`
+    `inject` begins a fault: kinds that are always used belong into `Workload.faults`. `follow_rules`
     makes ktui's server follow a version's rules with these gates until the run ends (ClientError).
     `speed` is by how much simulated time is faster than real time: a workload that simulates sets it.
     """

@@ -197,7 +197,7 @@ class Run:
         context = self.current.context
         assert context is not None
         context.begin(fault.kind)
-        await self.inject(fault)
+        await self._inject(fault)
         if not fault.seconds:
             return
         if fault.kind != "kill":  # else it is over: the server runs again
@@ -206,8 +206,7 @@ class Run:
             context.begin(f"after {fault.kind}")
         self.markers.append(f"{fault.kind} ends")
 
-    async def inject(self, fault: Fault) -> None:
-        """Begin a fault that was checked. ClientError."""
+    async def _inject(self, fault: Fault) -> None:
         self._injected = True
         self._server_ended = fault.kind == "kill"
         self.markers.append(str(fault))
@@ -217,12 +216,24 @@ class Run:
             rules = self._following
             await KtuiApi(self.client).follow_rules(rules.kube_version, rules.feature_gates)
 
+    async def inject(self, fault: Fault) -> None:
+        """For a workload: begin a fault. Why it was not injected goes to the summary's remarks."""
+        await self._note_refusal(fault, self._inject_checked(fault.checked()))
+
+    async def _inject_checked(self, fault: Fault) -> None:
+        await self._check_fault(fault.kind)
+        await self._inject(fault)
+
     async def _strike(self, at: float, fault: Fault) -> None:
         await asyncio.sleep(at)
+        await self._note_refusal(fault, self.fault(fault))
+
+    async def _note_refusal(self, fault: Fault, injecting: Awaitable[None]) -> None:
         try:
-            await self.fault(fault)
-        except ClientError as error:
-            self.problems.append(f"the fault {fault} was not injected: {error}")
+            await injecting
+        except (WorkloadError, ClientError) as error:
+            if (problem := f"the fault {fault} was not injected: {error}") not in self.problems:
+                self.problems.append(problem)
 
     async def _end_faults(self) -> None:
         if self._injected:
