@@ -14,6 +14,7 @@ from ktui.workloads.catalog import (
     informers,
     kubectl_users,
     kubelet_configmaps,
+    leader_election,
     paged_export,
     polling_controller,
 )
@@ -31,6 +32,7 @@ WORKLOADS: dict[str, Workload] = {
         fan_out,
         deployment_chain,
         defrag_stall,
+        leader_election,
         polling_controller,
         kubectl_users,
         helm,

@@ -15,6 +15,7 @@ from ktui.cli.main import main
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.list_counters import lines_of
+from ktui.workloads.behaviours.reflector import LossCounts
 from ktui.workloads.registry import find_workload
 from ktui.workloads.running.knobs import assign
 from ktui.workloads.running.runner import Run
@@ -200,21 +201,27 @@ async def until(
     server: ServerConnection, holds: Callable[[Counter[tuple[str, str]]], bool], name: str, *settings: str
 ) -> Counter[tuple[str, str]]:
     """Requests by verb and route of a run that is stopped as soon as they are as wanted."""
+    return sent_by(await stopped(server, lambda run: holds(sent_by(run)), name, *settings))
+
+
+def sent_by(run: Run) -> Counter[tuple[str, str]]:
+    total = Counter[tuple[str, str]]()
+    for figures in run.account.phases.values():
+        total.update(figures.verb_routes)
+    return total
+
+
+async def stopped(server: ServerConnection, holds: Callable[[Run], bool], name: str, *settings: str) -> Run:
+    """A run that is stopped as soon as it is as wanted."""
     client = ApiClient(server)
     found = find_workload(name)
     knobs = found.settings()
     assign(knobs, settings)
     run = Run(found, [knobs], client, real=False)
 
-    def sent() -> Counter[tuple[str, str]]:
-        total = Counter[tuple[str, str]]()
-        for figures in run.account.phases.values():
-            total.update(figures.verb_routes)
-        return total
-
     async def stop() -> None:
-        while not holds(sent()):
-            await asyncio.sleep(0.01)
+        while not holds(run):
+            await asyncio.sleep(0.01)  # a run gives no signal
         run.stop()
 
     try:
@@ -222,7 +229,7 @@ async def until(
     finally:
         await client.close()
     assert run.ended == "stopped"
-    return sent()
+    return run
 
 
 @pytest.mark.parametrize(
@@ -244,12 +251,58 @@ def test_every_form_of_a_client_that_repeats(
     assert {route for _, route in found} <= {"cache", "cache_snapshot", "etcd"}
 
 
+def losses(run: Run) -> LossCounts:
+    """What followed from the losses of a run of informers."""
+    context = run.variants[0].context
+    assert context is not None
+    counts = list(context.memory.get("losses", {}).values())
+    return counts[0] if counts else LossCounts()
+
+
+async def left_over(server: ServerConnection) -> list[str]:
+    """Objects that runs have created and not deleted."""
+    client = ApiClient(server)
+    listed = (await client.request("GET", "/api/v1/namespaces/default/configmaps")).json()
+    await client.close()
+    names = [item["metadata"]["name"] for item in listed["items"]]
+    return [name for name in names if name.startswith("ktui-workload")]
+
+
 def test_informers_resume_after_a_cut(server: ServerConnection, in_loop: InLoop) -> None:
     """Each lists once, however often its watch breaks."""
-    settings = ("informers=3", "every=1", "loss=cut", "resource=configmaps")
-    found = in_loop(until(server, lambda sent: sent["WATCH", "cache"] >= 6, "informers", *settings))
-    assert found["LIST", "cache"] == 3
-    assert found["DELETE", "etcd"] == found["POST", "etcd"] == 1, "what the run created is gone"
+    settings = ("informers=3", "every=1", "loss=cut", "changes=20")
+    run = in_loop(stopped(server, lambda run: losses(run).resumed >= 3, "informers", *settings))
+    assert sent_by(run)["LIST", "cache"] == 3
+    assert (losses(run).too_old, losses(run).lists, losses(run).replayed) == (0, 0, 0)
+    assert in_loop(left_over(server)) == []
+
+
+@pytest.mark.parametrize("setting", ["loss=old", "deleted_rv=old"])
+def test_an_old_version_replays_history(server: ServerConnection, in_loop: InLoop, setting: str) -> None:
+    """By itself, or because a DELETED had the object's former version."""
+    settings = ("informers=2", "every=1", "changes=40", setting)
+    run = in_loop(stopped(server, lambda run: losses(run).replayed > 0, "informers", *settings))
+    assert losses(run).resumed > 0 and losses(run).too_old == 0
+
+
+def test_a_compaction_while_cut_off_makes_everyone_list(server: ServerConnection, in_loop: InLoop) -> None:
+    settings = ("informers=2", "every=1", "changes=20", "resource=leases", "loss=compaction")
+    run = in_loop(stopped(server, lambda run: losses(run).lists >= 2, "informers", *settings))
+    assert losses(run).too_old == 2, "their version is from before the cache was filled again"
+    assert run.problems == []
+
+
+def test_leases_are_renewed_during_a_storm(server: ServerConnection, in_loop: InLoop) -> None:
+    def in_storm(run: Run) -> bool:
+        context = run.variants[0].context
+        found = context.memory.get("renewals", {}) if context is not None else {}
+        return any(phase.startswith("storm") and counts.done for phase, counts in found.items())
+
+    settings = ("holders=1", "storm=2", "calm=2", "level=own")
+    run = in_loop(stopped(server, in_storm, "leader-election", *settings))
+    assert sent_by(run)["PUT", "etcd"] >= 1
+    (table,) = summary_of(run)["variants"][0]["tables"]
+    assert {row["lost"] for row in table["rows"]} == {"0"}
 
 
 def test_a_load_profile_ends_with_percentiles_by_phase(

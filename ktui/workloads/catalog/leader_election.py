@@ -1,0 +1,189 @@
+"""leader-election: Leases are renewed during a storm of LISTs, with and without a level of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from ktui.client.connection import ClientError
+from ktui.core.format import integer, milliseconds
+from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.workloads.catalog.repeated import PODS
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.context import FindingsTable, LoadContext
+from ktui.workloads.running.fleet import LoadAnswer, LoadClient, LoadUser
+from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.workload import Fix, Workload
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+# kube-controller-manager's and kube-scheduler's defaults, in seconds.
+LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD = 15, 10.0, 2.0
+REQUEST_TIMEOUT = RENEW_DEADLINE / 2  # client-go: of one request
+MICROSECONDS = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+STORM = LoadUser("system:serviceaccount:default:list-storm", "system:serviceaccounts")
+# Users by `level`: "own" matches the flow schema system-leader-election, "shared" the storm's.
+USERS = {"own": LoadUser("system:kube-controller-manager", "system:authenticated"), "shared": STORM}
+
+KNOBS = (
+    Knob("holders", 3, "leaders, each with a Lease that it renews every 2 s", least=1, most=50),
+    Knob("storm", 50, "clients that LIST all pods without a pause", most=400),
+    Knob("read", "consistent", "their LIST: without resourceVersion, or with 0", ("consistent", "rv=0")),
+    Knob("level", "own", "priority level of the renewals: their own, or that of the storm", tuple(USERS)),
+    Knob("calm", 6.0, "seconds before the storm, and after it", least=2, most=300, unit="s"),
+    Knob("lasts", 20.0, "seconds of the storm", least=2, most=600, unit="s"),
+)
+
+
+class _LeaseMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _Lease(msgspec.Struct):
+    metadata: _LeaseMeta = msgspec.field(default_factory=_LeaseMeta)
+
+
+@dataclass(slots=True)
+class Renewals:
+    """Of one phase. `late`: not within the retry period; `missed`: refused, failed or timed out;
+
+    `lost`: leaders whose last renewal was longer ago than the renew deadline, and who step down.
+    """
+
+    done: int = 0
+    late: int = 0
+    missed: int = 0
+    lost: int = 0
+    times: LatencyHistogram = field(default_factory=LatencyHistogram)
+
+
+async def run(context: LoadContext) -> None:
+    """Renew all the time; LIST between two calm periods."""
+    by_phase: dict[str, Renewals] = context.memory.setdefault("renewals", {})
+    holders = [
+        asyncio.create_task(_hold(context, by_phase, number))
+        for number in range(context.knobs.integer("holders"))
+    ]
+    try:
+        context.begin("calm")
+        await asyncio.sleep(context.knobs.number("calm"))
+        context.begin(f"storm, {context.knobs.text('level')} level")
+        storm = [asyncio.create_task(_storm(context)) for _ in range(context.knobs.integer("storm"))]
+        await asyncio.sleep(context.knobs.number("lasts"))
+        for client in storm:
+            client.cancel()
+        await asyncio.gather(*storm, return_exceptions=True)
+        context.begin("after")
+        await asyncio.sleep(context.knobs.number("calm"))
+    finally:
+        for holder in holders:
+            holder.cancel()
+        await asyncio.gather(*holders, return_exceptions=True)
+
+
+async def _storm(context: LoadContext) -> None:
+    client = context.client("list-storm/v1", STORM)
+    while True:
+        query = "?resourceVersion=0" if context.knobs.text("read") == "rv=0" else ""
+        with contextlib.suppress(ClientError):
+            await client.get_patiently(f"{PODS}{query}", "LIST pods")
+
+
+async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int) -> None:
+    """One leader: its Lease is created, renewed until it is cancelled, and deleted."""
+    name = f"ktui-workload-{context.run}{context.variant.lower()}-{number}"
+    client = context.client("leader/v1", USERS[context.knobs.text("level")])
+    renewed = time.monotonic()
+    try:
+        with contextlib.suppress(ClientError):
+            await client.write("POST", LEASES, _lease(name), "create")
+        while True:
+            await asyncio.sleep(RETRY_PERIOD)
+            counts = by_phase.setdefault(context.phase, Renewals())
+            began = time.monotonic()
+            done = await _renewed(client, name)
+            took = time.monotonic() - began
+            counts.times.add(round(took * 1_000_000))
+            if done:
+                counts.done += 1
+                counts.late += took > RETRY_PERIOD
+                renewed = time.monotonic()
+            else:
+                counts.missed += 1
+            if time.monotonic() - renewed > RENEW_DEADLINE:
+                counts.lost += 1
+                context.count("leaders_lost")
+                renewed = time.monotonic()  # another one is elected
+            context.now = f"{context.found.get('leaders_lost', 0)} leaders lost"
+    finally:
+        with contextlib.suppress(ClientError):
+            await client.write("DELETE", f"{LEASES}/{name}", None, "delete")
+
+
+async def _renewed(client: LoadClient, name: str) -> bool:
+    """Read the Lease and put it back with the time, as client-go's elector does; False when that failed."""
+    path = f"{LEASES}/{name}"
+    try:
+        async with asyncio.timeout(REQUEST_TIMEOUT):
+            found = await client.get(path, "GET lease", keep=True)
+        if not found.ok:
+            return False
+        async with asyncio.timeout(REQUEST_TIMEOUT):
+            put = await client.write("PUT", path, _lease(name, found), "PUT lease")
+    except (ClientError, TimeoutError):
+        return False
+    return put.ok
+
+
+def _lease(name: str, found: LoadAnswer | None = None) -> dict[str, Any]:
+    metadata = {"name": name}
+    if found is not None:
+        metadata["resourceVersion"] = msgspec.json.decode(found.body, type=_Lease).metadata.resource_version
+    now = datetime.now(UTC).strftime(MICROSECONDS)
+    spec = {"holderIdentity": name, "leaseDurationSeconds": LEASE_DURATION, "renewTime": now}
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+
+
+def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
+    """Renewals by phase, as their clients saw them."""
+    rows = tuple(
+        (
+            phase,
+            *map(integer, (counts.done, counts.late, counts.missed, counts.lost)),
+            *(milliseconds(counts.times.percentile(share) / 1000) for share in (0.5, 0.95, 0.99)),
+            milliseconds(counts.times.max / 1000),
+        )
+        for phase, counts in context.memory.get("renewals", {}).items()
+    )
+    heads = ("renewals", "done", "late", "missed", "lost", "p50 ms", "p95", "p99", "most")
+    notes = (
+        "late: took longer than the retry period of 2 s; missed: refused, failed or timed out;",
+        "lost: no renewal for the renew deadline of 10 s: the leader steps down",
+        "ktui's server assigns priority levels and does not queue by them yet: both levels share one queue",
+    )
+    return (
+        [FindingsTable("renewals of Leases, as their clients saw them", heads, rows, notes)] if rows else []
+    )
+
+
+WORKLOAD = Workload(
+    name="leader-election",
+    sentence="Leases are renewed while a storm of LISTs goes on: do the leaders keep their Leases?",
+    own_knobs=KNOBS,
+    run=run,
+    tables=tables,
+    fixes=(
+        Fix("the storm reads with resourceVersion=0", ("read=rv=0",)),
+        Fix("the storm reads without resourceVersion", ("read=consistent",)),
+        Fix("renewals in the priority level of the storm", ("level=shared",)),
+        Fix("renewals in their own priority level", ("level=own",)),
+        Fix("the rules of Kubernetes 1.30: LISTs read etcd", ("version=1.30",)),
+    ),
+    writes=True,
+)
