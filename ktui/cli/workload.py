@@ -7,6 +7,7 @@ import asyncio
 import re
 import sys
 import time
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
@@ -184,13 +185,14 @@ def _run(args: argparse.Namespace) -> int:
 
 
 async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs]) -> Run:
-    from ktui.cli.workload_server import ask_before_load, load_target  # start-up time
+    from ktui.cli.workload_server import ask_before_load, load_target, replica_of  # start-up time
     from ktui.workloads.running.runner import Run
 
     killed = any(fault.kind == "kill" for _, fault in args.faults)
     killed |= any("restart" in knobs.values().values() for knobs in variants)
-    async with load_target(args, killed=killed) as found:
+    async with load_target(args, killed=killed) as found, AsyncExitStack() as stack:
         ask_before_load(found.target, workload, args)
+        replica = await stack.enter_async_context(replica_of(found.target)) if workload.replica else None
         run = Run(
             workload,
             variants,
@@ -198,6 +200,7 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
             real=found.target.real,
             faults=args.faults,
             revive=found.revive,
+            replica=replica,
         )
         if args.stream:
             await run.go(args.seconds, lambda: _stream(run))

@@ -17,6 +17,7 @@ from ktui.cli.targets import demo_target, target
 from ktui.workloads.running.knobs import WorkloadError
 
 if TYPE_CHECKING:
+    from ktui.client.connection import ServerConnection
     from ktui.client.target import Target
     from ktui.workloads.running.runner import Revive
     from ktui.workloads.running.workload import Workload
@@ -63,6 +64,23 @@ async def load_target(args: argparse.Namespace, *, killed: bool = False) -> Asyn
                 await child.start()
 
             yield LoadTarget(found, revive)
+
+
+@asynccontextmanager
+async def replica_of(found: Target) -> AsyncIterator[ServerConnection | None]:
+    """A second server over the same etcd, which it only reads; None unless ktui started that etcd."""
+    from ktui.cli.child import ServerChild  # start-up time
+    from ktui.client.ktui_api import KtuiApi
+
+    info = None if found.real else await KtuiApi(found.client).info()
+    if info is None or info.etcd_kind != "embedded":
+        yield None
+        return
+    child = ServerChild([f"--etcd={info.endpoints[0]}", f"--kube-version={info.kube_version}"])
+    try:
+        yield await child.start()
+    finally:
+        await child.stop()
 
 
 def _free_port() -> int:

@@ -17,6 +17,7 @@ from ktui.workloads.catalog import (
     leader_election,
     paged_export,
     polling_controller,
+    time_travel,
 )
 from ktui.workloads.load_profile import read_profile
 from ktui.workloads.running.knobs import WorkloadError
@@ -32,6 +33,7 @@ WORKLOADS: dict[str, Workload] = {
         fan_out,
         deployment_chain,
         defrag_stall,
+        time_travel,
         leader_election,
         polling_controller,
         kubectl_users,

@@ -40,7 +40,7 @@ WORKLOAD_COLUMNS: tuple[Column[WorkloadRow], ...] = (
            about="● runs, ✓ has run, ✕ could not"),
     Column("name", "workload", lambda row: (row.name, "bold" if row.state == "running" else ""), width=18,
            priority=0, about="its name in `ktui workload run`"),
-    Column("sentence", "what it does", lambda row: (row.workload.sentence, "$ink-muted"), width=10, flex=1,
+    Column("sentence", "what it does", lambda row: (row.workload.sentence, "$ink-muted"), width=16, flex=1,
            priority=3, about="what it does"),
 )  # fmt: skip
 

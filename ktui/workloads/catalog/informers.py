@@ -82,6 +82,7 @@ async def lose(context: LoadContext, reflectors: Sequence[Reflector], loss: str)
         await context.inject(Fault("cut", CUT_SECONDS))
         await asyncio.sleep(COMPACT_AFTER)
         await context.inject(Fault("compact"))
+        await asyncio.sleep(CUT_SECONDS)  # the next loss begins when this one is over
         return
     if loss == "restart":
         await context.inject(Fault("kill"))

@@ -78,6 +78,7 @@ class LoadContext:
     _phase: str = "run"
     began: Callable[[str], None] = lambda _: None
     stopped: Callable[[], None] = lambda: None
+    replica: Fleet | None = None  # connections to a second server over the same etcd
     inject: Callable[[Fault], Awaitable[None]] = field(default=_no_faults)
     follow_rules: Callable[[str, Mapping[str, bool]], Awaitable[None]] = field(default=_no_rules)
 
@@ -94,6 +95,11 @@ class LoadContext:
     def client(self, agent: str, user: LoadUser | None = None) -> LoadClient:
         """One more client; `agent` is the first part of its User-Agent, and decides its user."""
         return LoadClient(self.fleet, agent, user or user_of(agent), self._tag, self.account)
+
+    def replica_client(self, agent: str) -> LoadClient:
+        """A client of the second replica, whose account is not part of the run's figures."""
+        assert self.replica is not None
+        return LoadClient(self.replica, agent, ANYONE, self._tag, Account(self.run))
 
     async def drain(self, tasks: Collection[asyncio.Task[None]]) -> None:
         """Let requests in flight end, for a few seconds: they belong to the phase, this time does not."""

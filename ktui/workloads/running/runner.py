@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import Fault, TimedFault
 from ktui.contract.rules import Rules
@@ -53,12 +53,17 @@ class Run:
         real: bool,
         faults: Sequence[TimedFault] = (),
         revive: Revive | None = None,
+        replica: ServerConnection | None = None,
     ) -> None:
-        """`faults` strike each slice of the run at their time; `revive` starts a killed server again."""
+        """`faults` strike each slice of the run at their time; `revive` starts a killed server again.
+
+        `replica` is a second server over the same etcd.
+        """
         self.workload = workload
         self.faults = faults
         self.markers: list[str] = []  # knobs and faults used since the last line of the stream
         self._revive = revive
+        self._replica = Fleet(replica) if replica is not None else None
         self._injected = False
         self._server_ended = False
         self.id = secrets.token_hex(3)
@@ -96,6 +101,8 @@ class Run:
         finally:
             self.seconds = time.monotonic() - self.began if self.began else 0.0
             await fleet.close()
+            if self._replica is not None:
+                await self._replica.close()
             with suppress(TimeoutError):  # then the summary says that some are missing
                 async with asyncio.timeout(0 if telemetry is None else SETTLE_SECONDS):
                     await self.account.settled()
@@ -152,6 +159,7 @@ class Run:
             )
             context.began = partial(self._began, variant, [context.phase])
             context.stopped = partial(self._stopped, variant)
+            context.replica = self._replica
             context.inject, context.follow_rules = self.inject, self._follow_version
             context.memory["seconds"] = variant.seconds
             variant.context = context

@@ -38,6 +38,7 @@ class Workload:
     fixes: tuple[Fix, ...] = ()
     writes: bool = False  # whether it creates or changes objects
     faults: tuple[str, ...] = ()  # that it injects itself
+    replica: bool = False  # whether it needs a second server over the same etcd
 
     @property
     def knobs(self) -> tuple[Knob, ...]:

@@ -292,6 +292,16 @@ def test_a_compaction_while_cut_off_makes_everyone_list(server: ServerConnection
     assert run.problems == []
 
 
+def test_a_replica_that_is_behind_shows_the_past(
+    server: ServerConnection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = workload(capsys, server, "time-travel", "--set=relist=0", "--set=behind=4", "--for=3s")
+    (table,) = found["variants"][0]["tables"]
+    (row,) = table["rows"]
+    assert (row["LIST"], row["sent"], row["past"], row["refused"]) == ("rv 0", "1", "1", "0")
+    assert found["remarks"] == []
+
+
 def test_leases_are_renewed_during_a_storm(server: ServerConnection, in_loop: InLoop) -> None:
     def in_storm(run: Run) -> bool:
         context = run.variants[0].context
