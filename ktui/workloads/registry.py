@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ktui.workloads.catalog import (
     agent_boot,
-    deployment_chain,
     defrag_stall,
+    deployment_chain,
     fan_out,
     helm,
     informers,

@@ -25,8 +25,7 @@ from ktui.tui.widgets.panel import Panel
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import outcome_content, status_content, tables_text
-from ktui.tui.workloads.texts import FAULTS, outcome_content, status_content
+from ktui.tui.workloads.texts import FAULTS, outcome_content, status_content, tables_text
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload

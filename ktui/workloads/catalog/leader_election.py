@@ -17,8 +17,9 @@ from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.workloads.catalog.repeated import PODS
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
-from ktui.workloads.running.fleet import LoadAnswer, LoadClient, LoadUser
+from ktui.workloads.running.fleet import LoadAnswer, LoadClient
 from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.users import LoadUser
 from ktui.workloads.running.workload import Fix, Workload
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"

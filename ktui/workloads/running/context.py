@@ -99,7 +99,7 @@ class LoadContext:
     def replica_client(self, agent: str) -> LoadClient:
         """A client of the second replica, whose account is not part of the run's figures."""
         assert self.replica is not None
-        return LoadClient(self.replica, agent, ANYONE, self._tag, Account(self.run))
+        return LoadClient(self.replica, agent, user_of(agent), self._tag, Account(self.run))
 
     async def drain(self, tasks: Collection[asyncio.Task[None]]) -> None:
         """Let requests in flight end, for a few seconds: they belong to the phase, this time does not."""

@@ -107,11 +107,11 @@ class Run:
                 async with asyncio.timeout(0 if telemetry is None else SETTLE_SECONDS):
                     await self.account.settled()
             await stop(telemetry, watcher)
-            followed = self.version  # the summary names it
+            followed = self._following  # the summary names it
             if rules is not None:
                 with suppress(ClientError):
                     await self._follow_rules(rules)
-            self.version = followed
+            self._following = followed
 
     async def _run_variants(self, seconds: float) -> None:
         slices = [(variant, seconds) for variant in self.variants]
