@@ -219,7 +219,8 @@ def _fan_out(state: State, event: FanOut) -> None:
 
 
 def _marker(state: State, event: Marker) -> None:
-    """Nothing to show: only recordings hold markers, and the scrub bar reads them there."""
+    """The charts show it; the scrub bar reads those of a recording there."""
+    state.history.mark(event.at)
 
 
 def _live(state: State, event: Any) -> None:

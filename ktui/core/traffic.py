@@ -25,6 +25,7 @@ class Second(Struct):
     etcd_bytes: int = 0  # read from etcd for them
     most_ms: float = 0.0
     durations: Counter[int] = field(default_factory=Counter)  # answers by class of duration
+    marked: bool = False  # a marker was set, or a fault began or ended
 
     def add(self, letter: str, event: RequestFinished) -> None:
         self.routes[letter] += 1
@@ -39,6 +40,7 @@ class Second(Struct):
         self.etcd_bytes += other.etcd_bytes
         self.most_ms = max(self.most_ms, other.most_ms)
         self.durations.update(other.durations)
+        self.marked |= other.marked
 
     @property
     def answers(self) -> int:
@@ -106,16 +108,26 @@ class History:
 
     def add(self, letter: str, event: RequestFinished) -> None:
         """Add an answer with badge `letter`; one that did not reach storage is not counted."""
-        at = int(event.at)
-        if letter not in STORAGE_LETTERS or at <= self._newest - KEPT:
-            return
+        if letter in STORAGE_LETTERS and (second := self._second(event.at)) is not None:
+            second.add(letter, event)
+
+    def mark(self, at: float) -> None:
+        """Remember that something happened then which explains the figures."""
+        if (second := self._second(at)) is not None:
+            second.marked = True
+
+    def _second(self, moment: float) -> Second | None:
+        """The second of a moment, to be changed; None if it is too long ago."""
+        at = int(moment)
+        if at <= self._newest - KEPT:
+            return None
         if at > self._newest:
             self._newest = at
             self._forget()
         if at < self._asked:
             self.late += 1
             self._parts.clear()
-        self._seconds.setdefault(at, Second()).add(letter, event)
+        return self._seconds.setdefault(at, Second())
 
     def _forget(self) -> None:
         # Oldest first, except for a few that came late: those are dropped later.

@@ -10,12 +10,20 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.pilot import Pilot
 
-from ktui.contract.events import AnyEvent, EtcdProgress, RequestFinished, RequestRouted, RequestStarted
+from ktui.contract.events import (
+    AnyEvent,
+    EtcdProgress,
+    Marker,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+)
 from ktui.core.format import long_bytes
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.charts.chart import Chart
 from ktui.tui.charts.latency import LatencyChart
+from ktui.tui.charts.plot import columns_in
 from ktui.tui.charts.routes import RoutesChart
 from ktui.tui.charts.strip import ChartStrip
 from ktui.tui.charts.transfer import BytesChart
@@ -108,6 +116,17 @@ async def test_the_numbers_of_the_span_stand_in_the_frames() -> None:
     assert said[BytesChart] == (
         "bytes/s · 60 s", f"sent ↑{long_bytes(kept.sent_bytes)} etcd ↓{long_bytes(kept.etcd_bytes)}",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("symbols", Symbols)
+def test_a_fault_is_marked_where_it_began(symbols: Symbols) -> None:
+    state = state_of([*minutes(), Marker(at=START + 70, text="fault: pause 5s")])
+    per_cell = columns_in(1, symbols)
+    span = state.history.span(START + 100, 30 * per_cell, 1)
+    glyph = "v" if symbols is Symbols.ASCII else "▼"
+    for chart in (RoutesChart(), LatencyChart(), BytesChart()):
+        first = chart.content(span, 36, 4, symbols).plain.split("\n")[0]
+        assert first.index(glyph) == 6 + (30 * per_cell - 30) // per_cell and first.count(glyph) == 1
 
 
 def edges(chart: Chart) -> tuple[str, str]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from ktui.tui.charts.marks import marks
 from ktui.tui.looks.symbols import Symbols
-from ktui.tui.workloads.charts import CHARTS, chart_content, marks
+from ktui.tui.workloads.charts import CHARTS, chart_content
 from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS
@@ -154,7 +155,7 @@ def test_a_chart_fills_its_box_and_marks_the_knob(chart: Any, symbols: Symbols) 
     assert len(drawn) == 5 and all(len(row) <= 60 for row in drawn)
     mark = "v" if symbols is Symbols.ASCII else "▼"
     assert drawn[0].count(mark) == 1
-    assert marks(heard, 54, symbols) == {drawn[0].index(mark) - 6}
+    assert marks([bool(second.marker) for second in heard], 54, symbols) == {drawn[0].index(mark) - 6}
 
 
 def test_nothing_runs() -> None:

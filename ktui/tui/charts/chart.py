@@ -8,6 +8,7 @@ from textual.content import Content
 
 from ktui.core.state import State
 from ktui.core.traffic import History, TrafficWindow
+from ktui.tui.charts.marks import marked, marks
 from ktui.tui.charts.plot import Runs, columns_in
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import entitle, line, lines
@@ -63,7 +64,9 @@ class Chart(Panel):
         """The axis and the columns of a span."""
         if not any(part.routes for part in span.parts):
             return line((self.nothing(span), "$ink-muted"))
-        labels, rows = self.draw(span, max(1, width - AXIS - 1), height, symbols)
+        cells = max(1, width - AXIS - 1)
+        labels, rows = self.draw(span, cells, height, symbols)
+        rows[0] = marked(rows[0], marks([part.marked for part in span.parts], cells, symbols), symbols)
         return lines(
             line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
             for label, row in zip(labels, rows, strict=True)

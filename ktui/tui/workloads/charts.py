@@ -11,13 +11,12 @@ from textual.content import Content
 from ktui.core.format import milliseconds, short_bytes, short_count
 from ktui.core.routes import CACHE, ERROR, ETCD, SNAPSHOT
 from ktui.tui.charts.chart import AXIS, edge_labels
-from ktui.tui.charts.plot import Runs, Series, columns_in, round_top, stacked
+from ktui.tui.charts.marks import marked, marks
+from ktui.tui.charts.plot import Series, columns_in, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import line, lines
 from ktui.workloads.running.live import LiveSecond
 
-MARK = "▼"
-ASCII_MARK = "v"
 _FOOT = 0.1  # ms
 
 Seconds = Sequence[LiveSecond]
@@ -92,7 +91,7 @@ def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: i
     most = max((sum(values) for values in zip(*(item.values for item in series), strict=True)), default=0.0)
     top = float(max(2, math.ceil(most))) if chart.logarithmic else round_top(most)
     rows = stacked(series, top, cells, height, symbols)
-    rows[0] = marked(rows[0], marks(shown, cells, symbols), symbols)
+    rows[0] = marked(rows[0], marks([bool(second.marker) for second in shown], cells, symbols), symbols)
     labels = edge_labels(chart.label(top), milliseconds(_FOOT) if chart.logarithmic else "0", height)
     return lines(
         line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
@@ -103,23 +102,3 @@ def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: i
 def busiest(seconds: Seconds) -> LiveSecond:
     """The newest second in which requests were answered, else the newest."""
     return next((second for second in reversed(seconds) if second.routes), seconds[-1])
-
-
-def marks(seconds: Seconds, cells: int, symbols: Symbols) -> set[int]:
-    """Cells of the columns in which a knob or a fault was used."""
-    per_cell = columns_in(1, symbols)
-    blank = cells - -(-len(seconds) // per_cell)
-    return {blank + place // per_cell for place, second in enumerate(seconds) if second.marker}
-
-
-def marked(row: Runs, places: set[int], symbols: Symbols) -> Runs:
-    """A line of cells with a mark at these places, over what is there."""
-    if not places:
-        return row
-    glyph = ASCII_MARK if symbols is Symbols.ASCII else MARK
-    found, at = [], 0
-    for text, style in row:
-        for character in text:
-            found.append((glyph, "bold $accent") if at in places else (character, style))
-            at += 1
-    return found
