@@ -85,10 +85,25 @@ def informer(app: KtuiApp) -> str:
     return f":watch {max(app.state.watchers.values(), key=lambda row: row.delivered).id}"
 
 
-def running(app: KtuiApp) -> bool:
+def running(app: KtuiApp, seconds: int = 20) -> bool:
     """Whether a workload has run for a while."""
     session = app.screen.session if isinstance(app.screen, WorkloadsScreen) else None
-    return session is not None and len(session.seconds) > 20
+    return session is not None and len(session.seconds) > seconds
+
+
+def running_long(app: KtuiApp) -> bool:
+    """Whether it has run through the phases of most workloads."""
+    return running(app, 32)
+
+
+def workload(name: str) -> Callable[[KtuiApp], list[str]]:
+    """Down to a workload."""
+
+    def keys(app: KtuiApp) -> list[str]:
+        names = [row.name for row in app.screen.query_one("#workloads", VTable).rows]
+        return ["home", *["down"] * names.index(name)]
+
+    return keys
 
 
 CLEAR: tuple[Step, ...] = ("escape", "escape")
@@ -102,6 +117,10 @@ SCREENS = (
     Shot("lab", (f":lab {SCOPED}", "r"), ALL),
     Shot("lab-cheaper", ("home", "a"), (NORMAL,)),
     Shot("workloads", ("7", "down", "enter"), ALL, ("x",), running),
+    Shot("workloads-defrag-stall", (workload("defrag-stall"), "enter"), (NORMAL,), ("x",), running_long),
+    Shot("workloads-informers", (workload("informers"), "f7", "enter"), (NORMAL,), ("x",), running_long),
+    Shot("workloads-leader-election", (workload("leader-election"), "enter"), (NORMAL,), ("x",), running),
+    Shot("workloads-time-travel", (workload("time-travel"), "enter"), (NORMAL,), ("x",), running),
     Shot("versions", (f":versions {SCOPED}",), ALL),
 )
 OPENED = (
