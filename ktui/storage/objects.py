@@ -222,6 +222,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     def full_json(self) -> bytes:
         """Its JSON by itself: kind and apiVersion first."""
+        if self._item is not None and self._metadata_end:
+            return self._reader.codec.with_type(self.raw, self._item)
         decoding(len(self.raw))
         try:
             return self._reader.codec.object_json(self.raw, self.rv)

@@ -113,6 +113,11 @@ class Codec:
         metadata = self._assembler.pieces(texts[1:end])
         return (texts[0], *metadata, *self._assembler.pieces(texts[end + 1 :])), len(metadata) + 1
 
+    def with_type(self, raw: bytes, item: Pieces) -> bytes:
+        """`object_json` of a stored message from its `item_parts`."""
+        kind, _ = self._opened(raw)
+        return b"".join((item[0], kind.type_meta, b",", *item[1:]))
+
     def layout(self, raw: bytes, rv: int, api_version: str) -> Layout | None:
         """Where `rv` goes in the stored message; None if it is not of that version, in the usual envelope."""
         if not raw.startswith(MAGIC):

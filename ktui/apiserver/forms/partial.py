@@ -89,7 +89,7 @@ class Partial:
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         metadata = obj.metadata_pieces() if self.spliced else None
         if metadata is None:
-            return (partial(self._plain.whole(obj), self._api_version, self._resource),)
+            return (partial(b"".join(self._plain.item(obj)), self._api_version, self._resource),)
         return (self._head, *metadata, b"}")
 
     def ready(self, obj: StoredObject) -> bool:

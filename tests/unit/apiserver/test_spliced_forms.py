@@ -75,6 +75,7 @@ def _check(resource: Resource, obj: StoredObject) -> bool:
     metadata = partial(document, META, resource)
     assert b"".join(_form(resource, LIST_KIND).item(obj)) == metadata
     row = b"".join(row_at(table_row(resource, json.loads(document)), NOW)) + metadata + b"}"
+    assert obj.full_json() == document
     table = _form(resource, "Table")
     assert [b"".join(table.item(obj)) for _ in range(2)] == [row, row]
     whole = _form(resource, "", PROTOBUF)
