@@ -84,13 +84,15 @@ class StepFigures:
 class EventAudiences:
     """`received` takes each line of each watcher, `written` each change; `fold` matches them by revision.
 
-    `strays` are events with a resourceVersion that no change has.
+    `strays` are events with a resourceVersion that is not later than the last change's, and of no change:
+    a later one is of a write whose answer has not come.
     """
 
     def __init__(self, label: str) -> None:
         self.steps: dict[str, StepFigures] = {}
         self.delivered = self.strays = 0
         self._label = label
+        self._last = 0
         self._writes: dict[str, Written] = {}
         self._deletes: dict[str, Written] = {}
         self._deliveries: dict[str, _Delivery] = {}
@@ -98,6 +100,7 @@ class EventAudiences:
     def written(self, write: Written) -> None:
         if write.version:
             self._writes[write.version] = write
+            self._last = max(self._last, int(write.version))
         else:
             self._deletes[write.name] = write
 
@@ -126,7 +129,7 @@ class EventAudiences:
         for version in [version for version, seen in self._deliveries.items() if seen.at <= before]:
             seen = self._deliveries.pop(version)
             if (write := self._writes.pop(version, None)) is None:
-                self.strays += seen.counts.total()
+                self.strays += seen.counts.total() if int(version) <= self._last else 0
             elif write.step:
                 self._fold(write, version, seen)
 

@@ -112,7 +112,8 @@ class Account:
         if tag is None:
             if len(self._verbs) > 10_000:  # ends were dropped
                 self._verbs.clear()
-            self._verbs[event.id] = event.verb
+            if event.client != "ktui":  # the run's own preparations, a dashboard
+                self._verbs[event.id] = event.verb
             return
         self._open[event.id] = _Open(tag, event.verb, event.level)
 

@@ -70,6 +70,8 @@ def test_an_event_with_another_resource_version_is_a_stray() -> None:
     seen.received(PLAIN, line("ADDED", 5, "in", name="another"), "a-")
     seen.received(PLAIN, line("BOOKMARK", 5, "in"), "a-")
     seen.fold(0.0)
+    seen.received(PLAIN, line("MODIFIED", 10, "in"), "a-")  # of a write whose answer has not come
+    seen.fold(0.0)
     assert (seen.strays, seen.steps) == (3, {})
 
 
