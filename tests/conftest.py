@@ -1,9 +1,17 @@
-"""What all tests share: goldens are marked, the order can be shuffled, no property is timed, workers."""
+"""What all tests share: marks of goldens, shuffled order, untimed properties, workers, compiled files."""
 
 from __future__ import annotations
 
 import os
 import random
+import sys
+from pathlib import Path
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    # Every worker and every program that a test starts would compile ktui and its libraries for itself.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 import pytest
 from hypothesis import HealthCheck, settings
