@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import sys
@@ -26,6 +27,16 @@ settings.load_profile("untimed")
 def pytest_xdist_auto_num_workers() -> int:
     """`-n auto`: most tests wait for an etcd, a server or a terminal, so two workers share a core."""
     return 2 * (os.cpu_count() or 1)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are there to stay: no garbage collection need walk through them.
+
+    Nor need one follow each screen: what a test leaves is small beside what a full collection costs.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,6 +5,7 @@ Nothing else in the dashboard may name what begins with an underscore there.
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -12,6 +13,7 @@ from rich.console import RenderableType
 from rich.segment import Segment
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual._context import active_app
+from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.cache import LRUCache
 from textual.css.stylesheet import Stylesheet
@@ -24,6 +26,20 @@ from ktui.printable import escaped, is_safe, with_few_marks
 
 _MOST_COPIED = 1 << 20  # characters: a terminal may take each of them for a command when it is pasted
 _SOURCES = 4096  # classes and files, several times what there is
+_BORDER_STYLES = "get_inner_outer"
+
+
+def _release_removed_widgets() -> None:
+    """Let Textual cache the styles of borders by their colours alone.
+
+    Its own cache has the widget's painted lines in its keys, too: a thousand widgets that are gone
+    stay in memory, and each full garbage collection walks through all that they have painted.
+    """
+    made = partial(getattr(StylesCache, _BORDER_STYLES).__wrapped__, StylesCache)
+    setattr(StylesCache, _BORDER_STYLES, staticmethod(lru_cache(1024)(made)))
+
+
+_release_removed_widgets()
 
 
 def running_app() -> App[Any] | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import asyncio
+import gc
 import inspect
 import textwrap
+import weakref
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -139,3 +142,16 @@ async def test_a_screen_is_not_rendered_while_nothing_may_be_painted(
             assert screen.query_one(Line).rendered == unseen
         await pilot.pause()
         assert screen.query_one(Line).rendered == 1
+
+
+def test_of_a_screen_that_is_gone_nothing_painted_is_kept() -> None:
+    """Textual's own cache of border styles would keep the lines of the last thousand widgets."""
+
+    async def painted() -> weakref.ref[object]:
+        app: App[None] = App()
+        async with app.run_test():
+            return weakref.ref(app.screen._styles_cache)
+
+    cache = asyncio.run(painted())
+    gc.collect()
+    assert cache() is None
