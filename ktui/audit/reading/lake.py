@@ -1,11 +1,13 @@
 """Parquet files, and files in buckets (S3, GCS, Azure), read through DuckDB: the extra `ktui[lake]`.
 
-DuckDB reads only the columns and row groups that hold reads. Credentials are found as its extensions `httpfs`
-and `azure` find them.
+DuckDB reads only the columns and row groups that hold reads. Credentials: a secret that the user has stored
+in DuckDB for this place, else what `credential_chain` finds; variables of the clouds' own tools name other
+endpoints (MinIO, Ceph) and accounts.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -15,8 +17,9 @@ from ktui.audit.reading.streams import BrokenStream
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_URL = re.compile(r"(s3|s3a|gs|gcs|r2|az|azure|abfss)://", re.IGNORECASE)
-_AZURE = ("az", "azure", "abfss")
+_URL = re.compile(r"(s3|s3a|gs|gcs|r2|az|azure|abfss|https?)://", re.IGNORECASE)
+_KINDS = {"gs": "gcs", "gcs": "gcs", "r2": "r2", "az": "azure", "azure": "azure", "abfss": "azure"}
+_PACKED = re.compile(r"\.(bz2|xz|tar|tgz|zip|7z|lz4)$", re.IGNORECASE)
 _TEXTS = ("message", "@message", "log", "line", "_raw", "log_s", "value")
 _EVENT = (
     "kind", "apiVersion", "level", "auditID", "stage", "requestURI", "verb", "user", "impersonatedUser",
@@ -24,12 +27,12 @@ _EVENT = (
 )  # fmt: skip
 _BY_LOWER = {name.lower(): name for name in _EVENT}
 _ROWS = 2048
-_LONGEST = 16 << 20  # bytes of a line in a bucket
+_LONGEST = 128 << 20  # bytes of a line in a bucket: Firehose writes files of this size without any newline
 
 
 def in_lake(name: str) -> bool:
     """Whether DuckDB reads a file of this name."""
-    return _URL.match(name) is not None or name.lower().endswith((".parquet", ".parq"))
+    return _URL.match(name) is not None or _is_parquet(name)
 
 
 class LakeStream:
@@ -52,28 +55,62 @@ def _lines(name: str) -> Iterator[bytes]:
         with duckdb.connect() as connection:
             _prepare(connection, name)
             cursor = connection.execute(*_query(connection, name))
+            encoding = "utf-8" if _is_parquet(name) else "latin-1"
             while rows := cursor.fetchmany(_ROWS):
-                yield "".join(f"{row[0]}\n" for row in rows if row[0]).encode("utf-8", "replace") or b"\n"
+                yield "".join(f"{row[0]}\n" for row in rows if row[0]).encode(encoding, "replace") or b"\n"
     except duckdb.Error as error:
         raise BrokenStream(f"DuckDB cannot read it: {str(error).partition(chr(10))[0][:300]}") from None
 
 
+def _is_parquet(name: str) -> bool:
+    return name.lower().partition("?")[0].endswith((".parquet", ".parq"))
+
+
 def _prepare(connection: DuckDBPyConnection, name: str) -> None:
     connection.execute("SET memory_limit = '1GB'; SET TimeZone = 'UTC'")
-    if url := _URL.match(name):
-        extension = "azure" if url[1].lower() in _AZURE else "httpfs"
-        connection.execute(f"INSTALL {extension}; LOAD {extension}")
-        kind = {"gs": "GCS", "gcs": "GCS", "r2": "R2"}.get(url[1].lower(), "S3")
-        secret = "TYPE azure" if extension == "azure" else f"TYPE {kind}"
-        connection.execute(f"CREATE SECRET ({secret}, PROVIDER credential_chain)")
+    url = _URL.match(name)
+    if url is None:
+        return
+    if packed := _PACKED.search(name):
+        raise BrokenStream(
+            f"{packed[0]} is not unpacked over the network: copy the file to this machine first"
+        )
+    kind = _KINDS.get(url[1].lower(), "s3")
+    extension = "azure" if kind == "azure" else "httpfs"
+    connection.execute(f"INSTALL {extension}; LOAD {extension}")
+    if url[1].lower().startswith("http"):
+        return
+    if not connection.execute("SELECT name FROM which_secret(?, ?)", [name, kind]).fetchone():
+        options = ", ".join(
+            f"{option} '{value.replace(chr(39), chr(39) * 2)}'" for option, value in _given(kind)
+        )
+        connection.execute(f"CREATE SECRET (TYPE {kind}, {options})")
+
+
+def _given(kind: str) -> Iterator[tuple[str, str]]:
+    """The options of a secret, from the environment."""
+    if kind == "azure":
+        if text := os.environ.get("AZURE_STORAGE_CONNECTION_STRING"):
+            yield "CONNECTION_STRING", text
+            return
+        if account := os.environ.get("AZURE_STORAGE_ACCOUNT"):
+            yield "ACCOUNT_NAME", account
+    yield "PROVIDER", "credential_chain"
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint and kind != "azure":
+        scheme, _, host = endpoint.rpartition("://")
+        yield "ENDPOINT", host.rstrip("/")
+        yield "URL_STYLE", "path"
+        yield "USE_SSL", "false" if scheme == "http" else "true"
 
 
 def _query(connection: DuckDBPyConnection, name: str) -> tuple[str, list[Any]]:
-    if not name.lower().endswith((".parquet", ".parq")):
+    if not _is_parquet(name):
+        # Latin-1 keeps each byte: broken UTF-8 is one malformed record, not the end of the file.
         return (
             "SELECT line FROM read_csv(?, header = false, delim = '\x01', quote = '', escape = '', "
-            f"columns = {{'line': 'VARCHAR'}}, max_line_size = {_LONGEST}, ignore_errors = true, "
-            "auto_detect = false)",
+            f"columns = {{'line': 'VARCHAR'}}, max_line_size = {_LONGEST}, buffer_size = {_LONGEST}, "
+            "encoding = 'latin-1', strict_mode = false, auto_detect = false)",
             [name],
         )
     described = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [name]).fetchall()

@@ -6,8 +6,8 @@ import argparse
 import secrets
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -44,12 +44,13 @@ def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Pr
             return fail("--follow takes files: a pipe is read to its end anyway (ktui audit - -i)", USAGE)
     live = LiveTally(tally)
     try:
-        reading = LiveReading(live, names, _server(args, live))
+        with _server(args, live):
+            reading = LiveReading(live, names)
+            if args.json:
+                return _print_lines(reading, live, wish)
+            return show_reading(reading, wish, preferences)
     except ListenError as error:
         return fail(str(error), USAGE)
-    if not args.json:
-        return show_reading(reading, wish, preferences)
-    return _print_lines(reading, live, wish)
 
 
 def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:
@@ -83,10 +84,12 @@ def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:
     return OK
 
 
-def _server(args: argparse.Namespace, live: LiveTally) -> Callable[[], AbstractContextManager[object]]:
-    """What serves while logs are read. Raises ListenError."""
+@contextmanager
+def _server(args: argparse.Namespace, live: LiveTally) -> Iterator[None]:
+    """Serve the webhook, if it is asked for; say where. Raises ListenError."""
     if not args.listen:
-        return nullcontext
+        yield
+        return
     host, _, port = args.listen.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
         raise ListenError(f"--listen takes HOST:PORT, not {args.listen!r}")
@@ -96,7 +99,10 @@ def _server(args: argparse.Namespace, live: LiveTally) -> Callable[[], AbstractC
     if tls is None and host not in _LOOPBACK:
         raise ListenError("any address but 127.0.0.1 needs --tls-cert and --tls-key: Events name accounts")
     secret = args.listen_secret or secrets.token_urlsafe(24)
-    serving = listening((host, int(port)), secret, live, tls)
-    scheme = "https" if tls else "http"
-    warn(f"listening for an apiserver's audit webhook at {scheme}://{args.listen}/{secret}")
-    return lambda: serving
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(listening((host, int(port)), secret, live, tls))
+        except OSError as error:
+            raise ListenError(f"cannot listen on {args.listen}: {error.strerror or error}") from None
+        warn(f"listening for an apiserver's audit webhook at {url}")
+        yield

@@ -115,31 +115,29 @@ class Reading:
 
 
 class LiveReading(Reading):
-    """Follows files, or serves an audit webhook; there is a report at any time."""
+    """Follows files, or only what a webhook feeds; there is a report at any time."""
 
     def __init__(
         self,
         live: LiveTally,
         names: Sequence[str],
-        serving: Callable[[], AbstractContextManager[object]] = nullcontext,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(lambda: nullcontext([]), live.tally, clock)
-        self._live_tally, self._names, self._serving = live, names, serving
+        self._live_tally, self._names = live, names
         self._trends = Trends()
         self.live = True
 
     def run(self) -> None:
         """Read until `stop`. Raises OSError for a file that cannot be opened."""
         self._began = self._clock()
-        with self._serving():
-            failed: list[OSError] = []
-            threads = [threading.Thread(target=self._follow, args=(name, failed)) for name in self._names]
-            for thread in threads:
-                thread.start()
-            self._live_tally.ended.wait()
-            for thread in threads:
-                thread.join()
+        failed: list[OSError] = []
+        threads = [threading.Thread(target=self._follow, args=(name, failed)) for name in self._names]
+        for thread in threads:
+            thread.start()
+        self._live_tally.ended.wait()
+        for thread in threads:
+            thread.join()
         if failed:
             raise failed[0]
 

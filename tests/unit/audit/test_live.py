@@ -5,6 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
+import ssl
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -21,9 +25,12 @@ from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.trends import FIRST, Trends
 from ktui.audit.versions import versions_from
-from tests.unit.audit.carriers import compact, event_list, joined, plain_log
+from ktui.cli.main import main
+from tests.etcd.certificates import Authority
+from tests.unit.audit.carriers import batches, compact, event_list, joined, plain_log
 from tests.unit.audit.logs import audit_event, copies
 from tests.unit.audit.test_report import listed
+from tests.unit.ports import silent_port
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -130,6 +137,44 @@ def test_an_apiserver_sends_its_events(watched: Watched) -> None:
     report = watched.report()
     assert (report.lines.audit, report.lines.malformed) == (60, 1)
     assert report.carriers == {"EventList": len(lines)}
+
+
+def test_an_apiserver_sends_batches_over_tls(tmp_path: Path) -> None:
+    """As kube-apiserver's webhook backend in batch mode: one connection, POSTs of EventLists, a timeout."""
+    authority, lines = Authority(tmp_path / "ca"), plain_log(900)
+    cert, key = authority.issue("webhook")
+    command = [sys.executable, "-m", "ktui", "audit", "--listen", "127.0.0.1:0", "--listen-secret", "s3cret",
+               "--tls-cert", str(cert), "--tls-key", str(key), "--json"]  # fmt: skip
+    trust = ssl.create_default_context(cafile=str(authority.file))
+    headers = {"Content-Type": "application/json", "Accept": "application/json, */*",
+               "User-Agent": "kube-apiserver/v1.36.0"}  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        url = urlsplit(process.stderr.readline().split()[-1].decode())
+        assert (url.scheme, url.hostname, url.path) == ("https", "127.0.0.1", "/s3cret")
+        port = url.port
+        with socket.create_connection(("127.0.0.1", port)) as plain:
+            plain.sendall(b"POST /s3cret HTTP/1.1\r\n\r\n")  # no TLS: it harms nobody else
+            connection = http.client.HTTPSConnection("127.0.0.1", port, context=trust)
+            for part in batches(lines, 400):
+                connection.request("POST", "/s3cret?timeout=30s", compact(event_list(part)), headers)
+                response = connection.getresponse()
+                assert (response.status, response.read()) == (200, b"")
+            connection.request("POST", "/guessed", b"{}", headers)
+            assert connection.getresponse().status == 404
+        with pytest.raises(ssl.SSLCertVerificationError):
+            http.client.HTTPSConnection("127.0.0.1", port, context=ssl.create_default_context()).connect()
+        process.terminate()
+        report = json.loads(process.stdout.read().splitlines()[-1])
+    assert process.returncode == 0
+    assert (report["lines"]["audit"], report["lines"]["malformed"]) == (900, 0)
+    assert report["carriers"] == {"EventList": len(lines)}
+
+
+def test_an_address_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with silent_port() as port:
+        assert main(["audit", "--listen", f"127.0.0.1:{port}", "--json"]) == 2
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in capsys.readouterr().err
 
 
 def test_a_body_that_is_too_large_is_refused(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
