@@ -72,7 +72,7 @@ class Call:
 
     def announce(self) -> None:
         """Publish that the request has started."""
-        self._tell(
+        self._publish(
             RequestStarted(
                 id=self.id,
                 verb=self.verb,
@@ -101,7 +101,7 @@ class Call:
         self.plan = plan
         self.reason_id = plan.reason_id
         self.reason = sentences.reason(plan)
-        self._tell(
+        self._publish(
             RequestRouted(
                 id=self.id,
                 route=plan.source.value,
@@ -114,7 +114,7 @@ class Call:
             )
         )
 
-    def _tell(self, event: RequestStarted | RequestRouted) -> None:
+    def _publish(self, event: RequestStarted | RequestRouted) -> None:
         """Publish an event; those at the start of a WATCH are sent again to later subscribers."""
         if self.verb == "WATCH":
             event = replace(event, at=self.bus.now())

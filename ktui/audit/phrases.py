@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ktui.audit.report import UNKNOWN, GroupReport, Latency, Observed, Report, SlowReport
 from ktui.audit.version_shares import VersionShare
-from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, percent
+from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, many, percent
 
 
 def rate(group: GroupReport) -> str:
@@ -121,10 +121,10 @@ def counted(report: Report) -> str:
     """One line about what was read."""
     lines, requests, span = report.lines, report.requests, report.span
     over = f" over {duration(span.seconds)}" if span else ""
-    both = f"; {integer(lines.doubles)} requests are in both logs and count once" if lines.doubles else ""
+    both = f"; {many(lines.doubles, 'request')} in both logs, counted once" if lines.doubles else ""
     again = f"; {integer(lines.duplicates)} duplicates count once" if lines.duplicates else ""
     return (
-        f"{integer(lines.total)} lines: {integer(requests.list)} LISTs, {integer(requests.watch)} WATCHes, "
+        f"{many(lines.total, 'line')}: {integer(requests.list)} LISTs, {integer(requests.watch)} WATCHes, "
         f"{integer(requests.get)} GETs, {integer(lines.etcd)} slow etcd requests{over}; "
         f"{integer(lines.skipped)} others skipped, {integer(lines.malformed)} malformed{both}{again}"
     )
@@ -170,4 +170,4 @@ def observed(of: Observed) -> str:
     time = ", ".join(f"{percent(part / of.total)} {name}" for name, part in parts if of.total and part > 0)
     routes = f" served from: {seen(of)};" if measured else ""
     agree = f" {integer(of.agree)} as predicted, {integer(of.differ)} not;" if of.agree or of.differ else ""
-    return f"{integer(of.slow)} requests of more than 500 ms:{routes}{agree} time: {time}"
+    return f"{many(of.slow, 'request')} of more than 500 ms:{routes}{agree} time: {time}"

@@ -19,9 +19,9 @@ from ktui.audit.report import (
     TimeSpan,
 )
 from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.kube.access_pattern import AccessPattern
 from ktui.kube.advice import advise
 from ktui.kube.cautions import cautions
-from ktui.kube.habits import Habit
 from ktui.kube.routing import sentences
 
 NO_QUERY = "the log leaves out query strings: the route depends on resourceVersion, limit and continue"
@@ -67,7 +67,7 @@ def group_report(
         warnings=cautions(request, plan, behaviour) if known else (),
         cheaper=tuple(
             CheaperVariant(advice.id, advice.why, advice.path, advice.plan.source.route)
-            for advice in advise(request, state, behaviour, Habit(account=group.key.client.account))
+            for advice in advise(request, state, behaviour, AccessPattern(account=group.key.client.account))
             if known
         ),
         example=group.example,

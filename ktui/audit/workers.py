@@ -71,7 +71,7 @@ def _is_plain(log: Log) -> bool:
 
 
 class _Pool:
-    """Processes that leave Ctrl-C to this one, and can be told to stop where they are."""
+    """Processes that leave Ctrl-C to this one, and can be stopped where they are."""
 
     def __init__(self, processes: int, options: TallyOptions) -> None:
         context = multiprocessing.get_context("spawn")

@@ -188,7 +188,7 @@ class Reflector:
             if not patience.should_retry(error, self._settings.behaviour):
                 raise error
             log.info("watch of %s: %s", self._store.resource.id, error)
-            self._tell(str(error))
+            self._report(str(error))
             await asyncio.sleep(patience.pause())
             try:
                 head = await self._store.head()
@@ -198,7 +198,7 @@ class Reflector:
             if head < self._cache.rv:
                 raise EtcdError(f"etcd has gone back from revision {self._cache.rv} to {head}.")
             self._same_history()
-            self._tell("")
+            self._report("")
             return
 
     def _last_heard(self) -> float:
@@ -235,8 +235,8 @@ class Reflector:
             self._down_since = time.monotonic()
             self.readiness = Readiness.REINITIALIZING
             self._dispatcher.reset(self._cache.rv, "cache reinitializing")
-        self._tell(cause)
+        self._report(cause)
 
-    def _tell(self, error: str) -> None:
+    def _report(self, error: str) -> None:
         self.error = error
         self._changed()

@@ -101,11 +101,11 @@ class ServerChild:
             self._errors.append(line)
 
     async def _cause(self, status: int) -> str:
-        cause = await self._told_cause(status)
+        cause = await self._reported_cause(status)
         log.error("the server ended: %s", cause)
         return cause
 
-    async def _told_cause(self, status: int) -> str:
+    async def _reported_cause(self, status: int) -> str:
         if self._reader is not None:
             await self._reader
         if status < 0:

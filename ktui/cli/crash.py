@@ -25,7 +25,7 @@ MOST_LETTERS = 300  # of an error's own message
 
 
 def report(error: BaseException) -> int:
-    """Tell the user what happened and where the traceback is; returns the exit status."""
+    """Print what happened and where the traceback is; returns the exit status."""
     lines = [f"crashed (a bug in ktui): {_words(error)}", *_origin(error)]
     try:
         lines.append(f"the traceback is in {note(error)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ktui import __version__
 from ktui.cli.crash import keep_quiet, report
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.logs import add_log_arguments, log_of, start_log, tell_of_log
+from ktui.cli.logs import add_log_arguments, log_of, report_log_problem, start_log
 from ktui.cli.options import (
     add_behaviour_arguments,
     add_context_argument,
@@ -145,7 +145,7 @@ def _open(args: argparse.Namespace) -> int:
     finally:
         gc.enable()
         log.info("left")
-        tell_of_log()
+        report_log_problem()
 
 
 async def _show(args: argparse.Namespace) -> int:

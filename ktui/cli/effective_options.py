@@ -49,7 +49,7 @@ def parse(
 ) -> argparse.Namespace:
     """The arguments of `command`; `.configured` says where they come from. Raises ConfigError.
 
-    A server that the dashboard starts (`--parent`) is told everything by its options:
+    A server that the dashboard starts (`--parent`) gets everything as options:
     it reads neither file nor variables.
     """
     line = _parsed(parser, words, command)

@@ -109,8 +109,8 @@ def run(args: argparse.Namespace) -> int:
 def _explain(
     request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
 ) -> Explanation:
+    from ktui.kube.access_pattern import AccessPattern
     from ktui.kube.explain import explain  # start-up time
-    from ktui.kube.habits import Habit
     from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
     from ktui.kube.routing.cache_state import Readiness
 
@@ -122,7 +122,7 @@ def _explain(
         token_age=RevisionAge(args.continue_age),
         snapshot=args.cache_snapshot,
     )
-    habit = Habit(
+    pattern = AccessPattern(
         repeated_every=args.repeated_every,
         agents=args.agents,
         together=args.agents > 1,
@@ -130,7 +130,7 @@ def _explain(
         account=args.account,
         accept=args.accept,
     )
-    return explain(request, state, behaviour, warnings, habit, _level(request, args, behaviour))
+    return explain(request, state, behaviour, warnings, pattern, _level(request, args, behaviour))
 
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:

@@ -16,7 +16,7 @@ from ktui.client.repeated_runs import Runs, middle, run_often
 from ktui.client.trial import alternate
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
 from ktui.core.prediction.predict import Prediction
-from ktui.kube.habits import BIG_ANSWER
+from ktui.kube.access_pattern import BIG_ANSWER
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import split_url
 from ktui.kube.status import StatusError

@@ -97,7 +97,7 @@ def log_path() -> Path | None:
     return Path(_file.baseFilename) if _file is not None and not _file.problem else None
 
 
-def tell_of_log() -> None:
+def report_log_problem() -> None:
     """Report on standard error, once the terminal is free, that the log is incomplete."""
     if _file is not None and _file.problem:
         warn(_file.problem)

@@ -66,7 +66,7 @@ def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferen
 def problems_of(config: Config) -> list[str]:
     """All that is wrong with `[keys]` and `[columns]`, with its place. Loads every screen if keys are set.
 
-    None of it stops a start: what is right works, the dashboard and `ktui info` tell the rest.
+    None of it stops a start: what is right works, the dashboard and `ktui info` report the rest.
     """
     found = [*_sentences(config, COLUMNS, check_columns(config.columns))]
     if config.keys:

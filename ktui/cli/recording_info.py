@@ -1,4 +1,4 @@
-"""What `ktui recording info` tells."""
+"""The output of `ktui recording info`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Summary(msgspec.Struct, frozen=True):
     events: int
     by_type: dict[str, int]  # most first
     skipped: int  # lines of types that this version does not know
-    servers: list[ServerInfo]  # each as it was first told, and when its rules had changed
+    servers: list[ServerInfo]  # each as it was first reported, and when its rules had changed
     marks: list[Mark]
     warning: str
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.exit_codes import OK, fail
 from ktui.cli.options import add_demo_size
 from ktui.cli.output import emit, replace_line, tell, warn
-from ktui.core.format import duration, integer
+from ktui.core.format import duration, integer, many
 
 if TYPE_CHECKING:
     from ktui.cli.seed_progress import SeedTeller, ServerTeller
@@ -74,7 +74,7 @@ async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Name
     from ktui.supervision import Supervisor  # start-up time
     from ktui.workloads.traffic import start_kubelets, start_readers
 
-    supervisor = Supervisor(lambda: _tell(supervisor, to_server=bool(args.parent)))
+    supervisor = Supervisor(lambda: _report_failures(supervisor, to_server=bool(args.parent)))
     try:
         await _seed(connection, plan, args)
         if args.traffic:
@@ -85,7 +85,7 @@ async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Name
         await supervisor.stop()
 
 
-def _tell(supervisor: Supervisor, *, to_server: bool) -> None:
+def _report_failures(supervisor: Supervisor, *, to_server: bool) -> None:
     """Which of the clients do not work, on standard error: for people, or for `ktui serve --demo`."""
     failing = [str(failure) for failure in supervisor.failures]
     if to_server:
@@ -119,7 +119,7 @@ async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Nam
         if sys.stdout.isatty():
             replace_line("")
         emit(
-            f"created {integer(progress.created)} objects in {duration(seconds)} "
+            f"created {many(progress.created, 'object')} in {duration(seconds)} "
             f"({integer(progress.existed)} existed)"
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from ktui.cli.output import tell
-from ktui.core.format import duration, integer
+from ktui.core.format import duration, integer, many
 
 if TYPE_CHECKING:
     from ktui.workloads.seeding import SeedProgress
@@ -41,14 +41,14 @@ class SeedTeller:
             return
         share = done * 100 // self.total
         self._say(
-            f"demo cluster: {share} %, {integer(done)} of {integer(self.total)} objects ({progress.stage})"
+            f"demo cluster: {share} %, {integer(done)} of {many(self.total, 'object')} ({progress.stage})"
         )
 
     def finish(self, progress: SeedProgress) -> None:
         """Print the last line: the number of objects, and how long it took."""
         done = progress.created + progress.existed
         self._say(
-            f"demo cluster: complete, {integer(done)} objects in {duration(self._clock() - self._began)}"
+            f"demo cluster: complete, {many(done, 'object')} in {duration(self._clock() - self._began)}"
         )
 
     def _due(self, done: int) -> bool:

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     import asyncio  # start-up time
 
     from ktui.cli.crash import keep_quiet
-    from ktui.cli.logs import start_log, tell_of_log
+    from ktui.cli.logs import report_log_problem, start_log
     from ktui.cli.parent_process import die_with_parent
     from ktui.cli.server.config import ServeConfig
     from ktui.cli.server.runtime import share_turns
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         with asyncio.Runner(loop_factory=_event_loop()) as runner:
             return runner.run(_serve(config))
     finally:
-        tell_of_log()
+        report_log_problem()
 
 
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:

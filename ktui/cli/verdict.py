@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.printing import Printer
-from ktui.core.format import figure, integer, long_bytes, long_milliseconds
+from ktui.core.format import figure, integer, long_bytes, long_milliseconds, many
 from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Spread, Trial, Verdict, spread_text
 from ktui.core.routes import letter_of
 from ktui.printable import escaped
@@ -107,7 +107,7 @@ def _etcd(measured: Measured) -> str:
     rpcs, keys, read = (known.get(f"etcd_{name}") for name in ("rpcs", "keys", "bytes"))
     words = [
         f"{integer(rpcs)} RPC" if rpcs is not None else "",
-        f"{integer(keys)} keys" if keys is not None else "",
+        many(keys, "key") if keys is not None else "",
     ]
     words.append(long_bytes(read) if read is not None else "")
     return ", ".join(word for word in words if word)

@@ -95,7 +95,7 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def _phases(summary: dict[str, Any], width: int) -> Table:
-    """LoadFigures by phase; a narrow terminal gets the most telling columns."""
+    """LoadFigures by phase; a narrow terminal gets the most important columns."""
     table = _table(_HEADS)
     for variant in summary["variants"]:
         prefix = f"{variant['variant']} " if variant["variant"] else ""

@@ -225,7 +225,7 @@ class ApiClient:
         raise ClientError(f"the server at {self.connection.url} has closed the telemetry stream")
 
     async def present(self) -> list[AnyEvent]:
-        """What the telemetry tells first: who serves, and how things stand."""
+        """The first events of the telemetry: the server, and its state."""
         response = await self.request("GET", paths.PRESENT)
         if response.status_code != 200:
             raise ClientError(self._refusal(response.status_code, response.content))

@@ -9,7 +9,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from ktui.core.prediction.predict import Prediction, predict_path
-from ktui.kube.habits import JSON, Habit
+from ktui.kube.access_pattern import JSON, AccessPattern
 
 if TYPE_CHECKING:
     from ktui.client.measure import ApiRequest, Keep
@@ -54,7 +54,7 @@ async def run_often(
 ) -> Runs:
     """Predict, then send `repeat` times, one after the other. `kept` is entered again for each run."""
     server = await target.assumptions()
-    predicted = predict_path(request.path, server.of, Habit(accept=request.accept or JSON))
+    predicted = predict_path(request.path, server.of, AccessPattern(accept=request.accept or JSON))
     runs = []
     for _ in range(repeat):
         with kept() as keep:

@@ -104,8 +104,8 @@ class KubeTarget:
         path, query = split_url(measured.path)
         info = parse_path(path)
         watched = request_verb("GET", info, query) == "WATCH"
-        tell = account_of_watch if watched else account
-        found = tell(moved(before, after), Subject(info.group, info.resource))
+        account_of = account_of_watch if watched else account
+        found = account_of(moved(before, after), Subject(info.group, info.resource))
         measured.route = measured.route or found.route
         measured.first_route = measured.first_route or found.route
         measured.counters = found.counters

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ktui.config.errors import ConfigError
+from ktui.config.former_ids import current_columns, current_keys, former_of
 from ktui.config.tomlfile import TomlFile
 
 KEYS, COLUMNS = "keys", "columns"
@@ -27,19 +28,22 @@ def read_keys(file: TomlFile) -> dict[str, str]:
     for binding, keys in _flat(table_of(file, KEYS)).items():
         words = [keys] if isinstance(keys, str) else keys
         found[".".join(binding)] = ",".join(_texts(file, (KEYS, *binding), words, _A_KEY))
-    return found
+    return current_keys(found)
 
 
 def read_columns(file: TomlFile) -> dict[str, tuple[str, ...]]:
     """Table id → ids of its columns."""
     tables = _flat(table_of(file, COLUMNS)).items()
-    return {".".join(table): _texts(file, (COLUMNS, *table), names, _A_LIST) for table, names in tables}
+    found = {".".join(table): _texts(file, (COLUMNS, *table), names, _A_LIST) for table, names in tables}
+    return current_columns(found)
 
 
 def place_of(file: TomlFile, table: str, name: str) -> str:
     """The place of an id in `[keys]` or `[columns]`: `config.toml:12`."""
-    quoted = name in table_of(file, table)
-    return file.where(table, name) if quoted else file.where(table, *name.split("."))
+    entries = table_of(file, table)
+    former = former_of(name)
+    written = former if former in entries or tuple(former.split(".")) in _flat(entries) else name
+    return file.where(table, written) if written in entries else file.where(table, *written.split("."))
 
 
 def _texts(file: TomlFile, place: tuple[str, ...], words: object, takes: str) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def _dropped(state: State, event: Dropped) -> None:
 
 def _request_started(state: State, event: RequestStarted) -> None:
     state.requests[event.id] = RequestRow(event)
-    state.habits.saw(event)
+    state.access_patterns.saw(event)
     dropped = (state.reads if event.verb in READS else state.writes).add(event.id)
     if dropped is not None:
         state.requests.pop(dropped, None)  # unless two had one id

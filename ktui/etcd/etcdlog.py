@@ -71,7 +71,7 @@ class EtcdLog:
         return grave.partition(": ")[2] or grave
 
     @property
-    def telling(self) -> str:
+    def cause(self) -> str:
         """The first severe line with a cause; else the last line; "" if etcd logged nothing.
 
         Never a line of a stack: its source paths are of the machine that built etcd.

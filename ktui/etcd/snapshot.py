@@ -148,11 +148,11 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
         elif log.crash:
             raise damaged(file, log)
         else:
-            why = log.telling.removeprefix("Error: ")
+            why = log.cause.removeprefix("Error: ")
         notes = "".join(f" ({warning})" for warning in warnings)
-        raise SnapshotError(f"snapshot {file} cannot be restored: {why}{notes}.", log.telling)
+        raise SnapshotError(f"snapshot {file} cannot be restored: {why}{notes}.", log.cause)
 
 
 def damaged(file: Path, log: EtcdLog) -> SnapshotError:
     """The error for a snapshot at whose content etcd or its tool has crashed."""
-    return SnapshotError(f"snapshot {file}: the database in it is damaged ({log.crash[:400]}).", log.telling)
+    return SnapshotError(f"snapshot {file}: the database in it is damaged ({log.crash[:400]}).", log.cause)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ktui.etcd.connection import EtcdConnection
 
-# An etcd that kubeadm or ktui has started tells every watch its progress every 5 s: it is never asked.
+# An etcd started by kubeadm or ktui notifies every watch of its progress every 5 s: no request is needed.
 QUIET_SECONDS = 5.5
 ANSWER_SECONDS = 3.5
 LATE_SECONDS = 1.0  # a timer that fires this late: it was this process that stood still

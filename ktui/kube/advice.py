@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from ktui.kube.habits import PAGE, UNKNOWN, Habit, Headers, hints
+from ktui.kube.access_pattern import PAGE, UNKNOWN, AccessPattern, Headers, hints
 from ktui.kube.query import pairs
 from ktui.kube.requestinfo import split_url
 from ktui.kube.rewriting import changed, query_text, rewritten, without
@@ -67,18 +67,20 @@ def near_parameter(name: str) -> str | None:
 
 
 def advise(
-    request: ReadRequest, state: CacheState, behaviour: Behaviour, habit: Habit = UNKNOWN
+    request: ReadRequest, state: CacheState, behaviour: Behaviour, pattern: AccessPattern = UNKNOWN
 ) -> tuple[Advice, ...]:
     """Cheaper variants, the most effective first; none for a request that is refused or cheap already.
 
-    A misspelt parameter is corrected first and the other variants start from there. `habit` adds
+    A misspelt parameter is corrected first and the other variants start from there. `pattern` adds
     what is known of the client and cannot be seen in one request.
     """
     found = []
     corrected = _corrected(request)
     if corrected is not None:
-        names = ", ".join(f"{name} is no {meant}" for name, meant in _misspelt(request))
-        why = f"{names}: the server ignores it"
+        names = "; ".join(
+            f"`{name}` is not a parameter; did you mean `{meant}`?" for name, meant in _misspelt(request)
+        )
+        why = f"{names} The server ignores it"
         found.append(Advice("a.parameter", why, corrected.url, predict(corrected, state, behaviour)))
         request = corrected
     plan = predict(request, state, behaviour)
@@ -87,7 +89,7 @@ def advise(
             predicted = predict(parse_request(path, request.verb), state, behaviour)
             if _cheaper(predicted, plan):
                 found.append(Advice(advice_id, why, path, predicted))
-    for hint in hints(request, plan, behaviour, habit):
+    for hint in hints(request, plan, behaviour, pattern):
         predicted = predict(parse_request(hint.path), state, behaviour)
         tryable = bool(hint.headers) or hint.path != request.url
         found.append(Advice(hint.id, hint.why, hint.path, predicted, hint.headers, tryable))
@@ -100,10 +102,7 @@ def _misspelt(request: ReadRequest) -> list[tuple[str, str]]:
 
 
 def _corrected(request: ReadRequest) -> ReadRequest | None:
-    """The request with its parameters spelt correctly;
-
-    None if none is misspelt or the plan gets no better.
-    """
+    """The request with its parameters spelt correctly; None if none is misspelt, or a value is not valid."""
     names = dict(_misspelt(request))
     if not names:
         return None

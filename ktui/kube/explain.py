@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ktui.kube.access_pattern import UNKNOWN, AccessPattern
 from ktui.kube.advice import Advice, advise
 from ktui.kube.cautions import cautions
 from ktui.kube.flowcontrol import PriorityLevel
-from ktui.kube.habits import UNKNOWN, Habit
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan
@@ -75,7 +75,7 @@ def explain(
     state: CacheState,
     behaviour: Behaviour,
     warnings: tuple[str, ...] = (),
-    habit: Habit = UNKNOWN,
+    pattern: AccessPattern = UNKNOWN,
     level: PriorityLevel | None = None,
 ) -> Explanation:
     """Everything that can be predicted. `warnings` come before those about the request itself.
@@ -89,7 +89,7 @@ def explain(
         plan,
         predict_seats(request, behaviour, progress=state.progress, cap=level.max_seats if level else None),
         (*warnings, *cautions(request, plan, behaviour)),
-        advise(request, state, behaviour, habit),
+        advise(request, state, behaviour, pattern),
         level,
     )
 

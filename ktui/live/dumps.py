@@ -20,7 +20,7 @@ _NANOSECONDS = re.compile(r"(\.\d{6})\d*")
 def requests_of(dump: str) -> list[RunningRequest]:
     """The requests of `dump_requests?includeRequestDetails=1`; a line that is not one is left out.
 
-    User names and paths may have commas in them; the verb between them tells where they end.
+    User names and paths may have commas in them; the verb between them shows where they end.
     """
     found: list[RunningRequest] = []
     for text in dump.splitlines()[1:]:

@@ -83,8 +83,8 @@ def page_of(samples: Iterable[Sample], families: Iterable[str], minor: int) -> S
 class _Reader:
     """Adds samples up by resource and level."""
 
-    def __init__(self, samples: list[Sample], told: Reported) -> None:
-        self._told = told
+    def __init__(self, samples: list[Sample], reported: Reported) -> None:
+        self._reported = reported
         self._samples = samples
         # 1.37 still has the families of the cache, deprecated: the same LISTs must not count twice.
         self._unified = any(sample.labels.get("storage") == _UNIFIED for sample in samples)
@@ -112,8 +112,8 @@ class _Reader:
         )
 
     def _resource(self, name: str) -> ResourceScrape:
-        counted = dict.fromkeys(self._told.resources, 0.0) | self._resources.get(name, {})
-        gauges = {"watches": 0.0} if self._told.watches else {}
+        counted = dict.fromkeys(self._reported.resources, 0.0) | self._resources.get(name, {})
+        gauges = {"watches": 0.0} if self._reported.watches else {}
         gauges |= self._gauges.get(name, {})
         return ResourceScrape(
             replica="",
@@ -124,9 +124,12 @@ class _Reader:
 
     def _level(self, name: str) -> LevelScrape:
         counters = LevelCounters.__struct_fields__
-        told = {*self._told.levels, *(_REASONS.values() if "rejected" in self._told.levels else ())}
-        counted = {figure: 0.0 for figure in told if figure in counters} | self._levels.get(name, {})
-        gauges = {figure: 0.0 for figure in told if figure in LevelGauges.__struct_fields__}
+        figures = {
+            *self._reported.levels,
+            *(_REASONS.values() if "rejected" in self._reported.levels else ()),
+        }
+        counted = {figure: 0.0 for figure in figures if figure in counters} | self._levels.get(name, {})
+        gauges = {figure: 0.0 for figure in figures if figure in LevelGauges.__struct_fields__}
         gauges |= self._level_gauges.get(name, {})
         numbers: dict[str, Any] = _whole(counted)
         numbers["wait_buckets"] = _whole(self._buckets.get(name, {}))

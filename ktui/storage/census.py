@@ -26,12 +26,12 @@ class Census:
         self._root = f"{root.rstrip('/')}/"
         self._bus = bus
         self._every = every
-        self._told: dict[str, Prefix] = {}
+        self._published: dict[str, Prefix] = {}
         bus.add_snapshot(self.latest)
 
     def latest(self) -> Iterable[Prefix]:
         """The last count of every prefix."""
-        return list(self._told.values())
+        return list(self._published.values())
 
     async def run(self) -> None:
         """Count until cancelled. If etcd does not answer, it is read again the next time."""
@@ -52,11 +52,11 @@ class Census:
                 continue
             below: PrefixPage = await self._browser.prefixes(child.prefix)
             found.update((grandchild.prefix, _event(grandchild)) for grandchild in below.children)
-        for prefix in self._told.keys() - found.keys():
+        for prefix in self._published.keys() - found.keys():
             found[prefix] = Prefix(prefix=prefix)
         for prefix, event in found.items():
-            if self._told.get(prefix) != event:
-                self._told[prefix] = event
+            if self._published.get(prefix) != event:
+                self._published[prefix] = event
                 self._bus.publish(event)
 
 

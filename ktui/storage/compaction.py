@@ -41,17 +41,17 @@ async def compact(client: EtcdClient, revision: int) -> None:
 async def _follow(client: EtcdClient, announce: Callable[[int], None]) -> None:
     present = await client.range(KEY, purpose="compaction")
     for kv in present.kvs:
-        _tell(client, announce, kv)
+        _announce(client, announce, kv)
     async with client.watch(
         KEY, start_revision=present.revision + 1, prev_kv=False, purpose="compaction"
     ) as watch:
         async for batch in watch:
             for event in batch.events:
                 if event.type == "PUT":
-                    _tell(client, announce, event.kv)
+                    _announce(client, announce, event.kv)
 
 
-def _tell(client: EtcdClient, announce: Callable[[int], None], kv: KV) -> None:
+def _announce(client: EtcdClient, announce: Callable[[int], None], kv: KV) -> None:
     if kv.value.isdigit():
         client.ledger.saw_compaction(int(kv.value))
         announce(int(kv.value))

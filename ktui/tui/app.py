@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ktui.tui.commands import Commands
     from ktui.tui.story import Story
 
-MISTAKES = 3  # of the config that are told at the start
+MISTAKES = 3  # of the config that are shown at the start
 PANEL_EVERY = 3  # drains: panels at a third of the tables' pace
 
 

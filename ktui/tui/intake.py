@@ -1,4 +1,4 @@
-"""From a source to the state: connect, read what it tells, fold it."""
+"""From a source to the state: connect, read its events, fold them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 log.addHandler(logging.NullHandler())
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0)  # between attempts to reach a foreign server; the last one repeats
-SILENCE_SECONDS = 15.0  # a server that lives tells at least every 5 s what asking etcd how it is has cost
+SILENCE_SECONDS = 15.0  # a live server publishes etcd's status at least every 5 s
 LONGEST_STEP = 1.0  # of silence between two folds: while this process slept nothing was read
 BACKLOG = 50_000  # events that may wait to be folded; the oldest go first, and are counted
 
@@ -99,7 +99,7 @@ class Intake:
         reducer.apply(self.state, waiting)
 
     def _listen(self) -> None:
-        """Tell a server that is connected and says nothing from one that is well."""
+        """Distinguish a connected server that sends nothing from a healthy one."""
         now = self._clock()
         self._silent += min(now - self._listened, LONGEST_STEP)
         self._listened = now
@@ -183,4 +183,4 @@ def _bug(error: Exception) -> str:
 
 
 def _silently(_doing: str) -> None:
-    """Nothing new to say: the banner tells already that it is tried again."""
+    """Report nothing: the banner already says that ktui tries again."""

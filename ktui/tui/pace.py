@@ -18,7 +18,7 @@ TABLE_INTERVAL = 0.1  # seconds: tables at 10 Hz
 class Pace:
     """Calls `tick`; only `fold` where the next frame is left to the next key.
 
-    An error in them is told to `failed`, and after a growing pause they are called again.
+    An error in them is passed to `failed`, and after a growing pause they are called again.
     """
 
     def __init__(

@@ -66,7 +66,7 @@ def follow_rules(app: Dashboard, chosen: Behaviour | None) -> None:
 
 
 async def switch_rules(app: Dashboard, version: str, gates: Mapping[str, bool]) -> None:
-    """Ask the server; its telemetry then tells everybody, this dashboard too."""
+    """Ask the server; its telemetry then reports the change to every dashboard."""
     problem = why_not(app)
     if app.client is not None:
         try:

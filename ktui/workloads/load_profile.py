@@ -26,7 +26,7 @@ from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 from ktui.documents.toml import parse_toml
 from ktui.documents.yamlreader import read_yaml
-from ktui.kube.habits import JSON, PROTOBUF
+from ktui.kube.access_pattern import JSON, PROTOBUF
 from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError

@@ -16,7 +16,7 @@ from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.informer import run_informer
 from ktui.workloads.behaviours.kubelets import Kubelets
 from ktui.workloads.behaviours.old_revisions import OldRevisions
-from ktui.workloads.behaviours.polling import Poll, cilium_agent_lists, habits
+from ktui.workloads.behaviours.polling import Poll, cilium_agent_lists, polls_of
 from ktui.workloads.demo.plan import DemoPlan
 
 LEASE_SECONDS = 10.0
@@ -37,7 +37,7 @@ def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: De
 
     A refused or failed request is reported by the server: the next one follows all the same.
     """
-    for place, poll in enumerate(habits(plan)):
+    for place, poll in enumerate(polls_of(plan)):
         clients = [ApiClient(connection, poll.user_agent) for _ in poll.nodes or ("",)]
         action = functools.partial(follow_together, clients, poll)
         repeat = functools.partial(_repeat, poll.every, action, after=place * APART)

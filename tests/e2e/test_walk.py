@@ -25,7 +25,7 @@ def test_every_screen_by_its_keys(terminal: Terminal, home: Home) -> None:
     terminal.wait_for(lambda screen: "● pods" in screen and "kubelet" in screen, "live data")
     walker = Walker(terminal)
     walker.press("R", sees="● REC")  # the file that is played at the end
-    # The lines before what tells of itself by notes: these would lie over the filter of a small screen.
+    # The lines before the first notification, which would cover the filter of a small screen.
     for walk in (overview, requests, lines, table, cache, etcd, lab, watches, versions, mark, everywhere):
         walk(walker)
     walker.press("R", sees="recording ended")

@@ -227,7 +227,7 @@ def answer_of(path: str, request_id: int) -> TimedResponse:
         status=200,
         headers={
             "x-ktui-route": "cache" if cached else "etcd",
-            "x-ktui-reason": "c.any any version will do"
+            "x-ktui-reason": "c.any any version is accepted"
             if cached
             else "d.exact_nosnap older than the snapshots",
             "x-ktui-cost": f"fetched={returned}, evaluated={returned}, returned={returned}, "

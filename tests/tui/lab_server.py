@@ -128,7 +128,7 @@ class _Answer:
         return TimedResponse(self.path, 200, headers, self.returned * self.each, self.ms / 4, self.ms)
 
     def headers(self, number: int) -> dict[str, str]:
-        route, reason = ("cache", "c.any any version will do")
+        route, reason = ("cache", "c.any any version is accepted")
         if not self.cached:
             route, reason = "etcd", "d.rv_unset_legacy no resourceVersion asks for the newest"
         return {

@@ -115,7 +115,7 @@ async def test_a_full_disk_is_told_and_the_dashboard_goes_on() -> None:
 
 
 class Alive:
-    """A server that tells of the demo and then nothing more."""
+    """A server that reports the demo and then nothing more."""
 
     restartable = True
 

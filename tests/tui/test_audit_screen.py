@@ -323,7 +323,7 @@ def test_reading(snap_compare: Snap, size: tuple[int, int]) -> None:
 
 def test_nothing_recognised(snap_compare: Snap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("letter.txt").write_bytes(b"Dear \x1b[31mreader,\nthis is no log.\n")
+    Path("letter.txt").write_bytes(b"Hello \x1b[31mreader,\nthis is no log.\n")
     letter = audit_app(Path("letter.txt"))
     says = ("letter.txt", "␛[31mreader")
     assert snap_compare(letter, says=says, run_before=reading_then(), terminal_size=SMALL)

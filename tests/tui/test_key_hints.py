@@ -13,11 +13,11 @@ from .still import NORMAL, demo_events, shown, still_app
 pytestmark = pytest.mark.anyio
 
 MOVED = {
-    "overview.costliest": "f2",
+    "overview.ranking": "f2",
     "writes": "ctrl+w",
     "requests.view": "f3",
     "cache.warm": "f4",
-    "lab.fire": "f5",
+    "lab.send": "f5",
     "lab.edit": "f6",
     "versions.edit": "f7",
     "help.leave": "f8",
@@ -66,7 +66,7 @@ async def test_a_dialog_says_how_it_is_left() -> None:
 
 
 def test_without_an_app_keys_are_those_that_ship() -> None:
-    assert key_of("lab.fire") == "f"
+    assert key_of("lab.send") == "f"
     assert [key_of(one) for one in ("help", "table.open", "back", "detail.next")] == ["?", "enter", "[", "→"]
     assert key_hints(("text.close", "closes"), ("copy", "copies")).plain == "esc closes · c copies"
 

@@ -59,7 +59,7 @@ async def test_a_fired_list_is_measured_beside_its_prediction() -> None:
             "= all 4",
             "original",
             "27.0M",
-            "any version will do",
+            "any version is accepted",
             "route C = C · seats 8 = 8 · scanned 3,000 = 3,000 · etcd reads 1 = 1",
             "17.9 MB processed, 0.663 for each byte returned",
             "2.2 MB on the wire (gzip)",

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 FAILING = "no server answers at http://127.0.0.1:1 (connection refused)"
 
 
-# What it foresees.
+# What it predicts.
 
 
 async def test_the_prediction_follows_what_is_typed() -> None:

@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[2]
 PLAIN = {
     r"to be had": "available, reachable",
     r"tells? of": "reports, says",
-    r"told of": "reported",
     r"so many": "this many, or the number",
     r"anew": "again",
     r"foresee[sn]?|foreseen": "predict, predicted",
@@ -36,6 +35,9 @@ PLAIN = {
     r"as ever": "as before",
     r"weak eyes": "low vision",
     r"rooms? and seams?": "packages and interfaces",
+    r"nudg(?:e|es|ed|ing)": "request",
+    r"any version will do": "any revision is accepted",
+    r"(?:un)?told of": "reported",
 }
 # On screens only: elsewhere these words have other meanings.
 SHOWN = {
@@ -62,20 +64,38 @@ SHOWN = {
     r"told|tells?": "say what is shown or reported",
 }
 NO_SENTENCES = ("registry.py", "sharing")  # ids of columns, keys of telemetry
-_WORDS = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in PLAIN), re.IGNORECASE)
+_ANY = "|".join(PLAIN)
+# A word alone in quotes is a name: a user "nobody", the former id `foreseen`.
+_WORDS = re.compile(rf"(?<![\"'`])\b(?:{_ANY})\b|\b(?:{_ANY})\b(?![\"'`])", re.IGNORECASE)
 
 
 def texts() -> Iterator[Path]:
     yield from sorted((ROOT / "docs").rglob("*.md"))
     yield from (ROOT / name for name in ("README.md", "CONTRIBUTING.md"))
-    for folder in ("ktui", "tools", "benchmarks"):
-        yield from sorted((ROOT / folder).rglob("*.py"))
+    for folder in ("ktui", "tools", "benchmarks", "tests"):
+        yield from (path for path in sorted((ROOT / folder).rglob("*.py")) if path != Path(__file__))
 
 
-def decoded(path: Path) -> list[str]:
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines, the words of an identifier apart."""
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        yield number, text.replace("_", " ")
+
+
+def unreleased() -> Iterator[tuple[int, str]]:
+    """The changelog's newest part; what was released stays as it was."""
+    begun = False
+    for number, text in lines_of(ROOT / "CHANGELOG.md"):
+        if text.startswith("## ") and begun:
+            return
+        begun = begun or text.startswith("## ")
+        yield number, text
+
+
+def decoded(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
     """`file:line: word → plain form` for every phrase of the list."""
     found = []
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, text in lines:
         for match in _WORDS.finditer(text):
             plain = next(
                 say for phrase, say in PLAIN.items() if re.fullmatch(phrase, match[0], re.IGNORECASE)
@@ -124,7 +144,8 @@ def test_the_labels_of_keys_are_plain() -> None:
 
 
 def test_no_text_has_to_be_decoded() -> None:
-    found = [line for path in texts() for line in decoded(path)]
+    found = [line for path in texts() for line in decoded(path, lines_of(path))]
+    found += decoded(ROOT / "CHANGELOG.md", unreleased())
     assert not found, "\n".join(found)
 
 

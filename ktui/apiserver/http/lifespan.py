@@ -19,19 +19,19 @@ class Lifespan:
     async def startup(self) -> None:
         scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}}
         self._task = asyncio.ensure_future(self._run(scope))
-        await self._tell("lifespan.startup")
+        await self._send("lifespan.startup")
 
     async def shutdown(self) -> None:
         if self._task is None or self._task.done():
             return
-        await self._tell("lifespan.shutdown")
+        await self._send("lifespan.shutdown")
         await self._task
         self._task = None
 
     async def _run(self, scope: Message) -> None:
         await self._app(scope, self._to_app.get, self._from_app.put)
 
-    async def _tell(self, event: str) -> None:
+    async def _send(self, event: str) -> None:
         assert self._task is not None
         self._to_app.put_nowait({"type": event})
         answer = asyncio.ensure_future(self._from_app.get())

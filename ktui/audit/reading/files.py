@@ -62,12 +62,12 @@ class _Counting:
 
     def read1(self, size: int = -1, /) -> bytes:
         while self._waits and not select.select([self._file], [], [], _HEARTBEAT)[0]:
-            self.tell()
+            self.report()
         chunk = self._file.read(size) or b""
         self.taken += len(chunk)
         return chunk
 
-    def tell(self) -> int:
+    def report(self) -> int:
         self._progress(self._log.name, self.taken)
         return self.taken
 
@@ -110,7 +110,7 @@ def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
                 try:
                     for block in records(leaf.source):
                         tally.feed(block)
-                        counting.tell()
+                        counting.report()
                 except BrokenStream as broken:
                     current.problem = str(broken)
         except BrokenStream as broken:

@@ -86,6 +86,6 @@ class Demo:
 def _command(args: argparse.Namespace, url: str) -> list[str]:
     size = [f"--{name}={getattr(args, name)}" for name in ("pods", "nodes", "namespaces", "seed")]
     traffic = [] if args.quiet else ["--traffic"]
-    telling = "--silent" if args.quiet or args.parent else "--progress"
-    words = ["seed", "--attach", url, telling, f"--parent={os.getpid()}", *size, *traffic]
+    output = "--silent" if args.quiet or args.parent else "--progress"
+    words = ["seed", "--attach", url, output, f"--parent={os.getpid()}", *size, *traffic]
     return [sys.executable, "-m", "ktui", *words]

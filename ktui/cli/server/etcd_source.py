@@ -46,7 +46,7 @@ class EtcdSource:
 
         A cluster's etcd that accepts connections and does not answer (it starts, has no leader, or a proxy
         stands before it) is tried again for `RETRY_FOR_SECONDS`, until `stopping` is set. A wrong address,
-        a refused connection and a failed handshake are told at once; so is everything to a dashboard,
+        a refused connection and a failed handshake are reported at once; to a dashboard, everything is,
         where a person is waiting.
         """
         config = await self._config()

@@ -17,7 +17,7 @@ async def log_telemetry(bus: Bus) -> None:
     with contextlib.closing(bus.subscribe()) as subscription:
         async for batch in subscription.batches():
             for event in batch:
-                follower.tell(event)
+                follower.log(event)
 
 
 class Follower:
@@ -29,7 +29,7 @@ class Follower:
         self._healthy = True
         self._alarm = ""
 
-    def tell(self, event: AnyEvent) -> None:
+    def log(self, event: AnyEvent) -> None:
         if isinstance(event, CacheStatus):
             self._cache(event)
         elif isinstance(event, EtcdHealth):

@@ -35,7 +35,7 @@ _FIELDS = {"labelSelector", "fieldSelector", "limit", "continue", "resourceVersi
 VERBS = LIST, WATCH = "LIST", "WATCH"
 
 ORIGINAL = "original"
-HABIT = "the advice is about how the client asks: the request stays as it is"
+PATTERN_ONLY = "the advice is about how the client asks: the request stays as it is"
 NO_END = "that WATCH does not mark the end of its initial events, so its cost cannot be measured"
 
 
@@ -230,7 +230,7 @@ def sendable(advice: Advice) -> bool:
 def why_not(advice: Advice) -> str:
     """Why the Lab cannot try it, "" if it can: a WATCH must mark the end of its initial events."""
     if not advice.tryable:
-        return HABIT
+        return PATTERN_ONLY
     initial = "sendInitialEvents=true" in advice.path or advice.plan.initial_events_defaulted
     return NO_END if is_watch(advice.path) and not initial else ""
 

@@ -86,8 +86,8 @@ def predict_form(
         request = parse_request(path, "watch" if form.stream else "list")
     except (RequestError, BehaviourError) as error:
         return LabPrediction(path, problem=PredictedError(0, "", str(error)))
-    habit = replace(state.habits.of_target(path), accept=form.accept_header, answer_bytes=None)
-    found = predict(request, assumed, behaviour, habit)
+    pattern = replace(state.access_patterns.of_target(path), accept=form.accept_header, answer_bytes=None)
+    found = predict(request, assumed, behaviour, pattern)
     assert found.explanation is not None
     objects = assumed.size.count if assumed.size is not None else None
     return LabPrediction(

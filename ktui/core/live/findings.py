@@ -102,7 +102,7 @@ def _from_etcd(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
         "etcd-lists",
         Severity.WARNING,
         row.resource,
-        f"{many(round(lists), 'LIST')} read {integer(round(fetched))} objects from etcd "
+        f"{many(round(lists), 'LIST')} read {many(round(fetched), 'object')} from etcd "
         f"({frequency(_rate(row, fetched))} objects)",
         "apiserver_storage_list_fetched_objects_total",
         f"{why}; {WHO}",
@@ -115,12 +115,12 @@ def _amplified(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
         factor, fetched = served.amplification, served.fetched or 0
         if fetched < LEAST_FETCHED or (factor is not None and factor < AMPLIFIED):
             continue
-        told = "none was returned" if factor is None else f"{times(factor)} as many as were returned"
+        factor_text = "none was returned" if factor is None else f"{times(factor)} as many as were returned"
         yield Finding(
             "amplification",
             Severity.WARNING,
             row.resource,
-            f"LISTs read {integer(round(fetched))} objects in {where}: {told}",
+            f"LISTs read {many(round(fetched), 'object')} in {where}: {factor_text}",
             f"apiserver_{family}_list_fetched_objects_total ÷ …_returned_objects_total",
             "a selector that no index serves makes the server read all objects: use spec.nodeName or the "
             f"namespace where possible, or one WATCH instead of LISTs; {WHO}",

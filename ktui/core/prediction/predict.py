@@ -12,9 +12,9 @@ from ktui.core.prediction.sizes import ResourceSize
 from ktui.core.request_view import READS
 from ktui.core.state import RequestRow, State
 from ktui.kube import seats
+from ktui.kube.access_pattern import UNKNOWN, AccessPattern
 from ktui.kube.advice import Advice, advise
 from ktui.kube.explain import Explanation, explain
-from ktui.kube.habits import UNKNOWN, Habit
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import split_url
 from ktui.kube.routing import sentences
@@ -83,21 +83,26 @@ def agree(predicted: str, measured: str, *, fallback: bool) -> bool:
 
 
 def predict(
-    request: ReadRequest, assumed: Assumptions, behaviour: Behaviour | None = None, habit: Habit = UNKNOWN
+    request: ReadRequest,
+    assumed: Assumptions,
+    behaviour: Behaviour | None = None,
+    pattern: AccessPattern = UNKNOWN,
 ) -> Prediction:
     """Predict a request to a server, or under other rules than the server's."""
     rules = behaviour or assumed.behaviour
-    explanation = explain(request, assumed.cache, rules, habit=habit, level=assumed.level)
+    explanation = explain(request, assumed.cache, rules, pattern=pattern, level=assumed.level)
     return Prediction(explanation, seats=seats_by_size(request, rules, assumed), assumed=assumed.assumed)
 
 
-def predict_path(path: str, assume: Callable[[str], Assumptions], habit: Habit = UNKNOWN) -> Prediction:
+def predict_path(
+    path: str, assume: Callable[[str], Assumptions], pattern: AccessPattern = UNKNOWN
+) -> Prediction:
     """Predict a GET or LIST of a path; `assume(resource id)` returns what is known of its server."""
     try:
         request = parse_request(path)
     except RequestError as error:
         return Prediction(problem=str(error))
-    return predict(request, assume(resource_id(request)), habit=habit)
+    return predict(request, assume(resource_id(request)), pattern=pattern)
 
 
 def resource_id(request: ReadRequest) -> str:
@@ -152,7 +157,7 @@ def alternatives_of(row: RequestRow, state: State) -> Alternatives:
     except (RequestError, BehaviourError):
         return NOTHING
     refused = 400 <= row.status < 500
-    found = advise(request, assumed.cache, assumed.behaviour, state.habits.of(row))
+    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(row))
     return Alternatives(
         routes_of(request, assumed.cache, assumed.behaviour),
         tuple(cheaper_of(row.target, advice) for advice in found if not refused or advice.id in _OF_REFUSED),
@@ -173,7 +178,7 @@ def cheaper_of(target: str, advice: Advice) -> Alternative:
     change = _change(target, advice.path) or ", ".join(f"{name}: {value}" for name, value in advice.headers)
     # "add resourceVersion=0 — resourceVersion=0 answers …" would repeat it.
     why = advice.why.removeprefix(f"{change.split(' ')[-1]} ") if change else advice.why
-    return Alternative(WORDS.get(advice.id, change), why, advice.plan.source.value)
+    return Alternative(WORDS.get(advice.id, change), why, advice.plan.source.value, bool(advice.headers))
 
 
 def _change(before: str, after: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.core.habits import OWN_AGENT
+from ktui.core.access_patterns import OWN_AGENT
 
 if TYPE_CHECKING:
     from ktui.core.ranking.shape import RequestShape

@@ -31,9 +31,9 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
     now = burden_of(group)
     found = [
         _remedy(advice, group, request, behaviour, state, now)
-        for advice in advise(request, cache, behaviour, state.habits.of(group.example))
+        for advice in advise(request, cache, behaviour, state.access_patterns.of(group.example))
     ]
-    return sorted((each for each in found if each.telling), key=lambda each: -each.saved)
+    return sorted((each for each in found if each.worthwhile), key=lambda each: -each.saved)
 
 
 def compare_group(group: Group, state: State) -> CompareRef:
@@ -55,7 +55,7 @@ def compare_row(row: RequestRow, state: State) -> CompareRef | None:
         request, assumed = original.read(), logged(state, row.started.resource)
     except (RequestError, BehaviourError):
         return CompareRef(original)
-    found = advise(request, assumed.cache, assumed.behaviour, state.habits.of(row))
+    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(row))
     advice = next(filter(sendable, found), None)
     if advice is None:
         return CompareRef(original)

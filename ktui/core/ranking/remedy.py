@@ -53,7 +53,12 @@ class Remedy(Struct, frozen=True):
         return max(0.0, 1 - self.then.total / self.now.total)
 
     @property
-    def telling(self) -> bool:
+    def style(self) -> str:
+        """Green for less work by the rules; plain for a format, whose saving has to be measured."""
+        return "$ink-strong" if self.accept else "$success"
+
+    @property
+    def worthwhile(self) -> bool:
         """True if it saves enough to be mentioned, or something that is not measured in bytes."""
         return self.then is None or self.saved >= WORTH_SAYING
 

@@ -18,7 +18,7 @@ from ktui.contract.events import (
     RequestFinished,
     ServerInfo,
 )
-from ktui.core.format import integer
+from ktui.core.format import integer, many
 
 MOST = 1_000  # markers found in one recording
 BURST = 3  # responses with one status …
@@ -124,7 +124,7 @@ class MarkerFinder:
         return _BURSTS[status]
 
     def _see_dropped(self, event: Dropped, at: float) -> str:
-        return f"{integer(event.count)} events missing"
+        return f"{many(event.count, 'event')} missing"
 
 
 _LOOKS: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {

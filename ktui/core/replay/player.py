@@ -24,10 +24,10 @@ class Player:
         self.index = index
         self.speed = speed
         self.playing = True
-        self.number = 0  # events that have been told
+        self.number = 0  # events that have been played
         self.at = index.began
         self.state = State()
-        self.last: ReplayStep | None = None  # the newest event told, None right after a seek
+        self.last: ReplayStep | None = None  # the newest event played, None right after a seek
         self._generation = 0
         self._last_at = index.began  # when the last event came
         self._silence = 0.0  # seconds of ours since then
@@ -50,9 +50,9 @@ class Player:
         skips = self._silence >= LONGEST_PAUSE and self._next.at - self._last_at > SILENCE
         if skips or self.speed == FASTEST:
             until = max(until, self._next.at)
-        self.at = min(until, self.index.ended) if self._tell(until) else self.at
+        self.at = min(until, self.index.ended) if self._play(until) else self.at
 
-    def _tell(self, until: float) -> bool:
+    def _play(self, until: float) -> bool:
         """Fold the events up to a time; False if there were too many to get there."""
         for _ in range(MOST_AT_ONCE):
             if self._next is None or self._next.at > until:

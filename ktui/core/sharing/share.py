@@ -76,7 +76,7 @@ class Sharer:
             self._of_secrets.add(event.id)
 
     def _treated(self, treatment: Treatment, value: Any, event: Event) -> Any:
-        if treatment is Treatment.EMPTY or (value and self._tells_of_a_secret(event)):
+        if treatment is Treatment.EMPTY or (value and self._answers_for_secret(event)):
             return _empty(value)
         resource = getattr(event, "resource", "")
         if treatment in self._by_resource:
@@ -93,7 +93,7 @@ class Sharer:
             schema=self.names.level(request.schema),
         )
 
-    def _tells_of_a_secret(self, event: Event) -> bool:
+    def _answers_for_secret(self, event: Event) -> bool:
         """True for the answer to a request for Secrets: its error may quote anything."""
         return isinstance(event, RequestFinished) and event.id in self._of_secrets
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
+_MOST = 60  # characters of an error message in a decision trace
+
 
 def _unset(text: str) -> str:
     return text or "unset"
@@ -54,6 +56,10 @@ def _snapshot(asked: int, oldest: int | None) -> str:
     return f"{asked}, {'no snapshot' if oldest is None else f'oldest snapshot {oldest}'}"
 
 
+def _cut(message: str) -> str:
+    return message if len(message) <= _MOST else f"{message[: _MOST - 1]}…"
+
+
 def _three(value: bool | None) -> str:
     return "unset" if value is None else "true" if value else "false"
 
@@ -62,8 +68,8 @@ class Predicate(Enum):
     """A predicate and its formatter. `write(*seen)` takes `Step.seen`."""
 
     # API validation
-    UNDERSTOOD = "parameters understood?", lambda: "no"
-    FIELD_SUPPORTED = "field selector supported by the resource?", lambda: "no"
+    NOT_UNDERSTOOD = "parameter or selector invalid?", _cut
+    FIELD_UNSUPPORTED = "field selector unsupported?", _cut
     MATCH_WITHOUT_RV = "resourceVersionMatch without resourceVersion?", _pair
     MATCH_WITH_CONTINUE = "resourceVersionMatch with continue?", _token
     MATCH_UNKNOWN = "unknown resourceVersionMatch?", str

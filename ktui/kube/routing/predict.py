@@ -22,16 +22,16 @@ from ktui.kube.versions import Behaviour
 def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Plan:
     """The plan of a GET, LIST or WATCH; a resource without a watch cache counts as disabled."""
     if request.refusal is not None:
-        return _not_understood(Predicate.UNDERSTOOD, request.refusal)
+        return _not_understood(Predicate.NOT_UNDERSTOOD, request.refusal)
     plan = _decide(request, state, behaviour)
     if request.field_fault is None or _options_rejected(plan):
         return plan
-    return _not_understood(Predicate.FIELD_SUPPORTED, request.field_fault)
+    return _not_understood(Predicate.FIELD_UNSUPPORTED, request.field_fault)
 
 
 def _not_understood(predicate: Predicate, refusal: StatusError) -> Plan:
     trace = Trace(API_VALIDATION)
-    trace.ask(predicate, True)
+    trace.ask(predicate, True, refusal.message)
     return Plan(Source.NONE, ("v.bad_option",), trace.steps, error=refusal)
 
 

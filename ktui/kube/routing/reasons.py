@@ -77,7 +77,7 @@ LIST_REASONS: dict[str, str] = {
     ),
     "c.consistent": (
         "no resourceVersion: one single-key etcd read learns the current revision, the cache "
-        "waits until it has seen it (up to 3s, nudged by progress requests every 100ms), then "
+        "waits until it has seen it (up to 3s, requesting progress from etcd every 100ms), then "
         "answers from memory"
     ),
     "c.single": "metadata.name selector: single key looked up in memory",

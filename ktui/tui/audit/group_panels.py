@@ -11,7 +11,7 @@ from textual.content import Content
 from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.contract.events import RouteStep
-from ktui.core.format import integer, long_bytes, long_milliseconds, safe
+from ktui.core.format import integer, long_bytes, long_milliseconds, many, safe
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.tui.audit.report_view import audit_badge, busy_ms, every_route
@@ -40,7 +40,7 @@ def _counts(group: GroupReport, width: int) -> Content:
     client = group.client or "(no user agent)"
     whose = [(f" as {group.user}", "$foreground")] if group.user else []
     rate = [(f" · {phrases.rate(group)}", "$ink-muted")] if group.per_second is not None else []
-    count = [(f"  {integer(group.count)} requests", "$foreground"), *rate]
+    count = [(f"  {many(group.count, 'request')}", "$foreground"), *rate]
     forms = [line((client, "$foreground"), *whose, *count), line((client, "$foreground"), *count)]
     return longest_that_fits(forms, width)
 
@@ -147,7 +147,7 @@ def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: in
 
 def slow_lines(read: SlowReport, width: int) -> list[Content]:
     """One kind of slow read of etcd, in two lines."""
-    most = [f"{integer(read.max_keys)} keys"] if read.max_keys is not None else []
+    most = [many(read.max_keys, "key")] if read.max_keys is not None else []
     most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
     took = f"p95 {long_milliseconds(read.took.p95)}, max {long_milliseconds(read.took.max)}"
     parts = [took, phrases.source(read), *([f"at most {', '.join(most)}"] if most else [])]

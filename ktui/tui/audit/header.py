@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ktui.audit.report import Report
-from ktui.core.format import integer
+from ktui.core.format import many
 from ktui.tui.widgets.header import clickable
 from ktui.tui.widgets.lines import between, line
 
@@ -37,4 +37,4 @@ def header_line(
 
 
 def _read(lines: int) -> str:
-    return "1 line read" if lines == 1 else f"{integer(lines)} lines read"
+    return f"{many(lines, 'line')} read"

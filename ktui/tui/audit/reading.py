@@ -55,7 +55,7 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds, None where it cannot be told."""
+        """Seconds, None when it cannot be estimated."""
         speed = self.per_second
         return max(0, self.total - self.taken) / speed if speed and self.total else None
 

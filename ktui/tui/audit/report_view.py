@@ -8,7 +8,7 @@ from ktui.audit.predictions import assume_ready
 from ktui.audit.ranking import BY_BYTES
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
 from ktui.audit.version_shares import VersionShare
-from ktui.core.format import integer
+from ktui.core.format import integer, many
 from ktui.core.routes import ERROR, Badge, badge_of_route
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.versions import Behaviour, behaviour_of
@@ -77,7 +77,7 @@ def read_text(report: Report) -> str:
     lines = report.lines
     parts = [
         "files",
-        *(f"  {file.name}: {integer(file.lines)} lines" + _problem(file.problem) for file in report.files),
+        *(f"  {file.name}: {many(file.lines, 'line')}" + _problem(file.problem) for file in report.files),
     ]
     parts += [f"  {count:>12,}  records inside: {carrier}" for carrier, count in report.carriers.items()]
     parts += ["", f"lines  {integer(lines.total)}"]

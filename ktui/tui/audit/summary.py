@@ -9,7 +9,7 @@ from textual.content import Content
 
 from ktui.audit import phrases
 from ktui.audit.report import Report
-from ktui.core.format import duration, integer, long_bytes, percent, safe
+from ktui.core.format import duration, integer, long_bytes, many, percent, safe
 from ktui.tui.audit.reading import Progress
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.charts.stacked import Part, by_route, stacked
@@ -65,7 +65,7 @@ def _counted(report: Report, width: int) -> Content:
     over = f" over {duration(report.span.seconds)}" if report.span else ""
     bad = f", {integer(counts.malformed)} malformed" if counts.malformed else ""
     parts = [
-        f"{integer(counts.total)} lines{over}{bad}",
+        f"{many(counts.total, 'line')}{over}{bad}",
         *([f"{integer(counts.doubles)} in both logs"] if counts.doubles else []),
         f"{integer(requests.list)} LISTs",
         f"{integer(requests.watch)} WATCHes",

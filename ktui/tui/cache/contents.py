@@ -43,7 +43,7 @@ class InsideView(Container):
         with Container(id="objects-box", classes="box"):
             yield PagedTable[CachedObject](OBJECTS, key=_identity, id="objects")
         with Container(id="events-box", classes="box"):
-            yield VTable[CachedEvent](EVENTS, key=lambda row: (row.revision, row.name), id="ring")
+            yield VTable[CachedEvent](EVENTS, key=lambda row: (row.revision, row.name), id="events")
 
     @property
     def objects(self) -> PagedTable[CachedObject]:
@@ -51,7 +51,7 @@ class InsideView(Container):
 
     @property
     def events(self) -> VTable[CachedEvent]:
-        return self.query_one("#ring", VTable)
+        return self.query_one("#events", VTable)
 
     @property
     def table(self) -> VTable[Any]:

@@ -37,7 +37,7 @@ def _about_cold(row: CacheLine) -> Content:
     cost = "reads all of it from etcd, in pages"
     if prefix is not None:
         size = f", {'' if prefix.exact else '~'}{long_bytes(prefix.bytes)}" if prefix.bytes else ""
-        cost = f"{integer(prefix.count)} keys{size} read from etcd, in pages"
+        cost = f"{many(prefix.count, 'key')}{size} read from etcd, in pages"
     return lines([_head(row, "not requested yet"), _keyed("cache.warm", "warms it: ", cost)])
 
 
@@ -66,7 +66,7 @@ def _progress(cache: CacheStatus, width: int) -> Content:
         (done, "$route-wait"),
         (TRACK * (room - len(done)), "$ink-faint"),
         (f" {share:4.0%}", "bold $route-wait"),
-        (f"  {integer(cache.loaded)} of {integer(cache.expected)} objects{read}", "$foreground"),
+        (f"  {integer(cache.loaded)} of {many(cache.expected, 'object')}{read}", "$foreground"),
     )
 
 
@@ -118,7 +118,7 @@ def _revision(row: CacheLine, head: int) -> _Runs:
 
 
 def _ring(cache: CacheStatus) -> _Runs:
-    return [(f"{integer(cache.buffered)} of {integer(cache.capacity)} events", "$foreground")]
+    return [(f"{integer(cache.buffered)} of {many(cache.capacity, 'event')}", "$foreground")]
 
 
 def _window(cache: CacheStatus) -> _Runs:

@@ -8,7 +8,7 @@ from math import ceil
 from ktui.core.state import CacheRow, CacheStatus, Prefix, State
 from ktui.tui.cache.objects import is_loading
 
-SHARE_STEPS = 28  # in which shares are told: one more byte somewhere does not make every line another
+SHARE_STEPS = 28  # in which shares are drawn, so that one more byte does not repaint every line
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -100,5 +100,5 @@ def _labelled(label: str, *parts: tuple[str, str]) -> Content:
 
 
 def _tail(key: str, width: int) -> str:
-    """The end of a key that is too long: what tells it from its neighbours."""
+    """The end of a key that is too long: where it differs from its neighbours."""
     return key if len(key) <= width else f"…{key[1 - width :]}"

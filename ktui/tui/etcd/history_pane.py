@@ -55,7 +55,7 @@ class PastPane(ServerPane):
     def table(self) -> VTable[StoredKey]:
         return self.query_one("#revisions", VTable)
 
-    # What others tell it.
+    # Called from outside.
 
     def open(self, key: str, revision: int = 0) -> None:
         """Show a key's revisions, the cursor on one of them."""
@@ -89,7 +89,7 @@ class PastPane(ServerPane):
             self.compare()
 
     def compare(self) -> None:
-        """Tell what changed up to the revision under the cursor."""
+        """Show what changed up to the revision under the cursor."""
         if self.past is not None:
             self.ask_aside(partial(self._compare, self.past))
 

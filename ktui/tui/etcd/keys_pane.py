@@ -55,7 +55,7 @@ class KeysPane(ServerPane):
     def table(self) -> WantingTable[StoredKey]:
         return self.query_one("#keys", WantingTable)
 
-    # What others tell it.
+    # Called from outside.
 
     def start(self, prefix: str, root: str) -> None:
         """Read the keys below a prefix, from the first; its title does without the tree's `root`."""

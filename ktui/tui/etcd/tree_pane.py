@@ -51,7 +51,7 @@ class TreePane(ServerPane):
     def table(self) -> VTable[TreeRow]:
         return self.query_one("#tree", VTable)
 
-    # What others tell it.
+    # Called from outside.
 
     def plant(self, root: str) -> None:
         """Read the tree again, from this root."""

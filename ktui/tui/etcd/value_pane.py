@@ -10,7 +10,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.contract.etcd import KeyDetail
-from ktui.core.format import integer, safe
+from ktui.core.format import integer, many, safe
 from ktui.core.object_lines import Line, TextSpan, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.etcd.description import about_change, about_key
 from ktui.tui.etcd.history import Difference
@@ -120,7 +120,7 @@ class ValueView(Vertical):
         name = f"value · {self.view}"
         if self.change is not None:
             change = self.change[1]
-            name = f"change · +{integer(change.added)} −{integer(change.removed)} lines"
+            name = f"change · +{integer(change.added)} −{many(change.removed, 'line')}"
         return f"{name} · redacted, {key_of('etcd.reveal')} reveals" if self.redacted else name
 
     def _changed(self) -> list[Line]:

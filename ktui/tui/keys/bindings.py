@@ -138,7 +138,7 @@ PROMPT: Bindings = [
 OVERVIEW: Bindings = [
     _key("overview.compare", "a", "try_cheaper", "cheaper",
          "compare one of the most expensive reads with a cheaper variant"),
-    _hidden("overview.costliest", "t", "most_expensive", "rank all reads by cost", "most expensive"),
+    _hidden("overview.ranking", "t", "most_expensive", "rank all reads by cost", "most expensive"),
     _hidden("overview.read", "x", "read_stored",
             "over what is stored: read all values, or watch what changes; again: stop", "read"),
     _key("overview.view", "v", "turn_view", "view", "what is stored in etcd, or the requests"),
@@ -174,13 +174,13 @@ ETCD: Bindings = [
 ]
 
 LAB: Bindings = [
-    _key("lab.fire", "f", "send", "send", "send the LIST (enter in the form)"),
-    _key("lab.race", "r", "compare", "compare", "send all variants and compare them"),
-    _key("lab.undercut", "a", "try_cheaper", "cheaper", "compare with the next cheaper variant"),
+    _key("lab.send", "f", "send", "send", "send the LIST (enter in the form)"),
+    _key("lab.compare", "r", "compare", "compare", "send all variants and compare them"),
+    _key("lab.cheaper", "a", "try_cheaper", "cheaper", "compare with the next cheaper variant"),
     _key("lab.page", "n", "next_page", "page", "next page (continue token)"),
-    _hidden("lab.prove", "equals_sign", "check_consistency",
+    _hidden("lab.check", "equals_sign", "check_consistency",
             "compare the cache with etcd at its exact resourceVersion", "= etcd", key_display="="),
-    _key("lab.aim", "t", "choose_target", "server", "send to ktui's own server or to one of a kubeconfig"),
+    _key("lab.target", "t", "choose_target", "server", "send to ktui's own server or to one of a kubeconfig"),
     _hidden("lab.pages", "y", "show_pages", "the full result; as curl, kubectl, client-go, Python", "as…"),
     # With priority: before the keys after it are given to the focused widget.
     _hidden("lab.edit", "i", "edit", "go to the form", "edit", priority=True),
@@ -212,13 +212,13 @@ FORM: Bindings = [
 ]
 
 TEXT_FIELD: Bindings = [
-    _key("form.fire", "enter", "submit", "send", "send the request in the form"),
+    _key("form.send", "enter", "submit", "send", "send the request in the form"),
 ]
 
 CHOICE_FIELD: Bindings = [
     _key("choice.back", "left", "turn(-1)", "choose", "previous choice", key_display="←→"),
     _hidden("choice.next", "right", "turn(1)", "next choice", "Next choice"),
-    _key("choice.fire", "enter", "submit", "send", "send the request in the form"),
+    _key("choice.send", "enter", "submit", "send", "send the request in the form"),
 ]
 
 VERSIONS: Bindings = [
@@ -296,7 +296,7 @@ PAGES: Bindings = [
 
 COMPARE: Bindings = [_key("compare.close", "escape,q", "dismiss(None)", "close", "compare nothing")]
 
-TARGET: Bindings = [_key("aim.close", "escape,q", "dismiss(None)", "close", "no change")]
+TARGET: Bindings = [_key("target.close", "escape,q", "dismiss(None)", "close", "no change")]
 
 LIVE: Bindings = [
     _key("live.tab", "t", "turn_tab", "view", "the next table of the screen"),

@@ -37,5 +37,5 @@ def _characters() -> frozenset[str]:
 
 
 def usable(keymap: Mapping[str, str]) -> dict[str, str]:
-    """The entries that can be bound; what is wrong with the others is told by `check_keymap`."""
+    """The entries that can be bound; `check_keymap` reports what is wrong with the others."""
     return {item: keys for item, keys in keymap.items() if all(valid_key(key) for key in keys_in(keys))}

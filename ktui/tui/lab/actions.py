@@ -174,7 +174,7 @@ class LabActions:
     def _polling(self, form: ListForm) -> Polling | None:
         """How often a client is seen to repeat it, and the events that a WATCH would get; None for never."""
         lab = self._lab
-        every = lab.state.habits.of_target(lab.predict_answer(form).path).repeated_every
+        every = lab.state.access_patterns.of_target(lab.predict_answer(form).path).repeated_every
         resource = lab.table.by_name(form.resource)
         if not every or form.stream or resource is None or lab.kube is not None:
             return None

@@ -28,7 +28,7 @@ class ResultLine:
 
 
 def result_lines(results: Sequence[LabResult], streamed: int) -> list[ResultLine]:
-    """What is past is not measured against what is fired now: it has no share."""
+    """What is past is not measured against what is sent now: it has no share."""
     longest = max((result.ms for result in results if not result.previous), default=0.0)
     largest = max((result.processed for result in results if not result.previous), default=0)
     return [
@@ -163,7 +163,7 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
                priority=9,
                about="HTTP status of the answer"),
         Column("predicted", "predicted", _agreement, None, 9, flex=1, most=22, priority=5,
-               about="which figures came out as predicted, and which did not"),
+               aliases=("foreseen",), about="which figures came out as predicted, and which did not"),
         Column("keys", "etcd keys", lambda row: _server(row, "etcd_keys"),
                lambda row: row.result.count("etcd_keys") or 0, 9, align="right", priority=4,
                about="keys that etcd read to answer it"),

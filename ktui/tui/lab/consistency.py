@@ -45,7 +45,7 @@ async def _agreed(lab: LabContext, resource: Resource) -> bool:
     objects = row.cache.objects if row is not None else 0
     if objects <= MANY_OBJECTS or server is None or server.etcd_kind != "external":
         return True
-    text = f"This reads {integer(objects)} objects from an etcd that ktui did not start. Go on?"
+    text = f"This reads {many(objects, 'object')} from an etcd that ktui did not start. Go on?"
     agreed: bool = await lab.screen.app.push_screen_wait(ConfirmScreen("compare with etcd", text))
     return agreed
 

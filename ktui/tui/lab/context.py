@@ -122,7 +122,7 @@ class LabContext:
         self.screen.notify(problem, severity="error", markup=False)
 
     def refuses_more(self) -> bool:
-        """Whether something is being sent; then the user is told so."""
+        """Whether something is being sent; the user is notified if so."""
         if self.runner.running:
             self.say(f"one request at a time: {key_of('lab.stop')} stops the one that runs")
         return self.runner.running

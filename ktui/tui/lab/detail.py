@@ -113,7 +113,7 @@ def _objects(measured: Measured, width: int) -> Content:
     returned = returned_by(measured)
     parts = [" → ".join([*parts, f"{integer(returned)} returned" if returned is not None else "returned"])]
     if rpcs is not None:
-        keys = f", {integer(known['etcd_keys'])} keys" if "etcd_keys" in known else ""
+        keys = f", {many(known['etcd_keys'], 'key')}" if "etcd_keys" in known else ""
         parts.append(f"etcd: {many(reads or 0, 'read')} in {many(rpcs, 'RPC')}{keys}")
     if measured.seats is not None:
         seconds = (

@@ -20,14 +20,14 @@ NOTHING_FIRED = "results show where an answer came from, what it cost, and wheth
 
 
 def empty_text() -> str:
-    """What to do where nothing was fired yet."""
-    fire, race, cheaper = key_of("lab.fire"), key_of("lab.race"), key_of("lab.undercut")
-    fires = f"{fire} sends the LIST above, {race} compares its variants, {cheaper} sends a cheaper one"
-    return f"{fires}; tab or {key_of('lab.edit')} goes to the form"
+    """What to do where nothing was sent yet."""
+    send, compare, cheaper = key_of("lab.send"), key_of("lab.compare"), key_of("lab.cheaper")
+    keys = f"{send} sends the LIST above, {compare} compares its variants, {cheaper} sends a cheaper one"
+    return f"{keys}; tab or {key_of('lab.edit')} goes to the form"
 
 
 class ResultsPane(Container):
-    """One row a request that was fired."""
+    """One row a request that was sent."""
 
     def __init__(self) -> None:
         super().__init__(id="results-box", classes="box")

@@ -61,7 +61,7 @@ class LabScreen(ServerScreen):
         yield self.results
         yield ResultDetail()
 
-    # What others ask and tell.
+    # Called from outside.
 
     def visit(self, reference: Reference | None) -> None:
         """A LIST: it is put into the form, to be looked at before it is sent."""
@@ -76,8 +76,8 @@ class LabScreen(ServerScreen):
             self.form_pane.take(form)
             self.results.table.focus()
             if added := added_to(reference.selection.target, form):
-                fires = f"{key_of('lab.fire')} sends it as a WatchList, which ends"
-                self.notify(f"{fires}: {', '.join(added)} added", markup=False)
+                sends = f"{key_of('lab.send')} sends it as a WatchList, which ends"
+                self.notify(f"{sends}: {', '.join(added)} added", markup=False)
         elif reference is not None:
             self.notify("the Lab sends LISTs, and WATCHes that begin with all objects", markup=False)
 

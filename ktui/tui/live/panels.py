@@ -50,16 +50,16 @@ def verdict_lines(live: LiveState, routes: Sequence[RouteLine]) -> int:
 
 
 def _verdict(live: LiveState, routes: Sequence[RouteLine]) -> list[Content]:
-    told = [line((verdict([item.routes for item in routes]), f"bold {STRONG}"))]
+    rendered = [line((verdict([item.routes for item in routes]), f"bold {STRONG}"))]
     whole = [item.routes for item in since_the_start(live)]
     if whole and max(row.seconds for row in whole) >= 2 * WINDOW:
-        told.append(line((f"since the first scrape: {verdict(whole)}", "$foreground")))
+        rendered.append(line((f"since the first scrape: {verdict(whole)}", "$foreground")))
     server = live.server
     for denied in server.denied if server is not None else ():
         grant = f"; {denied.rule} would grant it (`ktui rbac`)" if denied.rule else ""
         text = f"{denied.path}: {denied.reason}{grant}"
-        told.append(line(("denied ", "bold $warning"), (text, "$foreground")))
-    return told
+        rendered.append(line(("denied ", "bold $warning"), (text, "$foreground")))
+    return rendered
 
 
 def _scopes(live: LiveState) -> list[str]:
@@ -82,10 +82,10 @@ def finding_content(finding: Finding | None, width: int, height: int) -> Content
     if finding is None:
         return line(("nothing to change was found in the last minute", MUTED))
     word, style = SEVERITY[finding.severity]
-    told = [line((word, style), (f"  {finding.subject}: {finding.text}", STRONG))]
-    told += [line((text, "$foreground")) for text in textwrap.wrap(finding.advice, max(20, width))]
-    told.append(line(("metric  ", MUTED), (finding.metric, MUTED)))
-    return first_lines(told, width, height)
+    rendered = [line((word, style), (f"  {finding.subject}: {finding.text}", STRONG))]
+    rendered += [line((text, "$foreground")) for text in textwrap.wrap(finding.advice, max(20, width))]
+    rendered.append(line(("metric  ", MUTED), (finding.metric, MUTED)))
+    return first_lines(rendered, width, height)
 
 
 def _count(value: Number) -> str:
@@ -97,7 +97,7 @@ def route_content(row: RouteLine | None, found: Sequence[Finding], width: int, h
     if row is None:
         return line(("no LIST in the last minute", MUTED))
     routes = row.routes
-    told = [
+    rendered = [
         _pair("cache", f"{_count(routes.cache.lists)} LISTs ({_count(routes.indexed)} by an index) read "
                        f"{_count(routes.cache.fetched)} objects, returned {_count(routes.cache.returned)}"),
         _pair("etcd", f"{_count(routes.etcd.lists)} LISTs read {_count(routes.etcd.fetched)} objects, "
@@ -110,10 +110,12 @@ def route_content(row: RouteLine | None, found: Sequence[Finding], width: int, h
     ]  # fmt: skip
     for finding in found:
         word, style = SEVERITY[finding.severity]
-        told.append(line((word, style), (f"  {finding.text}", "$foreground")))
-        told += [line((f"  {text}", MUTED)) for text in textwrap.wrap(finding.advice, max(20, width - 2))]
-    told.append(line(("unknown here: which client, resourceVersion, limit, selectors — ktui audit", MUTED)))
-    return first_lines(told, width, height)
+        rendered.append(line((word, style), (f"  {finding.text}", "$foreground")))
+        rendered += [line((f"  {text}", MUTED)) for text in textwrap.wrap(finding.advice, max(20, width - 2))]
+    rendered.append(
+        line(("unknown here: which client, resourceVersion, limit, selectors — ktui audit", MUTED))
+    )
+    return first_lines(rendered, width, height)
 
 
 def _pair(name: str, text: str) -> Content:
@@ -147,14 +149,14 @@ def running_content(row: RunningLine | None, width: int, height: int) -> Content
         )
     request = row.request
     how = "waits for its seats" if request.queued else f"holds {many(request.seats, 'seat')}"
-    told = [
+    rendered = [
         line((f"{request.verb.upper()} ", STRONG), (request.path, STRONG)),
         _pair("user", request.user),
         _pair("level", f"{request.level} by flow schema {request.schema}"),
         _pair("state", f"{how}, {duration(row.age)} since it arrived, at replica {row.replica}"),
         line(("from a dump: a sample of this moment, without query parameters", MUTED)),
     ]
-    return first_lines(told, width, height)
+    return first_lines(rendered, width, height)
 
 
 def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
@@ -162,8 +164,8 @@ def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
     if row is None:
         return line(("no watch cache is reported", MUTED))
     routes = row.routes
-    behind = "not reported before 1.31" if row.behind is None else f"{integer(row.behind)} revisions"
-    told = [
+    behind = "not reported before 1.31" if row.behind is None else many(row.behind, "revision")
+    rendered = [
         _pair("cache", f"{row.resource} at replica {row.replica}"),
         _pair("behind", f"{behind} (the newest of the replicas, each at its last scrape)"),
         _pair("LISTs", f"{_count(routes.cache.lists)} served, {_count(routes.waits)} waited for it"),
@@ -173,7 +175,7 @@ def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
             "checks", f"{_count(routes.checks_ok)} agreed with etcd, {_count(routes.checks_failed)} differed"
         ),
     ]
-    return first_lines(told, width, height)
+    return first_lines(rendered, width, height)
 
 
 def level_content(row: LevelLine | None, requests: Sequence[RunningLine], width: int, height: int) -> Content:
@@ -182,32 +184,32 @@ def level_content(row: LevelLine | None, requests: Sequence[RunningLine], width:
         return line(("no priority level is reported", MUTED))
     level = row.row
     reasons = ", ".join(f"{name.replace('_', ' ')} {integer(round(n))}" for name, n in level.reasons.items())
-    told = [
+    rendered = [
         _pair("seats", f"{_count(level.nominal)} nominal, {_count(level.current)} after borrowing, "
                        f"{_count(row.held)} held"),
         _pair("rejected", f"{_count(level.rejected)} in {duration(level.seconds)}"
                           + (f": {reasons}" if reasons else "")),
     ]  # fmt: skip
     if not requests:
-        told.append(line(("no request of it in the newest sample", MUTED)))
+        rendered.append(line(("no request of it in the newest sample", MUTED)))
     for item in requests:
         request = item.request
         mark = ("◐ ", "bold $warning") if request.queued else ("● ", "$success")
-        told.append(
+        rendered.append(
             line(mark, (f"{duration(item.age):>6} {many(request.seats, 'seat'):>8}  ", MUTED),
                  (request.user, STRONG), (f"  {request.verb.upper()} {request.path}", "$foreground"))
         )  # fmt: skip
-    return first_lines(told, width, height)
+    return first_lines(rendered, width, height)
 
 
 def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, height: int) -> Content:
     """Each process in a line, and those that were never reached."""
-    told = []
+    rendered = []
     for row in rows:
         scrape = row.row.scrape
         mark = ("● ", "$success") if row.present else ("○ ", "bold $warning")
         memory = f", {long_bytes(scrape.memory_bytes)}" if scrape.memory_bytes is not None else ""
-        told.append(
+        rendered.append(
             line(mark, (f"replica {row.name}", STRONG),
                  (f"  {scrape.version or '?'}, up {duration(row.uptime)}{memory}", "$foreground"),
                  ("" if row.present else "  not scraped any more", "$warning"))
@@ -215,30 +217,30 @@ def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, h
     expected = (live.server.expected if live.server is not None else 0) or 0
     present = sum(row.present for row in rows)
     if expected > present:
-        told.append(
+        rendered.append(
             line((f"○ {many(expected - present, 'replica')} of the Leases never reached", "bold $warning"))
         )
-    return first_lines(told or [line(("none scraped yet", MUTED))], width, height)
+    return first_lines(rendered or [line(("none scraped yet", MUTED))], width, height)
 
 
 def etcd_content(row: RouteLine | None, live: LiveState, width: int, height: int) -> Content:
     """The little that a kube-apiserver says of its etcd."""
     sizes = [r.scrape.storage_bytes for r in live.present if r.scrape.storage_bytes is not None]
-    told = [_pair("database", long_bytes(max(sizes)) if sizes else "? not reported")]
+    rendered = [_pair("database", long_bytes(max(sizes)) if sizes else "? not reported")]
     if row is not None:
         routes = row.routes
         ms = long_milliseconds(routes.etcd_ms) if routes.etcd_ms is not None else "?"
-        told += [
+        rendered += [
             _pair("resource", routes.resource),
             _pair("calls", f"{_count(routes.etcd_calls)} in {duration(routes.seconds)}, {ms} each: "
                            f"{_count(routes.etcd_gets)} get, {_count(routes.etcd_list_calls)} list, "
                            f"{_count(routes.etcd_writes)} writes, {_count(routes.etcd_errors)} failed"),
             _pair("LISTs", f"{_count(routes.etcd.lists)} read {_count(routes.etcd.fetched)} objects"),
         ]  # fmt: skip
-    told.append(
+    rendered.append(
         line(("unknown here: bytes read, fsync, leader, quota: those only etcd itself reports", MUTED))
     )
-    return first_lines(told, width, height)
+    return first_lines(rendered, width, height)
 
 
 def watch_content(row: RouteLine | None, width: int, height: int) -> Content:
@@ -246,7 +248,7 @@ def watch_content(row: RouteLine | None, width: int, height: int) -> Content:
         return line(("no WATCH is open", MUTED))
     routes = row.routes
     sent = routes.per_second(routes.watch_events)
-    told = [
+    rendered = [
         _pair("resource", routes.resource),
         _pair("open", f"{_count(routes.watches)}, kube-apiserver's own included"),
         _pair("sent", f"{_count(routes.watch_events)} events in {duration(routes.seconds)}"
@@ -254,4 +256,4 @@ def watch_content(row: RouteLine | None, width: int, height: int) -> Content:
         _pair("cut off", f"{_count(routes.terminated)} because the client read too slowly"),
         line(("unknown here: which clients watch, and from which resourceVersion", MUTED)),
     ]  # fmt: skip
-    return first_lines(told, width, height)
+    return first_lines(rendered, width, height)

@@ -41,15 +41,15 @@ class ThemedApp(QuietApp):
 
     def on_mount(self) -> None:
         self.watch_theme()
-        self._tell_of_themes(self.looks.problems)
+        self._report_skipped(self.looks.problems)
 
     def watch_theme(self) -> None:
         self.looks.follow_theme(self.theme_variables)
 
     def reload_themes(self) -> None:
         """Take up what the user has written to a theme."""
-        self._tell_of_themes(self.looks.reload(self))
+        self._report_skipped(self.looks.reload(self))
 
-    def _tell_of_themes(self, problems: Iterable[str]) -> None:
+    def _report_skipped(self, problems: Iterable[str]) -> None:
         for problem in problems:
             self.notify(problem, title="theme skipped", severity="warning", markup=False)

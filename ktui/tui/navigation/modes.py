@@ -49,7 +49,7 @@ MODES = (
     ),
     Mode(3, "cache", "Cache", "the watch caches", "cache:CacheScreen", ("caches", "watchcache")),
     Mode(4, "etcd", "etcd", "prefixes, keys and revisions", "etcd:EtcdScreen", ("keys", "tree")),
-    Mode(5, "lab", "Lab", "send a LIST and see its route", "lab:LabScreen", ("list", "send")),
+    Mode(5, "lab", "Lab", "send a LIST and see its route", "lab:LabScreen", ("list", "send", "fire")),
     Mode(
         6,
         "watches",

@@ -1,4 +1,4 @@
-"""`:rv N`: what happened at one revision of etcd, found in what is told and in the rings of the caches."""
+"""`:rv N`: what happened at one revision of etcd, by telemetry and by the event buffers of the caches."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class MostExpensivePanel(Panel):
         self._painted = stamp
         costly = _costly(self._ranks, state)
         of = (f" · of {long_bytes(ranking.total.processed_bytes)} processed · ", "$ink-muted")
-        subtitle = (of, (key_of("overview.costliest"), "$accent"), (" all", "$ink-muted")) if costly else ()
+        subtitle = (of, (key_of("overview.ranking"), "$accent"), (" all", "$ink-muted")) if costly else ()
         entitle(self, line("most expensive reads", *subtitle))
         self.show(lambda width, height: most_expensive_content(costly, width, height))
 

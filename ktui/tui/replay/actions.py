@@ -115,7 +115,7 @@ def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:
 
 
 def toggle_recording(app: Dashboard) -> None:
-    """Begin to record to a file of a name that tells the time, or end that."""
+    """Start recording to a file named after the time, or stop."""
     if app.recording.running:
         app.notify(app.recording.stop(), title="recording ended", markup=False)
     elif problem := start_recording(app, ""):
@@ -123,7 +123,7 @@ def toggle_recording(app: Dashboard) -> None:
 
 
 def start_recording(app: Dashboard, name: str) -> str:
-    """Record to file `name`, "" for one that tells the time; what is wrong, "" when nothing is."""
+    """Record to file `name`, "" for one named after the time; what is wrong, "" when nothing is."""
     if app.intake.replays:
         return "this is already a recording: `ktui recording cut` makes a smaller one of it"
     return app.recording.start(Path(name).expanduser() if name else None)

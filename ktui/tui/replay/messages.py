@@ -1,4 +1,4 @@
-"""What the scrub bar tells the app."""
+"""Messages of the scrub bar to the app."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class ActiveRecording:
     def start(self, path: Path | None = None) -> str:
         """Record to a new file, from the present on; what is wrong, "" when nothing is.
 
-        A recording must not begin in the middle: it is told first how things stand.
+        A recording must not begin in the middle: it begins with the current state.
         """
         # start-up time
         from ktui.core.recordings.recorder import Recorder
@@ -83,7 +83,7 @@ class ActiveRecording:
         return recorder.problem or f"{long_bytes(recorder.bytes)} recorded in {recorder.path}"
 
     def failed(self) -> str:
-        """Why the recording has ended by itself, told once; "" while all is well."""
+        """Why the recording has ended by itself, reported once; "" while all is well."""
         return self.stop() if self.problem else ""
 
     def mark(self, text: str, at: float) -> None:

@@ -44,7 +44,7 @@ class ReplaySource:
 
         left = threading.Event()
 
-        def tell(share: float) -> None:
+        def report_share(share: float) -> None:
             nonlocal reported
             if left.is_set():  # the program waits for its threads when it ends
                 raise RecordingError("the replay was closed")
@@ -54,7 +54,7 @@ class ReplaySource:
                 loop.call_soon_threadsafe(report, f"reading {name}: {percent}%")
 
         try:
-            index = await asyncio.to_thread(Index, self.path, tell)
+            index = await asyncio.to_thread(Index, self.path, report_share)
         except asyncio.CancelledError:
             left.set()
             raise

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.core.format import integer, long_bytes, milliseconds, safe
+from ktui.core.format import long_bytes, many, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternatives
 from ktui.core.state import RequestRow, RouteStep
 from ktui.core.walkthrough import as_curl, as_kubectl
@@ -58,7 +58,7 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
         return line((_no_call(row), "$ink-muted"))
     drawn: list[Content] = []
     for call in row.calls:
-        count = f"{integer(call.count)} keys · " if call.count else ""
+        count = f"{many(call.count, 'key')} · " if call.count else ""
         cost = f"{count}{long_bytes(call.received_bytes)} · {milliseconds(call.ms)} ms"
         drawn.append(
             line(

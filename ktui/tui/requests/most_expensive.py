@@ -66,6 +66,6 @@ def _advice(costly: Costly, width: int) -> Content:
         return Content("")
     if remedy is None or beside_the_point(group, remedy):
         return line((what_is_left(group).short, "$ink-muted"))
-    change = line(("→ ", "bold $success"), (remedy.change, "$success"))
+    change = line(("→ ", f"bold {remedy.style}"), (remedy.change, remedy.style))
     full = change + line((f"  {remedy.saving()}", "$ink-muted"))
     return longest_that_fits([full, change], width)

@@ -15,12 +15,12 @@ from ktui.tui.widgets.figures import figure
 _BAR = 5  # cells of the bar beside a share
 _LEAST = 0.005  # a share that is less than 1 % in words, too, has no bar
 _STYLES = {badge.letter: badge.style for badge in (ETCD, CACHE, SNAPSHOT, WAITING, ERROR, OTHER)}
-DEAR_SHARE = 0.25  # of all that was processed: from here on it stands out
-DEAR_FACTOR = 10.0  # bytes processed for one that was returned
+LARGE_SHARE = 0.25  # of all that was processed: from here on it stands out
+LARGE_FACTOR = 10.0  # bytes processed for one that was returned
 
 
 def _share(line: RankLine) -> Cell:
-    style = "bold $warning" if line.share >= DEAR_SHARE else "$ink-muted"
+    style = "bold $warning" if line.share >= LARGE_SHARE else "$ink-muted"
     drawn = bar(line.share, _BAR) if line.share >= _LEAST else ""
     return [(f"{percent(line.share):>4} ", style), (drawn.ljust(_BAR), style)]
 
@@ -73,7 +73,7 @@ def _factor(line: RankLine) -> Cell:
     value = line.spent.amplification or 0.0
     if not value:
         return NOTHING
-    return (factor(line), "bold $warning" if value >= DEAR_FACTOR else "$foreground")
+    return (factor(line), "bold $warning" if value >= LARGE_FACTOR else "$foreground")
 
 
 COLUMNS: tuple[Column[RankLine], ...] = (

@@ -29,7 +29,7 @@ def rank_title(row: RankLine | None) -> Content:
 
 
 def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int, height: int) -> Content:
-    """Each cheaper form with what it would spare, or what is left; then where it is served and why."""
+    """Each cheaper variant with its predicted saving, or what is left to do; then route and reason."""
     if row is None:
         return line(("select a kind of request to see what to do about it", "$ink-muted"))
     if row.name:
@@ -46,7 +46,7 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
 
 
 def _left(group: Group, width: int) -> list[Content]:
-    """What to do where no rule knows a cheaper form."""
+    """What to do where no rule knows a cheaper variant."""
     left = what_is_left(group)
     return [line((left.short, "bold $ink-strong")), *_wrapped(left.full, width, "$ink-muted", indent=2)]
 
@@ -61,15 +61,14 @@ def _why(row: RankLine, group: Group, width: int) -> list[Content]:
 
 
 def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Content]:
-    """`→ add resourceVersion=0`, what that spares, and why. `tried`: a key takes this one to the Lab."""
-    change = line(("→ ", "bold $success"), (remedy.change, "bold $ink-strong"))
+    """`→ add resourceVersion=0`, what that saves, and why. `tried`: a key takes this one to the Lab."""
+    change = line(("→ ", f"bold {remedy.style}"), (remedy.change, "bold $ink-strong"))
     key = (
         line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted")) if tried else line("")
     )
     drawn = [between(change, key, width)]
     if saving := remedy.saving():
-        spared = f"predicted: {saving}"
-        drawn += _wrapped(spared, width, "$success", indent=2)
+        drawn += _wrapped(f"predicted: {saving}", width, remedy.style, indent=2)
     return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent=2)]
 
 

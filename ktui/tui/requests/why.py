@@ -85,12 +85,12 @@ def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
 
 def cheaper_lines(advice: Alternative, width: int, most: int) -> list[Content]:
     """`cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
-    label = "cheaper: "
+    label = "smaller: " if advice.smaller else "cheaper: "
     phrase = f"{advice.change} — {advice.why}" if advice.change else advice.why
     text = safe(f"{label}{phrase}")
     texts = textwrap.wrap(text, max(10, width - INDENT), max_lines=most, placeholder=" …")
     indent = " " * INDENT
-    first = line(indent, (label, "bold $success"), (texts[0][len(label) :], "$foreground"))
+    first = line(indent, (label, f"bold {advice.style}"), (texts[0][len(label) :], "$foreground"))
     return [first, *(line(indent, (text, "$foreground")) for text in texts[1:])]
 
 

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from ktui.core.table.export import Form
 
 AT_ONCE = 2_000  # rows that are written while one waits
-_TOLD = 60  # characters of what was copied that the message shows
+_SHOWN = 60  # characters of what was copied that the message shows
 
 
 class ExportingScreen(FilteringScreen):
     """`c` copies, `e` and `E` export."""
 
-    _copied: object = None  # the row whose telling cell was copied last
+    _copied: object = None  # the row whose main cell was copied last
 
     def action_copy(self) -> None:
-        """The telling cell of the row; the same key again: the whole row."""
+        """The main cell of the row; the same key again: the whole row."""
         table = self.active_table()
         if table is None or table.row is None:
             self.notify("nothing selected", markup=False)
@@ -37,7 +37,7 @@ class ExportingScreen(FilteringScreen):
         text = table.row_text if whole else table.telling_text
         self.app.copy_to_clipboard(text)
         more = "" if whole else f" · {key_of('copy')} again copies the whole row"
-        self.notify(f"to the clipboard: {shorten(safe(text), _TOLD)}{more}", markup=False)
+        self.notify(f"to the clipboard: {shorten(safe(text), _SHOWN)}{more}", markup=False)
 
     def action_export(self, form: Form = "csv") -> None:
         """Write the rows shown into a new file of the working directory."""

@@ -153,7 +153,7 @@ class FilteringScreen(WholeScreen):
     # The table's frame.
 
     def frame_tables(self, paused: bool) -> None:
-        """Tell all frames that the dashboard was paused, or goes on."""
+        """Notify all frames that the dashboard was paused or resumed."""
         if paused is not self._paused:
             self._paused = paused
             for table in self.query(VTable):
@@ -170,7 +170,7 @@ class FilteringScreen(WholeScreen):
         if not isinstance(frame, Widget) or not table.display:
             return
         framed = bool(frame.styles.border_bottom[0])
-        table.say_below(text.runs() if text.telling and not framed else ())
+        table.say_below(text.runs() if text.notable and not framed else ())
         marks = text.content()
         if marks or table in self._framed:  # an empty frame may be written by its owner
             self._framed.add(table)

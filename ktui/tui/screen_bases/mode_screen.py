@@ -49,7 +49,7 @@ def _small(size: Size) -> dict[str, bool]:
 class ModeScreen(TableScreen):
     """A screen reached by its number.
 
-    Subclasses give `compose_body` and paint from the state when told to:
+    Subclasses give `compose_body` and paint from the state when asked to:
     `paint_tables` at most 10 times a second and not while paused, `paint_panels`
     4 times. Both are called at once when the screen is shown.
     """
@@ -92,7 +92,7 @@ class ModeScreen(TableScreen):
         return None
 
     def references(self) -> Sequence[Reference]:
-        """What the row under the cursor speaks of, the most telling first."""
+        """The subjects of the row under the cursor, the most specific first."""
         return ()
 
     def crumbs(self) -> Sequence[Crumb]:
@@ -112,7 +112,7 @@ class ModeScreen(TableScreen):
             self.before = before
             self.now = now
 
-    _place_told: Place | None = None  # where the app knows this screen to be
+    _place_reported: Place | None = None  # where the app knows this screen to be
     _visiting = False
 
     @property
@@ -141,9 +141,9 @@ class ModeScreen(TableScreen):
 
     def moved(self) -> None:
         """To be called after going in or out: the trail and the header learn of it."""
-        before, now = self._place_told or Place(self.MODE), self.place
+        before, now = self._place_reported or Place(self.MODE), self.place
         if now != before and not self._visiting:
-            self._place_told = now
+            self._place_reported = now
             self.paint_frame(self.ktui.state, self.ktui.link)
             self.post_message(self.Moved(before, now))
 
@@ -154,7 +154,7 @@ class ModeScreen(TableScreen):
             self.visit(reference)
         finally:
             self._visiting = False
-        self._place_told = self.place
+        self._place_reported = self.place
         self.paint()
 
     @on(Suggestions.Picked)

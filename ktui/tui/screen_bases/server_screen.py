@@ -1,4 +1,4 @@
-"""Screens that ask the server themselves, besides showing what telemetry tells."""
+"""Screens that send requests to the server, besides showing its telemetry."""
 
 from __future__ import annotations
 

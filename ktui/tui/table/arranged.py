@@ -62,7 +62,7 @@ class ArrangedView(GridView[Row]):
         """What keeps the user waiting: `sifting 40%`, `sorting`; nothing that is soon done."""
         if not self._arranger.lasts:
             return ""
-        share = int(self._arranger.progress * 10) * 10  # told in few steps: each is painted
+        share = int(self._arranger.progress * 10) * 10  # in few steps: each is painted
         return f"filtering {share}%" if self.filter and share < 100 else "sorting"
 
     @property
@@ -76,7 +76,7 @@ class ArrangedView(GridView[Row]):
         """Rows that the filter hides; None when that is not known here."""
         return len(self._arranger.all) - len(self._rows)
 
-    # What others tell it.
+    # Called from outside.
 
     def set_columns(self, columns: Sequence[Column[Row]]) -> None:
         """Other columns; a sort by one that is gone ends."""

@@ -28,7 +28,7 @@ class Marks(Struct, frozen=True):
     absent: str = ""  # rows that have no value to be sorted by
 
     @property
-    def telling(self) -> bool:
+    def notable(self) -> bool:
         """Whether it is worth a line where there is no frame: following is what a log does anyway."""
         return bool(self.terms) or self.mood in (Mood.HELD, Mood.LEFT) or bool(self.doing or self.absent)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ktui.client.running import state_home, write_private
+from ktui.config.former_ids import current_columns
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
@@ -48,7 +49,8 @@ class ColumnChoices:
     def _read(self) -> dict[str, list[str]]:
         if self._chosen is None:
             try:
-                self._chosen = decode_json(read_bytes(self.path, 1 << 20), dict[str, list[str]])
+                saved = decode_json(read_bytes(self.path, 1 << 20), dict[str, list[str]])
+                self._chosen = {table: list(ids) for table, ids in current_columns(saved).items()}
             except (OSError, DocumentError):  # none yet, or another program's
                 self._chosen = {}
         return self._chosen

@@ -29,7 +29,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
             "snapshots"
         ),
         "cache.objects": "namespace name rv bytes",
-        "cache.ring": "rv type object",
+        "cache.events": "rv type object",
         "etcd.tree": "prefix keys bytes",
         "etcd.keys": "key rev version lease bytes",
         "etcd.revisions": "mark rev version bytes grown",

@@ -92,7 +92,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
             return Mood.FOLLOWING if self.following else Mood.LEFT
         return Mood.LIVE
 
-    # What others tell it.
+    # Called from outside.
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows (in their own order unless sorted), or keep them while the table is held."""
@@ -144,7 +144,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
             self._mark()
 
     def _mark(self) -> None:
-        """Tell the frame, when there is something else to tell."""
+        """Update the frame if its text has changed."""
         mood = self.mood
         if mood is Mood.FOLLOWING or not self._left:
             self._left = tuple(self._rows[-1:])

@@ -111,7 +111,7 @@ def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Co
 def _block(item: Alternative, width: int) -> list[Content]:
     badge = badge_of_route(item.route)
     head = line(
-        ("→ ", "bold $success"),
+        ("→ ", f"bold {item.style}"),
         (item.change or "cheaper variants", "bold $ink-strong"),
         ("  ", ""),
         (f"{badge.letter} ", badge.style),

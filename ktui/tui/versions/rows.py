@@ -145,7 +145,7 @@ def routes_under(selection: Selection, state: State, *behaviours: Behaviour) -> 
 
 
 def level_named(name: str) -> PriorityLevel | None:
-    """By which ktui's server tells the seats of a request that falls under the level of that name."""
+    """The priority level of that name, as ktui's server computes seats for it."""
     level = LEVELS.get(name)
     return displayed_level(level) if level is not None else None
 

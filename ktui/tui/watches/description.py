@@ -6,7 +6,7 @@ import textwrap
 
 from textual.content import Content
 
-from ktui.core.format import duration, figure, integer, local_time, long_bytes, milliseconds, rate, safe
+from ktui.core.format import duration, figure, integer, local_time, long_bytes, many, milliseconds, rate, safe
 from ktui.core.state import WatcherRow
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.watches.columns import GLYPHS, STYLES
@@ -70,7 +70,7 @@ def _open(watch: WatchLine) -> str:
 
 def _delivered(watch: WatchLine, width: int) -> Content:
     row = watch.row
-    events = f"{integer(row.delivered)} events"
+    events = many(row.delivered, "event")
     bookmarks = f", {integer(row.bookmarks)} of them bookmarks" if row.bookmarks else ""
     speed = f", {rate(watch.per_second)}" if row.closed is None else ""
     label = (pad("delivered", _LABEL), "$ink-muted")
@@ -79,7 +79,7 @@ def _delivered(watch: WatchLine, width: int) -> Content:
 
 
 def _began(watch: WatchLine, width: int) -> list[Content]:
-    """What it cost until it was live, and the bytes that it takes since."""
+    """What it cost until it was live, and the bytes a second since then."""
     row, state = watch.row, watch.row.state
     if state is None or not state.initial:
         return []
@@ -90,7 +90,7 @@ def _began(watch: WatchLine, width: int) -> list[Content]:
     since = (
         f"; {long_bytes(round((state.bytes - state.initial_bytes) / later))}/s since" if later >= 1 else ""
     )
-    initial = f"{integer(state.initial)} events, {phrase}"
+    initial = f"{many(state.initial, 'event')}, {phrase}"
     label = (pad("initial", _LABEL), "$ink-muted")
     return [
         longest_that_fits(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from ktui.core.format import clock_time, integer, within
+from ktui.core.format import clock_time, integer, many, within
 from ktui.core.state import FanOut
 from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, EventWork, fan_out
 from ktui.kube.versions import behaviour_of
@@ -213,7 +213,7 @@ def _example(event: FanOut, width: int) -> list[Content]:
         line(("DELETED ", "bold $error"), (what, "$ink-strong")).truncate(width, ellipsis=True),
         line(
             (f"  1.7.0 sent RV {integer(event.previous_rv)}", "$warning"),
-            (f", {integer(behind)} revisions in the past", "$ink-muted"),
+            (f", {many(behind, 'revision')} in the past", "$ink-muted"),
         ).truncate(width, ellipsis=True),
         line(("  now it is RV ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")),
     ]

@@ -28,7 +28,7 @@ def figure(
 ) -> Column[Row]:
     """A column of counts, or with `unit` "B" of bytes; `cell` where it shows otherwise.
 
-    None is a value that is not known (yet). From `loud` on a number is told in `loud_style`.
+    None is a value that is not known (yet). From `loud` on a number is drawn in `loud_style`.
     """
     short = short_bytes if unit == "B" else short_count
 

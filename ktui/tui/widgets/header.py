@@ -15,11 +15,11 @@ from ktui.tui.widgets.lines import between, line, longest_that_fits
 from ktui.tui.widgets.panel import Panel
 
 _DOT = (" · ", "$ink-faint")
-TELLING = 3  # of the forms of the left part, those with the versions of etcd and of Kubernetes
+WITH_VERSIONS = 3  # of the forms of the left part, those with the versions of etcd and of Kubernetes
 
 
 class HeaderBar(Panel):
-    """One line, never a cut word: what does not fit goes, the least telling first."""
+    """One line, never a cut word: what does not fit is left out, the least important first."""
 
     DEFAULT_CSS = """
     HeaderBar { height: 1; background: $surface; padding: 0 1; dock: top; }
@@ -60,7 +60,7 @@ def header_line(
     # What runs here says more than what ktui costs. What is wrong, lost or held
     # is said before anything else.
     chances = [
-        *((tail, who[:TELLING], middle) for tail in right[:-1]),
+        *((tail, who[:WITH_VERSIONS], middle) for tail in right[:-1]),
         *((tail, who, middle) for tail in right[-3:-1] if tail.cell_length),
         *((tail, who, middle) for tail in right),
         (right[-1], [_way(crumbs, width - right[-1].cell_length - 4)], Content("")),
@@ -184,7 +184,7 @@ def _flags(
         flags.append(("paused" if shortly else "‖ paused", "bold $warning"))
     if state.dropped:
         lost = (
-            f"{short_count(state.dropped)} dropped" if shortly else f"{integer(state.dropped)} events dropped"
+            f"{short_count(state.dropped)} dropped" if shortly else f"{many(state.dropped, 'event')} dropped"
         )
         flags.append((lost, "$warning"))
     if (stale := len(state.stale)) and not is_stale(state, link):

@@ -159,7 +159,7 @@ class WorkloadsScreen(ServerScreen):
         """Start the workload under the cursor; stop it when it runs."""
         session = self.session
         if session is not None and session.running:
-            session.tell("stop")
+            session.send("stop")
             return
         try:
             self.client  # noqa: B018  # whether there is a server
@@ -288,7 +288,7 @@ class WorkloadsScreen(ServerScreen):
         self._knobs[self.workload.name].set(name, text)
         session = self.session
         if session is not None:
-            session.tell(f"set {name} {text}")
+            session.send(f"set {name} {text}")
         self._paint_knobs()
 
     @on(VTable.Selected, "#knobs")

@@ -1,4 +1,4 @@
-"""One run of a workload in a process of its own: what it says, and what it is told."""
+"""One run of a workload in a process of its own: its output, and the commands sent to it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Session:
                     self.summary = summary
         self._changed()
 
-    def tell(self, command: str) -> None:
+    def send(self, command: str) -> None:
         """`set KNOB VALUE` or `stop`."""
         self.problem = ""
         process = self._process

@@ -10,7 +10,7 @@ from ktui.workloads.demo.plan import DemoPlan
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """One client's habit: GET `path` every `every` seconds (pages followed when `pages`).
+    """What one client repeats: GET `path` every `every` seconds (pages followed when `pages`).
 
     With `nodes` an agent on each of them asks, all at the same time: `{node}` in the path is its own.
     """
@@ -25,7 +25,7 @@ class Poll:
 AGENTS = 8  # that ask at the same time: enough to see, few enough for a laptop
 
 
-def habits(plan: DemoPlan) -> Iterator[Poll]:
+def polls_of(plan: DemoPlan) -> Iterator[Poll]:
     """The demo's pollers; the first ones hurt under the rules of every version, 1.36's included."""
     node = plan.nodes[0]
     team = plan.teams[0]

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, long_bytes, milliseconds, times
-from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF
+from ktui.kube.access_pattern import JSON, METADATA_ONLY, PROTOBUF
 from ktui.workloads.plans import NODE, SELECTORS, ClientPlan, PlanError, find_plan, without_selectors
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext

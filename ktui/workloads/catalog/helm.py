@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.kube.habits import JSON, METADATA_ONLY
+from ktui.kube.access_pattern import JSON, METADATA_ONLY
 from ktui.workloads.catalog.repeated import get, pages, repeated_workload
 
 RELEASES = "labelSelector=owner%3Dhelm"

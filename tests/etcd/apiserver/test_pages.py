@@ -165,7 +165,7 @@ async def test_metrics_bear_upstreams_names(api: Api) -> None:
     assert "apiserver_watch_cache_resource_version{" in text
 
 
-async def test_readiness_tells_of_etcd(api: Api) -> None:
+async def test_readiness_includes_etcd(api: Api) -> None:
     assert (await api.get("/readyz?verbose")).text.endswith("readyz check passed\n")
     api.facts.problem = "127.0.0.1:2379 refuses connections"
     answer = await api.get("/readyz")

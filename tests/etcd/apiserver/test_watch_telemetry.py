@@ -1,4 +1,4 @@
-"""What telemetry tells of WATCHes: who is open, how each stands, how an event goes out."""
+"""Telemetry of WATCHes: which are open, the state of each, how an event is delivered."""
 
 from __future__ import annotations
 

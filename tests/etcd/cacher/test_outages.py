@@ -61,7 +61,7 @@ async def test_a_paused_etcd(etcd_of_ours: ShotEtcd, cut_off: Cluster):
     cacher = await cut_off.warm()
     await cut_off.list()
     etcd_of_ours.pause()
-    # Any version will do: answered at once.
+    # Any version is accepted: answered at once.
     assert names(await cut_off.list("resourceVersion=0")) == ["a/c1"]
     assert names(await cut_off.list(f"resourceVersion={rv}")) == ["a/c1"]
     # The newest is wanted: etcd has to be asked which that is, and everybody can see who waits.

@@ -16,13 +16,13 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.lab.screen import LabScreen
 from ktui.tui.overview.screen import OverviewScreen
 from ktui.tui.source import LiveSource
-from ktui.workloads.behaviours.polling import Poll, habits
+from ktui.workloads.behaviours.polling import Poll, polls_of
 from ktui.workloads.demo.plan import make_plan
 from ktui.workloads.traffic import follow_together
 from tests.etcd.cli.conftest import SIZE
 
 HANGS = 60.0
-ROUNDS = 5  # of each poll: more than three are a habit
+ROUNDS = 5  # of each poll: more than three are polling
 FIRST = ("legacy-agent", "cost-exporter", "batch-operator")
 
 
@@ -34,7 +34,7 @@ async def until(pilot: Any, holds: Any) -> None:
 
 async def ask_like_the_demo(connection: ServerConnection) -> None:
     """Each of the demo's clients that come first in its ranking, a few times."""
-    polls = {poll.user_agent.partition("/")[0]: poll for poll in habits(make_plan(SIZE))}
+    polls = {poll.user_agent.partition("/")[0]: poll for poll in polls_of(make_plan(SIZE))}
     for name in FIRST:
         await _repeat(connection, polls[name])
 

@@ -1,4 +1,4 @@
-"""What an etcd tells of itself unasked: alarms that others have brought about, its size, its silence."""
+"""What an etcd reports by itself: alarms raised by other clients, its size, its silence."""
 
 from __future__ import annotations
 

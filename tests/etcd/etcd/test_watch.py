@@ -27,7 +27,7 @@ async def test_events_come_in_order_with_the_state_before(client: EtcdClient, pr
         changed = await client.update(key + b"a", b"2", made.revision)
         await client.delete(key + b"a", changed.revision)
         seen: list[WatchEvent] = []
-        while len(seen) < 2:  # etcd may tell of its progress in between
+        while len(seen) < 2:  # etcd may report its progress in between
             seen += (await anext(watch)).events
     assert [e.type for e in seen] == ["PUT", "DELETE"]
     assert [e.prev_kv and e.prev_kv.value for e in seen] == [b"1", b"2"]

@@ -1,4 +1,4 @@
-"""etcd_request_*: operations and resources of the RPCs that telemetry tells of."""
+"""etcd_request_*: operations and resources of the RPCs in the telemetry."""
 
 from __future__ import annotations
 

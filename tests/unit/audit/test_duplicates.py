@@ -51,7 +51,7 @@ def test_a_request_in_both_logs_counts_once(order: str, minor: int) -> None:
     assert (group.client, group.user, group.count) == ("agent/1", "alice", 50)
     assert report.requests.list == 50
     assert (report.lines.audit, report.lines.httplog, report.lines.doubles) == (50, 50, 50)
-    assert (group.seats is not None) == (minor >= 24), "only httplog tells of seats"
+    assert (group.seats is not None) == (minor >= 24), "only httplog has seats"
     assert any("50 httplog lines stand for requests that are in the audit log" in n for n in report.notes)
 
 
@@ -95,7 +95,7 @@ def test_errors_of_doubles_count_once() -> None:
 
 
 def test_the_time_of_doubles_counts_once() -> None:
-    """The group that httplog alone tells of is ranked by what it shows as its time."""
+    """A group that only httplog has is ranked by the time that it shows."""
     events, lines = both(10)
     (alone,) = report_of(lines).groups
     (half,) = (group for group in report_of(events[:5], lines).groups if not group.user)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ktui.audit.reading import compression
 from ktui.audit.reading import log_lines as module
-from ktui.audit.reading.containers import leaves
+from ktui.audit.reading.containers import archive_kind, leaves
 from ktui.audit.reading.log_lines import blocks
 from ktui.audit.reading.longlines import LONGEST, LongLine
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
@@ -50,7 +50,7 @@ small = st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b".")), m
 @given(small, st.lists(st.integers(1, 50), min_size=1, max_size=5), st.booleans())
 def test_lines_come_out_however_the_bytes_come_in(lines: list[bytes], sizes: list[int], ended: bool) -> None:
     data = b"\n".join(lines) + (b"\n" if ended else b"")
-    assume(not compression.packing(data) and not compression.foreign(data))
+    assume(not compression.packing(data) and not compression.foreign(data) and not archive_kind(data))
     expected = data.split(b"\n")
     assert read_all(stream_of(data, sizes)) == (expected[:-1] if expected[-1] == b"" else expected)
 

@@ -77,7 +77,7 @@ def test_a_log_that_cannot_be_written_is_reported_once_and_replaced(
     assert capsys.readouterr().err == ""
     crash.report(raised())
     assert f"the traceback is in {file}" in capsys.readouterr().err
-    logs.tell_of_log()
+    logs.report_log_problem()
     assert capsys.readouterr().err == "ktui: the log /dev/full ends early: No space left on device\n"
 
 

@@ -9,7 +9,13 @@ from ktui.core.lab.trial import trial_of
 from tests.unit.cli.measured import measured, runs
 
 PATH = "/api/v1/pods?fieldSelector=spec.nodeName=n1"
-DEAR = {"fetched": 1_000, "evaluated": 1_000, "etcd_rpcs": 2, "etcd_keys": 1_000, "etcd_bytes": 5_000_000}
+EXPENSIVE = {
+    "fetched": 1_000,
+    "evaluated": 1_000,
+    "etcd_rpcs": 2,
+    "etcd_keys": 1_000,
+    "etcd_bytes": 5_000_000,
+}
 CHEAP = {"fetched": 10, "evaluated": 10, "etcd_rpcs": 0, "etcd_keys": 0, "etcd_bytes": 0}
 
 ITEM_3 = {
@@ -41,8 +47,8 @@ def listing(tried: bool = True) -> Listing:
     form = TriedVariant("a.rv0", f"{PATH}&resourceVersion=0", "from memory", "cache")
     if tried:
         form.measured = measured(form.path, "cache", ms=2.0, **CHEAP)
-        form.trial = trial_of([measured(PATH, **DEAR)] * 5, [form.measured] * 5)
-    return Listing(runs(measured(PATH, **DEAR)), [form])
+        form.trial = trial_of([measured(PATH, **EXPENSIVE)] * 5, [form.measured] * 5)
+    return Listing(runs(measured(PATH, **EXPENSIVE)), [form])
 
 
 def test_the_document_has_the_keys_that_programs_rely_on() -> None:

@@ -146,7 +146,7 @@ async def test_a_list_is_measured_or_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", rude.BROKEN)
-async def test_a_world_that_no_server_tells_of(name: str) -> None:
+async def test_a_state_that_no_server_reports(name: str) -> None:
     async with rude_server(lambda path, head: rude.BROKEN[name]) as connection:
         client = ApiClient(connection)
         for world in (assumptions_of_ktui(client), assumptions_of_kube(client)):

@@ -22,9 +22,9 @@ def by_cpu(before: list[float], after: list[float]) -> Trial:
 
 
 def test_a_saving_names_the_share_first_then_the_other_figures() -> None:
-    dear = [run(cpu_ms=ms, etcd_bytes=17_900_000, cached_bytes=0, etcd_keys=3_000) for ms in NOISE]
+    expensive = [run(cpu_ms=ms, etcd_bytes=17_900_000, cached_bytes=0, etcd_keys=3_000) for ms in NOISE]
     cheap = [run(cpu_ms=2.0, etcd_bytes=0, cached_bytes=358_000, etcd_keys=0) for _ in NOISE]
-    trial = trial_of(dear, cheap)
+    trial = trial_of(expensive, cheap)
     assert trial.verdict is Verdict.SAVES
     assert trial.sentence == "saves 98% of bytes processed, CPU 34 → 2.0 ms, etcd keys 3,000 → 0"
 

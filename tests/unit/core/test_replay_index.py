@@ -78,7 +78,7 @@ def test_any_place_is_the_fold_from_the_beginning(restart_at: int, tmp_path: Pat
     index.close()
 
 
-def test_at_a_restart_the_old_server_is_shown_until_the_new_one_tells_of_itself(tmp_path: Path) -> None:
+def test_at_a_restart_the_old_server_is_shown_until_the_new_one_reports(tmp_path: Path) -> None:
     path = tmp_path / "r.ndjson"
     events = written(path, 100, restart_at=50)
     restart = next(n for n, event in enumerate(events) if isinstance(event, ServerInfo) and n)

@@ -1,4 +1,4 @@
-"""The telling line of etcd's log."""
+"""The cause line of etcd's log."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ CRASHED = (
     "[signal SIGBUS: bus error code=0x2 addr=0x7f0 pc=0x8b]",
     "goroutine 1 [running]:",
     "runtime.throw(0xd5, 0x5)",
-    "\t/home/somebody/go/src/runtime/panic.go:1117 +0x72 fp=0xc0 sp=0xc0 pc=0x43",
+    "\t/home/user/go/src/runtime/panic.go:1117 +0x72 fp=0xc0 sp=0xc0 pc=0x43",
     "go.etcd.io/bbolt.(*Tx).init(0xc0, 0xc0)",
-    "\t/home/somebody/bbolt@v1.3.6/db.go:1054 +0x1cd",
+    "\t/home/user/bbolt@v1.3.6/db.go:1054 +0x1cd",
 )
 CONSOLE = (
     "2026-11-22T11:00:31Z\tinfo\tsnapshot/v3_snapshot.go:251\trestoring snapshot\t"
@@ -33,7 +33,7 @@ CONSOLE = (
 
 
 @pytest.mark.parametrize(
-    ("lines", "telling"),
+    ("lines", "cause"),
     [
         ((), ""),
         ((INFO,), "starting"),
@@ -56,8 +56,8 @@ CONSOLE = (
         (("exec format error",), "exec format error"),
     ],
 )
-def test_telling(lines: tuple[str, ...], telling: str) -> None:
-    assert log_of(*lines).telling == telling
+def test_cause(lines: tuple[str, ...], cause: str) -> None:
+    assert log_of(*lines).cause == cause
 
 
 def test_what_is_recognised() -> None:

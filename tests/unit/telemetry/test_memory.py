@@ -29,7 +29,7 @@ def test_the_process_grows_by_what_is_allocated() -> None:
     assert (resident_bytes() or 0) > meter.process_growth
 
 
-def test_a_small_request_tells_of_no_growth() -> None:
+def test_a_small_request_reports_no_growth() -> None:
     meter = Meter(footprint=Footprint())
     meter.hold(TELLING_BYTES - 1)
     assert meter.process_growth is None

@@ -26,7 +26,7 @@ TABLES: dict[str, Sequence[Column[object]]] = {
     "overview, prefixes": OVERVIEW_PREFIXES,
     "caches": CACHES,
     "objects": OBJECTS,
-    "ring": EVENTS,
+    "events": EVENTS,
     "watches": WATCHES,
     "prefixes": PREFIXES,
     "keys": key_columns(lambda: ""),

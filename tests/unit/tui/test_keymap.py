@@ -26,7 +26,7 @@ HIDDEN = {
     "etcd.reveal": "record",
     "lab.page": "replay.mark_forward",
     "lab.pages": "object",
-    "lab.race": "restart",
+    "lab.compare": "restart",
 }
 
 

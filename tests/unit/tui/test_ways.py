@@ -100,7 +100,7 @@ def test_what_is_implied_is_said_once_even_in_a_circle() -> None:
     assert len(found) == len(set(found)) and WatcherRef(7) in found and ResourceRef("pods") in found
 
 
-def test_a_revision_tells_of_events_answers_and_watches_at_it() -> None:
+def test_a_revision_leads_to_events_answers_and_watches_at_it() -> None:
     state = state_of(
         request(7),
         RequestFinished(id=7, status=200, route="cache", ms=1.0, rv="48"),

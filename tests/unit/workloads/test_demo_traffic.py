@@ -39,7 +39,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def agents_of(plan: DemoPlan) -> set[str]:
-    pollers = {poll.user_agent for poll in traffic.habits(plan)}
+    pollers = {poll.user_agent for poll in traffic.polls_of(plan)}
     return {*pollers, *(agent for agent, _, _ in INFORMERS), traffic.BACKUP}
 
 

@@ -1,6 +1,6 @@
 """Advice on a client's access pattern: how often, how many at a time, as which user, in which format.
 
-A single request does not show these; what is known of the client beyond it is a `Habit`.
+A single request does not show these; what is known of the client beyond it is an `AccessPattern`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 
 
 @dataclass(frozen=True, slots=True)
-class Habit:
+class AccessPattern:
     """What is known of the client beyond its request.
 
     `client` is its name. `repeated_every` is in seconds, None for once or unknown; `times` is how
@@ -56,7 +56,7 @@ class Habit:
     answer_bytes: int | None = None
 
 
-UNKNOWN = Habit()
+UNKNOWN = AccessPattern()
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -70,19 +70,19 @@ class Hint(NamedTuple):
     headers: Headers = ()
 
 
-def hints(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def hints(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
     """What to do instead; nothing for a request that the server refuses."""
     if plan.error is None:
         for rule in _RULES:
-            yield from rule(request, plan, behaviour, habit)
+            yield from rule(request, plan, behaviour, pattern)
 
 
-def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    every = habit.repeated_every
+def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
+    every = pattern.repeated_every
     if every is None or every > POLLING_SECONDS or request.verb == "watch" or request.options.continue_:
         return
-    seen = f" ({habit.times} times so far)" if habit.times else ""
-    who = f"{habit.client} asks" if habit.client else "asked"
+    seen = f" ({pattern.times} times so far)" if pattern.times else ""
+    who = f"{pattern.client} asks" if pattern.client else "asked"
     asked = f"{who} again every {_seconds(every)}{seen}"
     kept = {"limit": None, "resourceVersionMatch": None, "timeoutSeconds": None}
     begin: dict[str, str | None] = {**kept, "watch": "true", "allowWatchBookmarks": "true"}
@@ -108,12 +108,12 @@ def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
     return collection.replace(f"/{info.resource}/{info.name}", f"/{info.resource}", 1)
 
 
-def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    if not habit.node or request.verb == "get" or not request.of_pods:
+def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
+    if not pattern.node or request.verb == "get" or not request.of_pods:
         return
     if request.required_node is not None or request.options.continue_:
         return
-    selector = ",".join(filter(None, [request.options.field_selector, f"{NODE_NAME}={habit.node}"]))
+    selector = ",".join(filter(None, [request.options.field_selector, f"{NODE_NAME}={pattern.node}"]))
     changes: dict[str, str | None] = {"fieldSelector": selector}
     if plan.source is Source.ETCD:  # etcd has no indexes
         changes |= {"resourceVersion": "0", "resourceVersionMatch": None, "limit": None}
@@ -121,58 +121,70 @@ def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) 
     yield Hint("a.node", why, rewritten(request, **changes))
 
 
-def _metadata(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    if request.verb != "list" or request.scope(behaviour).single or not _whole_objects(habit):
+def _metadata(
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
+) -> Iterator[Hint]:
+    if request.verb != "list" or request.scope(behaviour).single or not _whole_objects(pattern):
         return
-    wanted = PROTOBUF if _protobuf_first(habit.accept) else JSON
+    wanted = PROTOBUF if _protobuf_first(pattern.accept) else JSON
     why = "the metadata alone, as a PartialObjectMetadataList, if spec and status are not read"
     yield Hint("a.metadata", why, request.url, (("Accept", f"{wanted};{METADATA_ONLY}"),))
 
 
-def _protobuf(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _protobuf(
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
+) -> Iterator[Hint]:
     built_in = request.resource is not None and not request.resource.custom
     if request.verb == "get" or not built_in or request.scope(behaviour).single:
         return
-    if _whole_objects(habit) and not _protobuf_first(habit.accept):
+    if _whole_objects(pattern) and not _protobuf_first(pattern.accept):
         why = "protobuf is smaller than JSON and cheaper to decode"
         yield Hint("a.protobuf", why, request.url, (("Accept", f"{PROTOBUF}, {JSON}"),))
 
 
-def _larger_pages(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
+def _larger_pages(
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
+) -> Iterator[Hint]:
     limit = request.options.limit
-    if request.verb == "list" and habit.pages >= MANY_PAGES and 0 < limit < PAGE:
+    if request.verb == "list" and pattern.pages >= MANY_PAGES and 0 < limit < PAGE:
         each = "; of each etcd counts all the keys that are left" if plan.source is Source.ETCD else ""
-        why = f"{habit.pages} pages of {limit} so far: pages of {PAGE} are fewer requests{each}"
+        why = f"{pattern.pages} pages of {limit} so far: pages of {PAGE} are fewer requests{each}"
         yield Hint("a.larger_pages", why, rewritten(request, limit=str(PAGE), **{"continue": None}))
 
 
-def _backoff(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    if request.verb != "get" and habit.together and habit.agents >= HERD:
-        at_once = max(1, int(habit.agents * RESTARTS_PER_MINUTE))
+def _backoff(
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
+) -> Iterator[Hint]:
+    if request.verb != "get" and pattern.together and pattern.agents >= HERD:
+        at_once = max(1, int(pattern.agents * RESTARTS_PER_MINUTE))
         why = (
-            f"{habit.agents:,} agents ask at the same time: restart at most {at_once:,} a minute "
+            f"{pattern.agents:,} agents ask at the same time: restart at most {at_once:,} a minute "
             "(10 % of the nodes), each with a backoff that grows and is random"
         )
         yield Hint("a.backoff", why, request.url)
 
 
-def _account(request: ReadRequest, plan: Plan, behaviour: Behaviour, habit: Habit) -> Iterator[Hint]:
-    if not habit.account.startswith(_SERVICE_ACCOUNT) or not flow_controlled(behaviour):
+def _account(
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
+) -> Iterator[Hint]:
+    if not pattern.account.startswith(_SERVICE_ACCOUNT) or not flow_controlled(behaviour):
         return
     own = "with a ServiceAccount of its own a FlowSchema can set the client apart from the others"
-    if habit.account.endswith(":default"):
-        yield Hint("a.account", f"{habit.account} is shared by every client without one: {own}", request.url)
-    elif habit.account_shared_with:
-        others = ", ".join(habit.account_shared_with[:3])
-        more = len(habit.account_shared_with) - 3
+    if pattern.account.endswith(":default"):
+        yield Hint(
+            "a.account", f"{pattern.account} is shared by every client without one: {own}", request.url
+        )
+    elif pattern.account_shared_with:
+        others = ", ".join(pattern.account_shared_with[:3])
+        more = len(pattern.account_shared_with) - 3
         others += f" and {more} more" if more > 0 else ""
-        yield Hint("a.account", f"{habit.account} is used by {others} as well: {own}", request.url)
+        yield Hint("a.account", f"{pattern.account} is used by {others} as well: {own}", request.url)
 
 
-def _whole_objects(habit: Habit) -> bool:
+def _whole_objects(pattern: AccessPattern) -> bool:
     """True if whole objects are known to be requested and not known to be few."""
-    small = habit.answer_bytes is not None and habit.answer_bytes < BIG_ANSWER
-    return habit.accept is not None and "as=" not in habit.accept and not small
+    small = pattern.answer_bytes is not None and pattern.answer_bytes < BIG_ANSWER
+    return pattern.accept is not None and "as=" not in pattern.accept and not small
 
 
 def _protobuf_first(accept: str | None) -> bool:
@@ -183,5 +195,5 @@ def _seconds(every: float) -> str:
     return f"{every:.0f} s" if every >= 1 else f"{every * 1000:.0f} ms"
 
 
-_Rule = Callable[[ReadRequest, Plan, Behaviour, Habit], Iterator[Hint]]
+_Rule = Callable[[ReadRequest, Plan, Behaviour, AccessPattern], Iterator[Hint]]
 _RULES: tuple[_Rule, ...] = (_watch, _larger_pages, _node, _metadata, _protobuf, _backoff, _account)

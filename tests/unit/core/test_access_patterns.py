@@ -1,19 +1,19 @@
-"""What the requests that pass by tell of a client's habits."""
+"""Access patterns of clients, found in the requests of a log."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ktui.contract.events import CacheStatus, RequestFinished, RequestStarted, ServerInfo
-from ktui.core import habits
-from ktui.core.habits import ASKED, SHAPES, Habits
+from ktui.core import access_patterns
+from ktui.core.access_patterns import ASKED, SHAPES, AccessPatterns
 from ktui.core.lab.form import ListForm, cheaper_form, path_of, sendable
 from ktui.core.lab.predict import predict_form
 from ktui.core.prediction.predict import alternatives_of
 from ktui.core.reducer import apply
 from ktui.core.state import State
+from ktui.kube.access_pattern import BIG_ANSWER, UNKNOWN
 from ktui.kube.continuetoken import encode
-from ktui.kube.habits import BIG_ANSWER, UNKNOWN
 from ktui.kube.resources import BUILTIN
 
 AGENT = "system:serviceaccount:kube-system:cilium"
@@ -46,8 +46,8 @@ def advised(state: State, number: int) -> dict[str, str]:
 
 def test_the_same_again_and_again_is_polling() -> None:
     state = fed(*(started(n, 100 + 5 * n, "resourceVersion=0") for n in range(6)))
-    habit = state.habits.of(state.requests[5])
-    assert (habit.repeated_every, habit.times, habit.together) == (5.0, 6, False)
+    pattern = state.access_patterns.of(state.requests[5])
+    assert (pattern.repeated_every, pattern.times, pattern.together) == (5.0, 6, False)
     assert any("again every 5 s (6 times so far)" in why for why in advised(state, 5).values())
 
 
@@ -61,14 +61,14 @@ def test_a_refused_request_is_told_nothing_that_would_make_its_answer_cheaper() 
     assert "WATCH instead of polling" in advised(state, 5), "it was tried, and took its time"
 
 
-def test_three_times_is_no_habit_yet() -> None:
+def test_three_times_is_no_polling_yet() -> None:
     state = fed(*(started(n, 100 + 5 * n) for n in range(3)))
-    assert state.habits.of(state.requests[2]).repeated_every is None
+    assert state.access_patterns.of(state.requests[2]).repeated_every is None
 
 
 def test_a_poll_that_goes_on_from_its_last_revision_is_one_poll() -> None:
     state = fed(*(started(n, 100 + 2 * n, f"resourceVersion={n + 10}") for n in range(6)))
-    assert state.habits.of(state.requests[0]).times == 6
+    assert state.access_patterns.of(state.requests[0]).times == 6
 
 
 def test_other_clients_and_other_questions_are_others() -> None:
@@ -77,8 +77,8 @@ def test_other_clients_and_other_questions_are_others() -> None:
         *(started(10 + n, n, "limit=1", user_agent="b/1", client="b") for n in range(2)),
         started(20, 3.0, "limit=2"),
     )
-    assert state.habits.of(state.requests[11]).times == 2
-    assert state.habits.of(state.requests[20]).times == 1
+    assert state.access_patterns.of(state.requests[11]).times == 2
+    assert state.access_patterns.of(state.requests[20]).times == 1
 
 
 def test_each_of_many_agents_polls_at_its_own_pace() -> None:
@@ -88,7 +88,7 @@ def test_each_of_many_agents_polls_at_its_own_pace() -> None:
         for n in range(6)
     ]
     state = fed(*events)
-    assert state.habits.of(state.requests[505]).repeated_every == 30.0
+    assert state.access_patterns.of(state.requests[505]).repeated_every == 30.0
 
 
 def test_agents_that_ask_for_their_own_at_the_same_time_are_a_herd() -> None:
@@ -98,20 +98,20 @@ def test_agents_that_ask_for_their_own_at_the_same_time_are_a_herd() -> None:
             for n in range(20)
         )
     )  # fmt: skip
-    habit = state.habits.of(state.requests[7])
-    assert (habit.agents, habit.together, habit.repeated_every) == (20, True, None)
+    pattern = state.access_patterns.of(state.requests[7])
+    assert (pattern.agents, pattern.together, pattern.repeated_every) == (20, True, None)
     assert any("20 agents ask at the same time" in why for why in advised(state, 7).values())
 
 
 def test_a_client_that_reconnects_each_time_is_no_herd() -> None:
     state = fed(*(started(n, 50 + 0.5 * n, peer=f"10.0.0.1:{4000 + n}") for n in range(20)))
-    habit = state.habits.of(state.requests[19])
-    assert (habit.agents, habit.repeated_every) == (1, 0.5)
+    pattern = state.access_patterns.of(state.requests[19])
+    assert (pattern.agents, pattern.repeated_every) == (1, 0.5)
 
 
-def test_a_recording_without_connections_tells_of_no_herd() -> None:
+def test_a_recording_without_connections_shows_no_herd() -> None:
     state = fed(*(started(n, 50, f"labelSelector=n%3D{n}", peer="") for n in range(20)))
-    assert not state.habits.of(state.requests[1]).together
+    assert not state.access_patterns.of(state.requests[1]).together
 
 
 def test_pages_are_counted_up_to_the_selected_one() -> None:
@@ -119,10 +119,10 @@ def test_pages_are_counted_up_to_the_selected_one() -> None:
         started(0, 1, "limit=50"),
         *(started(n, 1 + n, f"limit=50&continue={encode(9, f'a/{n}')}") for n in range(1, 12)),
     )
-    assert state.habits.of(state.requests[11]).pages == 12
-    assert state.habits.of(state.requests[3]).pages == 4
-    assert state.habits.of(state.requests[0]).pages == 0
-    assert state.habits.of(state.requests[11]).repeated_every is None, "pages are one LIST"
+    assert state.access_patterns.of(state.requests[11]).pages == 12
+    assert state.access_patterns.of(state.requests[3]).pages == 4
+    assert state.access_patterns.of(state.requests[0]).pages == 0
+    assert state.access_patterns.of(state.requests[11]).repeated_every is None, "pages are one LIST"
     assert any("12 pages of 50" in why for why in advised(state, 11).values())
 
 
@@ -140,7 +140,7 @@ def test_an_account_that_several_use() -> None:
         started(1, 1, "resourceVersion=0", user=AGENT),
         started(2, 2, "resourceVersion=0", user=AGENT, client="operator", user_agent="operator/2"),
     )
-    assert state.habits.of(state.requests[1]).account_shared_with == ("operator",)
+    assert state.access_patterns.of(state.requests[1]).account_shared_with == ("operator",)
     assert any("used by operator as well" in why for why in advised(state, 1).values())
 
 
@@ -148,13 +148,13 @@ def test_who_polls_what_is_composed() -> None:
     polls = [started(n, 100 + 5 * n, "resourceVersion=0") for n in range(6)]
     own = [started(50 + n, 100 + n, "resourceVersion=0", user_agent="ktui/1.0") for n in range(9)]
     state = fed(*polls, *own)
-    habit = state.habits.of_target("/api/v1/pods?resourceVersion=0")
-    assert (habit.client, habit.repeated_every) == ("agent", 5.0)
-    assert state.habits.of_target("/api/v1/nodes") is UNKNOWN
+    pattern = state.access_patterns.of_target("/api/v1/pods?resourceVersion=0")
+    assert (pattern.client, pattern.repeated_every) == ("agent", 5.0)
+    assert state.access_patterns.of_target("/api/v1/nodes") is UNKNOWN
 
 
 def test_memory_is_bounded() -> None:
-    seen = Habits()
+    seen = AccessPatterns()
     for n in range(3 * SHAPES):
         for _ in range(2):
             seen.saw(started(n, n, path=f"/api/v1/namespaces/n{n}/pods", user=f"u{n}"))
@@ -162,12 +162,12 @@ def test_memory_is_bounded() -> None:
         seen.saw(started(n, n))
     assert len(seen._shapes) == SHAPES
     assert max(map(len, seen._shapes.values())) == ASKED
-    assert len(seen._accounts) == habits.ACCOUNTS
+    assert len(seen._accounts) == access_patterns.ACCOUNTS
 
 
 def test_writes_are_no_matter() -> None:
     state = fed(*(started(n, n, verb="POST") for n in range(9)))
-    assert state.habits.of(state.requests[8]).repeated_every is None
+    assert state.access_patterns.of(state.requests[8]).repeated_every is None
 
 
 def test_the_lab_offers_a_watch_for_what_is_polled() -> None:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube.access_pattern import JSON, METADATA_ONLY, PROTOBUF, UNKNOWN, AccessPattern
 from ktui.kube.advice import advise
 from ktui.kube.continuetoken import encode
-from ktui.kube.habits import JSON, METADATA_ONLY, PROTOBUF, UNKNOWN, Habit
 from ktui.kube.routing.assumed_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
@@ -16,12 +16,14 @@ PODS = "/api/v1/pods"
 WATCHLIST = "resourceVersionMatch=NotOlderThan"
 
 
-def advised(url: str, habit: Habit, version: str = "1.36") -> dict[str, tuple[str, dict[str, str], bool]]:
-    """(path, headers, tryable) of what the habit adds, by id."""
+def advised(
+    url: str, pattern: AccessPattern, version: str = "1.36"
+) -> dict[str, tuple[str, dict[str, str], bool]]:
+    """(path, headers, tryable) of what the pattern adds, by id."""
     request, behaviour = parse_request(url), behaviour_of(version)
     state = assumed_state(request)
     plain = len(advise(request, state, behaviour))
-    found = advise(request, state, behaviour, habit)[plain:]
+    found = advise(request, state, behaviour, pattern)[plain:]
     return {one.id: (one.path, dict(one.headers), one.tryable) for one in found}
 
 
@@ -48,7 +50,7 @@ def advised(url: str, habit: Habit, version: str = "1.36") -> dict[str, tuple[st
     ],
 )
 def test_who_polls_had_better_watch(url: str, version: str, path: str) -> None:
-    found = advised(url, Habit(repeated_every=30), version)
+    found = advised(url, AccessPattern(repeated_every=30), version)
     assert found == {"a.watch": (path, {}, True)}
     assert parse_request(path).verb == "watch"
 
@@ -58,7 +60,7 @@ def test_who_polls_had_better_watch(url: str, version: str, path: str) -> None:
     [(PODS, 3600.0), (PODS, None), (f"{PODS}?watch=true", 5.0), (f"{PODS}?continue=abc&limit=5", 5.0)],
 )
 def test_what_is_no_poll(url: str, every: float | None) -> None:
-    assert "a.watch" not in advised(url, Habit(repeated_every=every))
+    assert "a.watch" not in advised(url, AccessPattern(repeated_every=every))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_what_is_no_poll(url: str, every: float | None) -> None:
 )
 def test_an_agent_needs_its_own_nodes_pods(url: str, version: str, path: str | None) -> None:
     expected: dict[str, object] = {} if path is None else {"a.node": (path, {}, True)}
-    assert advised(url, Habit(node="n1"), version) == expected
+    assert advised(url, AccessPattern(node="n1"), version) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_an_agent_needs_its_own_nodes_pods(url: str, version: str, path: str | N
 def test_smaller_forms_of_the_same_answer(
     url: str, accept: str | None, expected: dict[str, dict[str, str]]
 ) -> None:
-    found = advised(url, Habit(accept=accept))
+    found = advised(url, AccessPattern(accept=accept))
     assert {one: headers for one, (_, headers, _) in found.items()} == expected
     assert all(path == url and tryable for path, _, tryable in found.values())
 
@@ -112,7 +114,7 @@ def test_smaller_forms_of_the_same_answer(
     ("agents", "together", "given"), [(500, True, True), (9, True, False), (500, False, False)]
 )
 def test_a_herd_restarts_slowly(agents: int, together: bool, given: bool) -> None:
-    found = advised(PODS, Habit(agents=agents, together=together))
+    found = advised(PODS, AccessPattern(agents=agents, together=together))
     assert found == ({"a.backoff": (PODS, {}, False)} if given else {})
 
 
@@ -127,11 +129,11 @@ def test_a_herd_restarts_slowly(agents: int, together: bool, given: bool) -> Non
     ],
 )
 def test_a_client_has_an_account_of_its_own(account: str, version: str, given: bool) -> None:
-    assert ("a.account" in advised(PODS, Habit(account=account), version)) is given
+    assert ("a.account" in advised(PODS, AccessPattern(account=account), version)) is given
 
 
-habits = st.builds(
-    Habit,
+patterns = st.builds(
+    AccessPattern,
     repeated_every=st.none() | st.floats(0.01, 10_000),
     agents=st.integers(1, 5000),
     together=st.booleans(),
@@ -153,12 +155,14 @@ urls = st.sampled_from(
 )
 
 
-@given(urls, st.sampled_from(KNOWN_VERSIONS), habits)
-def test_whatever_is_advised_is_a_request_that_the_server_takes(url: str, version: str, habit: Habit) -> None:
+@given(urls, st.sampled_from(KNOWN_VERSIONS), patterns)
+def test_whatever_is_advised_is_a_request_that_the_server_takes(
+    url: str, version: str, pattern: AccessPattern
+) -> None:
     request, behaviour = parse_request(url), behaviour_of(version)
     state = assumed_state(request)
     plain = advise(request, state, behaviour, UNKNOWN)
-    found = advise(request, state, behaviour, habit)
+    found = advise(request, state, behaviour, pattern)
     assert found[: len(plain)] == plain
     for one in found[len(plain) :]:
         assert predict(parse_request(one.path), state, behaviour) == one.plan
@@ -168,23 +172,27 @@ def test_whatever_is_advised_is_a_request_that_the_server_takes(url: str, versio
 
 def test_small_pages_had_better_be_larger() -> None:
     url = f"{PODS}?limit=50&continue={encode(9, 'a/b')}"
-    found = advised(url, Habit(pages=12), "1.30")
+    found = advised(url, AccessPattern(pages=12), "1.30")
     assert found == {"a.larger_pages": (f"{PODS}?limit=500", {}, True)}
-    assert not advised(url, Habit(pages=3), "1.30")
-    assert not advised(url.replace("=50&", "=500&"), Habit(pages=12), "1.30")
+    assert not advised(url, AccessPattern(pages=3), "1.30")
+    assert not advised(url.replace("=50&", "=500&"), AccessPattern(pages=12), "1.30")
 
 
 def test_an_account_that_others_use_as_well() -> None:
-    shared = Habit(account="system:serviceaccount:kube-system:agent", account_shared_with=("operator",))
+    shared = AccessPattern(
+        account="system:serviceaccount:kube-system:agent", account_shared_with=("operator",)
+    )
     assert advised(f"{PODS}?resourceVersion=0", shared) == {
         "a.account": (f"{PODS}?resourceVersion=0", {}, False)
     }
-    own = Habit(account="system:serviceaccount:kube-system:agent")
+    own = AccessPattern(account="system:serviceaccount:kube-system:agent")
     assert not advised(f"{PODS}?resourceVersion=0", own)
-    assert not advised(f"{PODS}?resourceVersion=0", Habit(account="admin", account_shared_with=("kubectl",)))
+    assert not advised(
+        f"{PODS}?resourceVersion=0", AccessPattern(account="admin", account_shared_with=("kubectl",))
+    )
 
 
 def test_the_form_of_a_small_answer_does_not_matter() -> None:
     url = f"{PODS}?resourceVersion=0"
-    assert set(advised(url, Habit(accept=JSON, answer_bytes=10**7))) == {"a.metadata", "a.protobuf"}
-    assert not advised(url, Habit(accept=JSON, answer_bytes=9_000))
+    assert set(advised(url, AccessPattern(accept=JSON, answer_bytes=10**7))) == {"a.metadata", "a.protobuf"}
+    assert not advised(url, AccessPattern(accept=JSON, answer_bytes=9_000))

@@ -12,7 +12,7 @@ from ktui.contract.events import RequestStarted
 
 if TYPE_CHECKING:
     from ktui.core.rows import RequestRow
-    from ktui.kube.habits import Habit
+    from ktui.kube.access_pattern import AccessPattern
 
 SHAPES = 256  # dropped, the longest unused first
 ASKED = 64  # requests kept per shape
@@ -54,7 +54,7 @@ class ClientRequest(NamedTuple):
 Shape = tuple[str, str, str, str]
 
 
-class Habits:
+class AccessPatterns:
     """Requests by client and shape, and the clients of each account."""
 
     def __init__(self) -> None:
@@ -77,9 +77,9 @@ class Habits:
         if started.user:
             self._used(started.user, started.client)
 
-    def of(self, row: RequestRow) -> Habit:
+    def of(self, row: RequestRow) -> AccessPattern:
         """What is known of the client that sent `row`."""
-        from ktui.kube.habits import Habit  # start-up time
+        from ktui.kube.access_pattern import AccessPattern  # start-up time
 
         started, done = row.started, row.finished
         seen = self._shapes.get(_shape(started), deque())
@@ -87,7 +87,7 @@ class Habits:
         mine = [asked for asked in seen if asked.same == same]
         together = _together(seen, started.at)
         polls = [asked for asked in mine if not asked.page]
-        return Habit(
+        return AccessPattern(
             repeated_every=_interval(polls),
             times=len(polls),
             pages=_pages(mine, started),
@@ -100,9 +100,9 @@ class Habits:
             answer_bytes=done.encoded_bytes if done is not None and done.status == 200 else None,
         )
 
-    def of_target(self, path: str) -> Habit:
+    def of_target(self, path: str) -> AccessPattern:
         """What is known of the client that sends exactly this request most often, except ktui."""
-        from ktui.kube.habits import UNKNOWN, Habit  # start-up time
+        from ktui.kube.access_pattern import UNKNOWN, AccessPattern  # start-up time
 
         plain, _, query = path.partition("?")
         same, best, client = ClientRequest(0.0, "", query).same, list[ClientRequest](), ""
@@ -113,7 +113,11 @@ class Habits:
             if len(polls) > len(best):
                 best, client = polls, _short(agent)
         every = _interval(best)
-        return Habit(client=client, repeated_every=every, times=len(best)) if every is not None else UNKNOWN
+        return (
+            AccessPattern(client=client, repeated_every=every, times=len(best))
+            if every is not None
+            else UNKNOWN
+        )
 
     def _used(self, user: str, client: str) -> None:
         clients = self._accounts.setdefault(user, set())

@@ -1,0 +1,42 @@
+"""Ids of keys, tables and columns that were renamed: a config file may still have the old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+KEYS = {
+    "overview.costliest": "overview.ranking",
+    "lab.fire": "lab.send",
+    "lab.race": "lab.compare",
+    "lab.undercut": "lab.cheaper",
+    "lab.prove": "lab.check",
+    "lab.aim": "lab.target",
+    "form.fire": "form.send",
+    "choice.fire": "choice.send",
+    "aim.close": "target.close",
+}
+TABLES = {"cache.ring": "cache.events"}
+COLUMNS = {"lab.results": {"foreseen": "predicted"}}
+
+
+def current_keys(keymap: Mapping[str, str]) -> dict[str, str]:
+    """Keys by today's binding ids; an entry with today's id wins."""
+    return {KEYS.get(id_, id_): keys for id_, keys in keymap.items() if id_ in KEYS} | {
+        id_: keys for id_, keys in keymap.items() if id_ not in KEYS
+    }
+
+
+def current_columns(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Columns by today's table ids, each under its present id."""
+    found: dict[str, tuple[str, ...]] = {}
+    for table, ids in chosen.items():
+        today = TABLES.get(table, table)
+        if today == table or today not in chosen:
+            renamed = COLUMNS.get(today, {})
+            found[today] = tuple(renamed.get(id_, id_) for id_ in ids)
+    return found
+
+
+def former_of(id_: str) -> str:
+    """The old name of a key or table, "" if it never had one."""
+    return next((old for old, new in (KEYS | TABLES).items() if new == id_), "")
