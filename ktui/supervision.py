@@ -98,7 +98,7 @@ class Supervisor:
             self._changed()
 
 
-async def stop(*tasks: asyncio.Task[None] | None) -> None:
+async def stop(*tasks: asyncio.Task[Any] | None) -> None:
     """Cancel the tasks and wait until they have ended."""
     running = [task for task in tasks if task is not None]
     for task in running:

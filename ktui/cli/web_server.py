@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import os
 import signal
 import socket
@@ -23,6 +22,7 @@ from ktui.cli.web_guard import Guard
 from ktui.cli.web_page import PATIENCE, BrowserSession
 from ktui.client.connection import ClientError
 from ktui.contract.errors import RecordingError
+from ktui.supervision import stop as stop_tasks
 
 ASSETS = Path(__file__).with_name("web_assets")
 MOST_CELLS = 1000  # maximum of columns or rows at the start of a page
@@ -125,9 +125,7 @@ async def _until_stopped(child: ServerChild | None) -> None:
     stopped.cancel()
     if ended.done():
         raise ClientError(ended.result())
-    ended.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await ended
+    await stop_tasks(ended)
 
 
 def page_words(args: argparse.Namespace, attach: str, kube_context: str) -> list[str]:

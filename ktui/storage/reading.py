@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import RangeResult
 from ktui.storage.paging import MAX_PAGE, Chunks
+from ktui.supervision import stop
 
 
 async def read_range(
@@ -39,9 +39,7 @@ async def read_range(
             answer = await following
         finally:
             if not following.done():
-                following.cancel()
-                with suppress(asyncio.CancelledError):
-                    await following
+                await stop(following)
             elif not following.cancelled():
                 following.exception()  # retrieved, in case no reader awaits the response
     yield answer

@@ -46,10 +46,10 @@ class SessionOf(Session):
         super().__init__("agent-boot", lambda: None)
         self.running = True
         self.seconds.extend(heard)
-        self.told: list[str] = []
+        self.sent: list[str] = []
 
-    def tell(self, command: str) -> None:
-        self.told.append(command)
+    def send(self, command: str) -> None:
+        self.sent.append(command)
 
 
 async def opened(pilot: Any, session: Session | None = None) -> WorkloadsScreen:
@@ -73,16 +73,16 @@ def test_a_run(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(still_app(demo_events()), says=says, run_before=run, terminal_size=size)
 
 
-async def test_a_knob_turns_and_the_run_is_told() -> None:
+async def test_a_knob_turns_and_the_run_is_notified() -> None:
     app, session = still_app(demo_events()), SessionOf(seconds(3))
     async with app.run_test(size=NORMAL) as pilot:
         await opened(pilot, session)
         await pilot.press("right")
-        assert session.told == ["set agents 60"]
+        assert session.sent == ["set agents 60"]
         await pilot.press("tab", "down", "down", "right", "left", "left")
-        assert session.told[1:] == ["set rv unset", "set rv plan", "set rv 0"]
+        assert session.sent[1:] == ["set rv unset", "set rv plan", "set rv 0"]
         await pilot.press("f8")
-        assert session.told[-1] == "set version 1.24"
+        assert session.sent[-1] == "set version 1.24"
         await pilot.pause()
         assert "1.24" in shown(app)
 
@@ -93,10 +93,10 @@ async def test_a_value_is_typed_and_checked() -> None:
         await opened(pilot, session)
         await pilot.press("i", *["backspace"] * 3, *"9000", "enter")
         await pilot.pause()
-        assert "from 1 to 5000" in shown(app) and session.told == []
+        assert "from 1 to 5000" in shown(app) and session.sent == []
         await pilot.press("backspace", "enter")
         await pilot.pause()
-        assert session.told == ["set agents 900"]
+        assert session.sent == ["set agents 900"]
 
 
 @pytest.mark.parametrize(("key", "kind"), [("P", "pause"), ("W", "stall"), ("H", "compact"), ("K", "kill")])
@@ -124,7 +124,7 @@ async def test_stopping_is_asked_of_the_run() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await opened(pilot, session)
         await pilot.press("x")
-        assert session.told == ["stop"]
+        assert session.sent == ["stop"]
 
 
 async def test_without_a_server_nothing_starts() -> None:

@@ -104,7 +104,7 @@ class TargetDialog(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(self._prompt(name)) for name in self._names), markup=False)
         options.border_title = "send to"
-        options.border_subtitle = line("enter chooses · ", key_hints(("aim.close", "cancels")).plain)
+        options.border_subtitle = line("enter chooses · ", key_hints(("target.close", "cancels")).plain)
         options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
         yield options
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Iterable
 
 from ktui.client.connection import ClientError
 from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
 
 CHANGED = "/api/v1/namespaces/default/configmaps"
+DELETE_SECONDS = 5.0
 MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -36,5 +39,13 @@ async def keep_changing(context: LoadContext) -> None:
                         "PATCH", f"{CHANGED}/{name}", patch, "change", content_type=MERGE_PATCH
                     )
     finally:
-        with contextlib.suppress(ClientError):
-            await client.write("DELETE", f"{CHANGED}/{name}", None, "delete")
+        await delete_all(client, [name])
+
+
+async def delete_all(client: LoadClient, names: Iterable[str]) -> None:
+    """Delete these ConfigMaps, within DELETE_SECONDS: the run waits for it, whatever the server does."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DELETE_SECONDS):
+            for name in names:
+                with contextlib.suppress(ClientError):
+                    await client.write("DELETE", f"{CHANGED}/{name}", None, "delete")

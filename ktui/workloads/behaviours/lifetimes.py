@@ -8,7 +8,7 @@ import itertools
 import time
 
 from ktui.client.connection import ClientError
-from ktui.workloads.behaviours.changes import CHANGED, MERGE_PATCH
+from ktui.workloads.behaviours.changes import CHANGED, MERGE_PATCH, delete_all
 from ktui.workloads.running.context import LoadContext
 
 OBJECTS = 10  # they live and die together
@@ -38,6 +38,4 @@ async def keep_living(context: LoadContext) -> None:
                 else:
                     await client.write("DELETE", f"{CHANGED}/{name}", None, "delete")
     finally:
-        for number in range(OBJECTS):
-            with contextlib.suppress(ClientError):
-                await client.write("DELETE", f"{CHANGED}/{prefix}-{number}", None, "delete")
+        await delete_all(client, [f"{prefix}-{number}" for number in range(OBJECTS)])

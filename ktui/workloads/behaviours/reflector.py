@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -11,6 +10,7 @@ import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.client.list_stream import ListBody
+from ktui.supervision import stop
 from ktui.workloads.behaviours.watch_lines import watch_lines
 from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import LoadClient
@@ -121,10 +121,11 @@ class Reflector:
         try:
             await asyncio.wait({reading, cut}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            cut.cancel()
-            reading.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await reading
+            # Not `suppress(CancelledError)` around `await reading`: that would lose a cancellation of this
+            # task while the connection closes.
+            await stop(cut, reading)
+        if not reading.cancelled():
+            reading.result()
 
     async def _read(self, path: str, label: str) -> None:
         resumed = label == "WATCH"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ktui.client.connection import ClientError
 from ktui.contract.faults import Fault
 from ktui.core.format import integer, long_bytes, milliseconds, times
+from ktui.supervision import stop
 from ktui.workloads.behaviours.changes import changes_knob, keep_changing
 from ktui.workloads.behaviours.memory import sample_memory
 from ktui.workloads.running.account import Account
@@ -69,9 +70,7 @@ async def run(context: LoadContext) -> None:
             if number == 0 and chosen == ALL:
                 return
     finally:
-        for helper in helpers:
-            helper.cancel()
-        await asyncio.gather(*helpers, return_exceptions=True)
+        await stop(*helpers)
 
 
 async def _pass(context: LoadContext, name: str) -> None:
@@ -90,9 +89,9 @@ async def _pass(context: LoadContext, name: str) -> None:
         context.begin(f"{name} after")
         await asyncio.sleep(AFTER_SECONDS)
     finally:
-        lists.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await lists
+        await stop(lists)
+    if not lists.cancelled():
+        lists.result()
 
 
 async def _lists(context: LoadContext, path: str) -> None:

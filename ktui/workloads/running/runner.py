@@ -24,7 +24,6 @@ from ktui.workloads.running.knobs import Knobs, WorkloadError
 from ktui.workloads.running.workload import Workload
 
 SETTLE_SECONDS = 15.0  # for the server to end the requests of clients that have gone
-CANCELLATIONS, CANCEL_SECONDS = 10, 6.0
 AGAIN_SECONDS = 0.1  # between attempts to reach a server that was killed
 SLICES = 4  # of each side of a comparison: A B A B A B A B
 
@@ -296,11 +295,8 @@ class Run:
 
 
 async def _end(work: asyncio.Future[None]) -> None:
-    """Cancel until it has ended: a library may take one cancellation for a failure of its own."""
-    for _ in range(CANCELLATIONS):
-        if work.done():
-            break
-        work.cancel()
-        await asyncio.wait({work}, timeout=CANCEL_SECONDS)
-    if work.done() and not work.cancelled() and (error := work.exception()) is not None:
+    """Cancel and wait until it has ended; raise its error."""
+    work.cancel()
+    await asyncio.wait({work})
+    if not work.cancelled() and (error := work.exception()) is not None:
         raise error

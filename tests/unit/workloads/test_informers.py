@@ -1,0 +1,60 @@
+"""A reflector of the informers ends at its first cancellation, whatever it is doing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ServerConnection
+from ktui.workloads.behaviours.reflector import Reflector
+from ktui.workloads.catalog.informers import COLLECTIONS, WORKLOAD
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.cluster import Cluster
+from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.fleet import Fleet
+from ktui.workloads.running.knobs import Knobs
+
+pytestmark = pytest.mark.anyio
+STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
+
+
+@asynccontextmanager
+async def watches() -> AsyncIterator[tuple[str, asyncio.Queue[None]]]:
+    """A server whose WATCHes stay open, and what it puts an item into at each of them."""
+    opened: asyncio.Queue[None] = asyncio.Queue()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError):  # connected, and cancelled before its request
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(STREAM)
+            opened.put_nowait(None)
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", opened
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_cancellation_while_a_cut_watch_closes_is_not_lost(turns: int) -> None:
+    async with watches() as (url, opened):
+        connection = ServerConnection(url)
+        fleet, cluster = Fleet(connection), Cluster(ApiClient(connection), (), ())
+        context = LoadContext("informers", "r", "", Knobs(WORKLOAD.knobs), cluster, fleet, Account("r"))
+        reflector = Reflector(context, context.client("informer/v1"), COLLECTIONS["pods"])
+        reflector.version = "1"
+        task = asyncio.create_task(reflector.run())
+        await opened.get()
+        reflector.cut.set()
+        for _ in range(turns):  # of the event loop: the watch is at another step of closing
+            await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait({task}, timeout=5)
+        await fleet.close()
+        await cluster.client.close()
+        assert done and task.cancelled()
