@@ -89,7 +89,7 @@ class StoredPane(Below):
         for place, table in enumerate(self.tables):
             table.display = place == index
         self.query_one("#stored-tabs", Panel).show(
-            lambda width, height: tabs_content(TITLES[: self._count], index, ("overview.costliest",))
+            lambda width, height: tabs_content(TITLES[: self._count], index, ("overview.ranking",))
         )
 
     # Painting.

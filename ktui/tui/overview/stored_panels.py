@@ -88,5 +88,5 @@ def load_content(state: State, *, watch: bool, width: int, height: int) -> Conte
 
     text = load_of_watch(state) if watch else load_of_reading(state)
     told = [line((part, MUTED)) for part in textwrap.wrap(text, max(20, width))]
-    told.append(key_hints(("overview.read", "starts and stops it"), ("overview.costliest", "next table")))
+    told.append(key_hints(("overview.read", "starts and stops it"), ("overview.ranking", "next table")))
     return first_lines(told, width, height)

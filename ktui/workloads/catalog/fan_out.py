@@ -16,7 +16,7 @@ from ktui.client.connection import ClientError
 from ktui.client.list_stream import ListBody
 from ktui.contract.events import AnyEvent, FanOut
 from ktui.core.format import figure, integer, long_bytes
-from ktui.kube.habits import JSON
+from ktui.kube.access_pattern import JSON
 from ktui.workloads.behaviours.event_audiences import (
     PLAIN,
     SELECTING,
