@@ -249,7 +249,7 @@ class WorkloadsScreen(ServerScreen):
         """Disturb etcd now: with the run that goes on, or without one."""
         session = self.session
         if session is not None and session.running:
-            session.tell(f"fault {kind}")
+            session.send(f"fault {kind}")
             return
         try:
             api = KtuiApi(self.client)
