@@ -10,7 +10,7 @@ from ktui.contract.faults import Fault
 from ktui.core.format import integer, long_bytes, milliseconds
 from ktui.workloads.behaviours.changes import changes_knob
 from ktui.workloads.behaviours.lifetimes import keep_living
-from ktui.workloads.behaviours.reflector import LossCounts, Reflector
+from ktui.workloads.behaviours.reflector import InformerReflector, LossCounts
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob
@@ -56,7 +56,7 @@ async def run(context: LoadContext) -> None:
     collection = COLLECTIONS[context.knobs.text("resource")]
     async with asyncio.TaskGroup() as group:
         reflectors = [
-            Reflector(context, context.client("informer/v1.36.2"), collection)
+            InformerReflector(context, context.client("informer/v1.36.2"), collection)
             for _ in range(context.knobs.integer("informers"))
         ]
         for reflector in reflectors:
@@ -76,7 +76,7 @@ async def run(context: LoadContext) -> None:
             await lose(context, reflectors, loss)
 
 
-async def lose(context: LoadContext, reflectors: Sequence[Reflector], loss: str) -> None:
+async def lose(context: LoadContext, reflectors: Sequence[InformerReflector], loss: str) -> None:
     """Make all of them lose their place in one way."""
     if loss == "compaction":
         await context.inject(Fault("cut", CUT_SECONDS))

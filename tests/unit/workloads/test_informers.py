@@ -10,7 +10,7 @@ import pytest
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
-from ktui.workloads.behaviours.reflector import Reflector
+from ktui.workloads.behaviours.reflector import InformerReflector
 from ktui.workloads.catalog.informers import COLLECTIONS, WORKLOAD
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import Cluster
@@ -46,7 +46,7 @@ async def test_a_cancellation_while_a_cut_watch_closes_is_not_lost(turns: int) -
         connection = ServerConnection(url)
         fleet, cluster = Fleet(connection), Cluster(ApiClient(connection), (), ())
         context = LoadContext("informers", "r", "", Knobs(WORKLOAD.knobs), cluster, fleet, Account("r"))
-        reflector = Reflector(context, context.client("informer/v1"), COLLECTIONS["pods"])
+        reflector = InformerReflector(context, context.client("informer/v1"), COLLECTIONS["pods"])
         reflector.version = "1"
         task = asyncio.create_task(reflector.run())
         await opened.get()
