@@ -54,7 +54,7 @@ class LossCounts:
 
 
 @dataclass(slots=True)
-class Reflector:
+class InformerReflector:
     """One informer. `version` is where it continues, "" to list first; `newest` the newest that it has seen.
 
     `deleted_rv` "old": it takes the version of a DELETED object from before its deletion, as kube-apiserver
