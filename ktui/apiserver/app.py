@@ -8,7 +8,7 @@ import logging
 from html import escape
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
-from ktui.apiserver.authn import authorize, identify
+from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
@@ -17,6 +17,7 @@ from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.identity import audit_id, flow_headers, flow_of
+from ktui.apiserver.impersonation import impersonated
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error
@@ -27,11 +28,12 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
-from ktui.kube.flowcontrol import FlowSchema, PriorityLevel, Requester
+from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
 from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
+from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour
 from ktui.telemetry.memory import ConcurrentRequests, Footprint
 from ktui.telemetry.meter import Meter
@@ -57,7 +59,7 @@ class Application:
             services, self.catalog, OpenWatches(services.bus), BodyParser(ParserPool()), LargeRequests()
         )
         self._api = Api(self._server, metrics, others)
-        self._pages = Pages(services, self.catalog, metrics)
+        self._pages = Pages(services, self.catalog, metrics, others.pages)
         self._stopping = False
         self._ids = itertools.count(1)
         self._concurrent = ConcurrentRequests()
@@ -98,7 +100,7 @@ class Application:
             response.add_headers(COME_BACK)
             await response.text(429, "The apiserver is shutting down, please try again later.\n")
             return
-        has_token = self._services.token is not None
+        has_token = self._services.authenticator.has_token
         response.add_headers(browser_headers(request, has_token=has_token))
         if request.badly_escaped:
             await response.refuse_target()
@@ -121,26 +123,27 @@ class Application:
         try:
             if verb != "WATCH":
                 time_allowed(request, behaviour.minor)
-            who, flow = self._admit(request, response, info, verb)
+            who, flow = await self._admit(request, response, info, verb)
         except StatusError as error:
             await self._fail(response, error, request)
             return
         if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
-            await self._api.serve(self._call(request, response, info, verb, behaviour, who.user, flow.level))
+            await self._api.serve(self._call(request, response, info, verb, behaviour, who, flow.level))
         else:
             await self._serve_page(request, response)
 
-    def _admit(
+    async def _admit(
         self, request: Request, response: Response, info: RequestInfo, verb: str
     ) -> tuple[Requester, FlowSchema]:
         """Authentication, flow schema and authorization; StatusError 400, 401, 403."""
         behaviour = self._services.settings.behaviour
         try:
-            who = identify(request, self._services.token)
+            who = await self._services.authenticator.identify(request)
+            who = impersonated(self._services.authorizer, who, request)
             flow = flow_of(who, info, verb, behaviour.minor)
             if flow_controlled(behaviour):
                 response.add_headers(flow_headers(flow))
-            authorize(who, request, info, verb)
+            authorize(self._services.authorizer, who, request, info, verb)
         except StatusError as error:
             if error.code != 401:
                 response.add_headers([NOSNIFF])
@@ -154,13 +157,13 @@ class Application:
         info: RequestInfo,
         verb: str,
         behaviour: Behaviour,
-        user: str,
+        who: Requester,
         level: PriorityLevel,
     ) -> Call:
         meter = Meter(request_id=next(self._ids), footprint=Footprint())
         turn = self._concurrent.arrive()
         bus = self._services.bus
-        return Call(request, response, info, verb, behaviour, bus, meter, level, turn, user)
+        return Call(request, response, info, verb, behaviour, bus, meter, level, turn, who)
 
     async def _serve_page(self, request: Request, response: Response) -> None:
         try:

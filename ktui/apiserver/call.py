@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ktui.kube.flowcontrol import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
     from ktui.kube.resources import Resource
+    from ktui.kube.users import Requester
     from ktui.kube.versions import Behaviour
 
 MAX_ACCEPT = 256
@@ -49,7 +50,7 @@ class Call:
     meter: Meter
     level: PriorityLevel
     turn: RequestTurn
-    user: str = ""
+    who: Requester
     resource: Resource | None = None
     plan: Plan | None = None
     route: str = ""
@@ -84,7 +85,7 @@ class Call:
                 client=shortened(self.request.client),
                 user_agent=shortened(self.request.user_agent),
                 accept=self.request.accept[:MAX_ACCEPT],
-                user=self.user,
+                user=self.who.user,
                 level=self.level.name if flow_controlled(self.behaviour) else "",
                 peer=self.request.peer,
             )

@@ -5,28 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.requests import ListRequest, WatchRequest
+from ktui.cacher.following import follow
 from ktui.kube.crd import resources_of
-from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
 from ktui.kube.scale import ScalePaths, paths_of
-from ktui.kube.selectors import FieldSelector, LabelSelector
-from ktui.kube.status import StatusError
-from ktui.storage.selection import SelectionPredicate
 from ktui.supervision import stop
 
 if TYPE_CHECKING:
-    from ktui.cacher.cacher import Cacher
     from ktui.cacher.events import OutEvent
     from ktui.cacher.registry import Registry
     from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
 
-RETRY_SECONDS = 1.0
 CRD_GROUP, CRD_RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 
 
@@ -84,35 +78,17 @@ class Catalog:
     async def _follow(self) -> None:
         resource = BUILTIN.find(CRD_GROUP, "v1", CRD_RESOURCE)
         assert resource is not None
-        everything = SelectionPredicate(
-            LabelSelector.parse(""), FieldSelector.parse("", resource), None, None
-        )
-        while True:
-            try:
-                await self._follow_once(self._registry.for_resource(resource), everything)
-            except StatusError as error:
-                log.warning("custom resource definitions cannot be read: %s", error.message)
-            await asyncio.sleep(RETRY_SECONDS)
+        await follow(self._registry, resource, self._replace, self._change)
 
-    async def _follow_once(self, cacher: Cacher, everything: SelectionPredicate) -> None:
-        """List, then watch until the stream ends."""
-        await cacher.ready()
-        options = ListOptions(resource_version="0")
-        answer = await cacher.list(ListRequest(None, None, options, everything))
-        self._definitions = {obj.name: _tree(obj) for obj in answer.objects}
-        await self._rebuild(answer.rv)
+    async def _replace(self, objects: Sequence[StoredObject], rv: int) -> None:
+        self._definitions = {obj.name: _tree(obj) for obj in objects}
+        await self._rebuild(rv)
         self.synced.set()
-        options = ListOptions(resource_version=str(answer.rv), watch=True)
-        stream = await cacher.watch(WatchRequest(None, None, options, everything))
-        try:
-            async for batch in stream.batches():
-                for event in batch:
-                    if event.type == "ERROR":
-                        return
-                    self._apply(event)
-                await self._rebuild(batch[-1].rv)
-        finally:
-            stream.close("catalog")
+
+    async def _change(self, batch: Sequence[OutEvent], rv: int) -> None:
+        for event in batch:
+            self._apply(event)
+        await self._rebuild(rv)
 
     def _apply(self, event: OutEvent) -> None:
         if event.object is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.negotiation import negotiate
+from ktui.apiserver.pages.router import Page
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import get, listing, watch
 from ktui.kube.golang.quoting import quote
@@ -28,10 +29,12 @@ Handler = Callable[[Server, Call, Resource], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Handlers by verb, of objects and of each subresource."""
+    """Handlers by verb, of objects and of each subresource; of reviews by resource id; pages by path."""
 
     objects: Mapping[str, Handler] = field(default_factory=dict)
     subresources: Mapping[str, Mapping[str, Handler]] = field(default_factory=dict)
+    reviews: Mapping[str, Handler] = field(default_factory=dict)
+    pages: Mapping[str, Page] = field(default_factory=dict)
 
     def __or__(self, other: Handlers) -> Handlers:
         """Both sets together; `other` takes precedence."""
@@ -39,7 +42,8 @@ class Handlers:
         subresources = {
             name: {**self.subresources.get(name, {}), **other.subresources.get(name, {})} for name in names
         }
-        return Handlers({**self.objects, **other.objects}, subresources)
+        reviews, pages = {**self.reviews, **other.reviews}, {**self.pages, **other.pages}
+        return Handlers({**self.objects, **other.objects}, subresources, reviews, pages)
 
     def served_subresources(self, resource: Resource) -> set[str]:
         """The subresources of `resource` that have handlers."""
@@ -72,7 +76,9 @@ def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: 
     if _only_created(resource, info):
         if verb != "POST":
             raise method_not_allowed()
-        raise nothing_there(info.path)
+        if resource.id not in handlers.reviews and not resource.stored:
+            raise nothing_there(info.path)
+        return resource
     if not resource.stored:
         raise nothing_there(info.path)
     if info.watch and info.subresource:
@@ -95,6 +101,8 @@ def _only_created(resource: Resource, info: RequestInfo) -> bool:
 
 def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
     """The handler of the request; StatusError 405 if the method is not supported."""
+    if (review := handlers.reviews.get(resource.id)) is not None:
+        return review
     subresource = call.info.subresource
     by_verb = handlers.subresources[subresource] if subresource else handlers.objects
     handler = by_verb.get(call.verb)

@@ -6,8 +6,9 @@ import uuid
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Headers
-from ktui.kube.flowcontrol import FlowSchema, RequestAttributes, Requester, classify
-from ktui.kube.requestinfo import RequestInfo, api_verb
+from ktui.kube.flowcontrol import FlowSchema, classify
+from ktui.kube.requestinfo import RequestInfo, attributes_of, rules_verb
+from ktui.kube.users import Requester
 
 # kube-apiserver: a client's own Audit-ID is kept up to this length.
 MAX_AUDIT_ID = 64
@@ -20,10 +21,7 @@ def audit_id(request: Request) -> str:
 
 def flow_of(who: Requester, info: RequestInfo, verb: str, minor: int) -> FlowSchema:
     """The flow schema of the request."""
-    if not info.is_resource:
-        return classify(who, RequestAttributes(verb.lower(), path=info.path), minor)
-    asked = RequestAttributes(api_verb(verb), info.group, info.resource, info.subresource)
-    return classify(who, asked, minor)
+    return classify(who, attributes_of(info, rules_verb(info, verb)), minor)
 
 
 def flow_headers(flow: FlowSchema) -> Headers:

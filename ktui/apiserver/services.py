@@ -10,6 +10,7 @@ from ktui.contract.faults import Fault
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
+    from ktui.apiserver.chain import Authenticator, Authorizer
     from ktui.cacher.registry import Registry
     from ktui.cacher.settings import Settings
     from ktui.storage.browser import EtcdBrowser
@@ -45,7 +46,7 @@ class Faults(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`token` None: no authentication (`--insecure-http`). `event_ttl`: lifetime of an Event in seconds.
+    """`event_ttl`: lifetime of an Event in seconds.
 
     `faults` None: this etcd was not started by ktui, or holds a snapshot.
     """
@@ -56,6 +57,7 @@ class Services:
     facts: ServerFacts
     etcd: EtcdBrowser
     codec: StoredCodec
-    token: str | None
+    authenticator: Authenticator
+    authorizer: Authorizer
     event_ttl: int = 3600
     faults: Faults | None = None

@@ -135,7 +135,8 @@ def _explain(
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
     """The priority level of the given user."""
-    from ktui.kube.flowcontrol import NODES, level_of, requester_of  # start-up time
+    from ktui.kube.flowcontrol import level_of  # start-up time
+    from ktui.kube.users import NODES, requester_of
 
     if not args.account:
         return None

@@ -57,6 +57,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="store_true",
         help="no TLS and no token; only on a loopback address, under a loopback name",
     )
+    chain = parser.add_argument_group("users and their rights")
+    chain.add_argument(
+        "--token-auth-file", metavar="FILE", help='more users: lines of token,user,uid,"group1,group2"'
+    )
+    chain.add_argument(
+        "--authorization-mode",
+        choices=["AlwaysAllow", "RBAC"],
+        default="AlwaysAllow",
+        help="RBAC: the stored roles decide what users may do; system:masters may do everything",
+    )
     add_source_arguments(parser)
     add_behaviour_arguments(parser)
     parser.add_argument("--demo", action="store_true", help="fill the embedded etcd with a demo cluster")

@@ -8,43 +8,16 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from ktui.kube.requestinfo import RequestInfo
+from ktui.kube.requestinfo import RequestAttributes, RequestInfo, attributes_of
 from ktui.kube.seats import priority_level_max
+from ktui.kube.users import MASTERS, NODES, SERVICE_ACCOUNT, Requester
 
-MASTERS = "system:masters"
-NODES = "system:nodes"
-SERVICE_ACCOUNT = "system:serviceaccount:"
 _SERVER_SEATS = 600
-
-
-class Requester(NamedTuple):
-    """The user and groups that send a request."""
-
-    user: str
-    groups: tuple[str, ...] = ()
-
-    @property
-    def service_account_namespace(self) -> str:
-        """The namespace of a service account, "" for other users."""
-        return self.user.split(":")[2] if self.user.startswith(SERVICE_ACCOUNT) else ""
-
-
-class RequestAttributes(NamedTuple):
-    """Attributes that flow schemas match. `verb` as in their rules: "get", "list" …;
-
-    `path` of non-resources.
-    """
-
-    verb: str
-    group: str = ""
-    resource: str = ""
-    subresource: str = ""
-    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +90,7 @@ def displayed_level(level: PriorityLevel) -> PriorityLevel:
 
 def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
     """The priority level of a request; `verb` as in a flow schema's rules."""
-    asked = RequestAttributes(
-        verb, info.group, info.resource, info.subresource, "" if info.is_resource else info.path
-    )
-    return classify(requester, asked, minor).level
-
-
-def requester_of(user: str, groups: Sequence[str] = ()) -> Requester:
-    """Add the groups of all users and of each service account."""
-    added = ["system:authenticated"]
-    if user.startswith(SERVICE_ACCOUNT) and user.count(":") == 3:
-        added = ["system:serviceaccounts", f"system:serviceaccounts:{user.split(':')[2]}", *added]
-    return Requester(user, tuple(dict.fromkeys([*groups, *added])))
+    return classify(requester, attributes_of(info, verb), minor).level
 
 
 _PROBES = ("/healthz", "/livez", "/readyz")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
@@ -45,6 +46,45 @@ class RequestInfo:
         return special and not self.name and not self.namespace
 
 
+class RequestAttributes(NamedTuple):
+    """What flow schemas and authorizers match. `verb` as in their rules: "get", "list" …;
+
+    `path` of non-resources, "" for resources.
+    """
+
+    verb: str
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    path: str = ""
+    namespace: str = ""
+    name: str = ""
+    version: str = ""
+
+    @property
+    def full_resource(self) -> str:
+        """`pods`, `pods/log`: as in the rules of a role."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+def attributes_of(info: RequestInfo, verb: str, name: str = "") -> RequestAttributes:
+    """The attributes of a request with the API's `verb`; `name`: what a LIST selects by metadata.name."""
+    if not info.is_resource:
+        return RequestAttributes(verb, path=info.path)
+    # A namespace is in itself.
+    namespace = info.name if info.resource == "namespaces" and not info.group else info.namespace
+    return RequestAttributes(
+        verb,
+        info.group,
+        info.resource,
+        info.subresource,
+        "",
+        namespace,
+        info.name or name,
+        info.version,
+    )
+
+
 def split_url(url: str) -> tuple[str, str]:
     """Decoded path and raw query of a path with query or of a whole URL."""
     rest = url.split("#", 1)[0]
@@ -82,6 +122,11 @@ def _resource(path: str, group: str, version: str, rest: list[str]) -> RequestIn
 def api_verb(verb: str) -> str:
     """The verb as in RBAC, flow schemas and error messages; "" for a method without one."""
     return _API_VERBS.get(verb, "")
+
+
+def rules_verb(info: RequestInfo, verb: str) -> str:
+    """The verb that flow schemas and authorizers see: the method's, of a path that is no resource."""
+    return api_verb(verb) if info.is_resource else verb.lower()
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})

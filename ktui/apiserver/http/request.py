@@ -30,7 +30,7 @@ class BodyIncomplete(Exception):
 class Request:
     """Method, decoded path, raw query, headers with lower-case names, and the body on demand."""
 
-    __slots__ = ("_receive", "badly_escaped", "headers", "method", "path", "peer", "query")
+    __slots__ = ("_receive", "_sent", "badly_escaped", "headers", "method", "path", "peer", "query")
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]
@@ -38,8 +38,14 @@ class Request:
         self.badly_escaped = bool(_BAD_ESCAPE.search(scope.get("raw_path") or b""))
         self.query: str = scope.get("query_string", b"").decode("latin-1")
         self.headers: dict[str, str] = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        self._sent = scope["headers"]
         self.peer = _address(scope.get("client"))
         self._receive = receive
+
+    def all_values(self, name: str) -> list[str]:
+        """The values of a header that is sent several times, `name` in lower case."""
+        wanted = name.encode("latin-1")
+        return [value.decode("latin-1") for key, value in self._sent if key == wanted]
 
     @property
     def user_agent(self) -> str:

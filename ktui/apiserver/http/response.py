@@ -35,6 +35,11 @@ class Response:
         """Add headers to send with the status."""
         self._headers.extend(headers)
 
+    def replace_header(self, name: str, value: str) -> None:
+        """Send a header with this value instead of the one added before."""
+        self._headers = [(key, sent) for key, sent in self._headers if key != name]
+        self._headers.append((name, value))
+
     async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:
         self.status = status
         every = dict.fromkeys([("content-type", content_type), *self._headers, *headers])  # each once

@@ -54,6 +54,13 @@ def lend_certificate(kept: Path, own: Path, host: str) -> TlsFiles:
     return files
 
 
+def load_key(files: TlsFiles) -> ec.EllipticCurvePrivateKey:
+    """The certificate's key; it signs tokens of service accounts, too, so that they outlive a restart."""
+    key = serialization.load_pem_private_key(files.key.read_bytes(), None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    return key
+
+
 def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 

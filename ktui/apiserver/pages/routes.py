@@ -47,7 +47,9 @@ def stale_text(stale: Mapping[str, float]) -> str:
 class Pages:
     """`find` a page, `close` the streams when the server stops."""
 
-    def __init__(self, services: Services, catalog: Catalog, requests: RequestMetrics) -> None:
+    def __init__(
+        self, services: Services, catalog: Catalog, requests: RequestMetrics, others: Mapping[str, Page]
+    ) -> None:
         self._services = services
         self._catalog = catalog
         self._requests = requests
@@ -57,6 +59,8 @@ class Pages:
         self._telemetry = TelemetryStream(services.bus, services.facts)
         self._finished = FinishedPages(services.bus, supervisor)
         self._router = self._routes()
+        for path, page in others.items():
+            self._router.add("GET", path, page)
 
     def find(self, method: str, path: str) -> Page | None:
         """None if there is no such page; StatusError 405."""

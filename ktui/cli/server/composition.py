@@ -12,11 +12,12 @@ from typing import Any
 
 from ktui.apiserver.app import build_app
 from ktui.apiserver.http.server import HttpServer, TlsFiles, split_listen
-from ktui.apiserver.http.tls import lend_certificate
+from ktui.apiserver.http.tls import lend_certificate, load_key
 from ktui.apiserver.services import Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
+from ktui.cli.server.chain import RequestChain, make_chain
 from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
@@ -63,6 +64,7 @@ class Composition:
         self._client: EtcdClient | None = None
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
+        self._chain: RequestChain | None = None
         self._codec = StoredCodec()
         self._stop = asyncio.Event()
 
@@ -86,8 +88,11 @@ class Composition:
         if self._source.embedded is not None and self._source.kind == "embedded":
             self._faults = FaultInjector(self._source.embedded, client, self._bus)
         browser = EtcdBrowser(client, self._source.prefix, resource_at, gentle=not self._owned)
-        services = self._services(client, settings, registry, browser)
-        self._http = HttpServer(build_app(services, WRITES), self._args.listen, self._tls(), self._supervisor)
+        self._chain = self._make_chain(registry)
+        await self._chain.start()
+        services = self._services(client, settings, registry, browser, self._chain)
+        app = build_app(services, WRITES | self._chain.handlers)
+        self._http = HttpServer(app, self._args.listen, self._tls(), self._supervisor)
         await self._http.start()
         self._bus.publish(services.facts.info())  # a recording begins with its server
         registry.warm(self._to_warm())
@@ -122,6 +127,8 @@ class Composition:
             await self._faults.close()
         if self._http is not None:
             await self._http.stop()
+        if self._chain is not None:
+            await self._chain.stop()
         if self._registry is not None:
             await self._registry.close()
         if self._client is not None:
@@ -161,7 +168,12 @@ class Composition:
         )
 
     def _services(
-        self, client: EtcdClient, settings: Settings, registry: Registry, browser: EtcdBrowser
+        self,
+        client: EtcdClient,
+        settings: Settings,
+        registry: Registry,
+        browser: EtcdBrowser,
+        chain: RequestChain,
     ) -> Services:
         return Services(
             registry=registry,
@@ -170,9 +182,16 @@ class Composition:
             facts=Facts(client, settings, self._source, self._filling),
             etcd=browser,
             codec=self._codec,
-            token=self._config.token,
+            authenticator=chain.authenticator,
+            authorizer=chain.authorizer,
             faults=self._faults,
         )
+
+    def _make_chain(self, registry: Registry) -> RequestChain:
+        tls = self._tls()
+        key = None if tls is None else load_key(tls)
+        config = self._config
+        return make_chain(registry, config.token, config.users, mode=self._args.authorization_mode, key=key)
 
     def _tls(self) -> TlsFiles | None:
         if self._args.insecure_http:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.server import split_listen
+from ktui.authn.token_file import read_users
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.kube.resources import BUILTIN
+from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 
 
@@ -22,6 +26,7 @@ class ServeConfig:
     behaviour: Behaviour
     token: str | None
     warm: tuple[str, ...] | None  # None: all
+    users: Mapping[str, Requester]  # of --token-auth-file, by token
 
     @classmethod
     def from_arguments(cls, args: argparse.Namespace) -> ServeConfig:
@@ -41,7 +46,8 @@ class ServeConfig:
             if args.insecure_http
             else args.token or os.environ.get("KTUI_TOKEN") or secrets.token_urlsafe(24)
         )
-        return cls(args, behaviour, token, _warm(args.warm, owned=not args.etcd))
+        users = read_users(Path(args.token_auth_file).expanduser()) if args.token_auth_file else {}
+        return cls(args, behaviour, token, _warm(args.warm, owned=not args.etcd), users)
 
 
 def _warm(text: str | None, owned: bool) -> tuple[str, ...] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from ktui.apiserver.services import Services
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
+from ktui.cli.server.chain import ALWAYS_ALLOW, make_chain
 from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.users import Requester
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.leases import Leases
 from ktui.storage.store import Store
@@ -112,7 +114,13 @@ class Api:
 
 
 @contextlib.asynccontextmanager
-async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) -> AsyncIterator[Api]:
+async def running(
+    client: EtcdClient,
+    prefix: str,
+    token: str | None = TOKEN,
+    users: Mapping[str, Requester] | None = None,
+    mode: str = ALWAYS_ALLOW,
+) -> AsyncIterator[Api]:
     bus, settings, leases = Bus(), Settings(), Leases(client)
     facts = Facts(client, prefix)
 
@@ -121,8 +129,12 @@ async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) ->
 
     registry = Registry(make_store, settings, bus)
     browser = EtcdBrowser(client, prefix)
-    services = Services(registry, settings, bus, facts, browser, StoredCodec(), token)
-    app = build_app(services, WRITES)
+    chain = make_chain(registry, token, users, mode=mode)
+    await chain.start()
+    services = Services(
+        registry, settings, bus, facts, browser, StoredCodec(), chain.authenticator, chain.authorizer
+    )
+    app = build_app(services, WRITES | chain.handlers)
     server = HttpServer(app, "127.0.0.1:0")
     await server.start()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -133,6 +145,7 @@ async def running(client: EtcdClient, prefix: str, token: str | None = TOKEN) ->
             yield Api(server, services, app.catalog, facts, http)
     finally:
         await server.stop()
+        await chain.stop()
         await registry.close()
 
 

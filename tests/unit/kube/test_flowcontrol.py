@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.flowcontrol import LEVELS, RequestAttributes, Requester, classify
+from ktui.kube.flowcontrol import LEVELS, classify
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.users import Requester
 
 ADMIN = Requester("admin", ("system:masters", "system:authenticated"))
 PERSON = Requester("jane", ("system:authenticated",))

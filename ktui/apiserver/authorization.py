@@ -1,0 +1,45 @@
+"""Ask the authorizer, and say in upstream's words what a user may not do."""
+
+from __future__ import annotations
+
+from ktui.apiserver.chain import Authorizer, Decision
+from ktui.apiserver.http.request import Request
+from ktui.kube.golang.quoting import quote
+from ktui.kube.requestinfo import RequestAttributes, RequestInfo, attributes_of, name_asked, rules_verb
+from ktui.kube.status import StatusError
+from ktui.kube.users import Requester
+
+
+def authorize(
+    authorizer: Authorizer, who: Requester, request: Request, info: RequestInfo, verb: str
+) -> Decision:
+    """The decision that allows the request; StatusError 403."""
+    # The name that a LIST selects is read for its message only: it takes time.
+    asked = attributes_of(info, rules_verb(info, verb))
+    decision = authorizer.decide(who, asked)
+    if decision.allowed:
+        return decision
+    if info.is_resource and not info.name:
+        verb = "LIST" if verb == "HEAD" else verb
+        asked = attributes_of(info, rules_verb(info, verb), name_asked(verb, request.query))
+        decision = authorizer.decide(who, asked)  # a rule may name the only object that is listed
+        if decision.allowed:
+            return decision
+    raise may_not(who, asked, decision.reason)
+
+
+def may_not(who: Requester, asked: RequestAttributes, reason: str = "") -> StatusError:
+    """403 (upstream: responsewriters.ForbiddenStatusError)."""
+    because = f": {reason}" if reason else ""
+    user = f"User {quote(who.user)} cannot {asked.verb}"
+    if asked.path:
+        return StatusError(403, "Forbidden", f"forbidden: {user} path {quote(asked.path)}{because}", {})
+    where = f"in the namespace {quote(asked.namespace)}" if asked.namespace else "at the cluster scope"
+    what = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
+    named = f"{what} {quote(asked.name)}" if asked.name else what
+    message = (
+        f"{named} is forbidden: {user} resource {quote(asked.full_resource)} "
+        f"in API group {quote(asked.group)} {where}{because}"
+    )
+    details = {"name": asked.name, "group": asked.group, "kind": asked.resource}
+    return StatusError(403, "Forbidden", message, {k: v for k, v in details.items() if v})

@@ -1,0 +1,68 @@
+"""`kubectl --as`: the user that a request asks to be (upstream: endpoints/filters/impersonation.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from ktui.apiserver.authorization import may_not
+from ktui.apiserver.chain import Authorizer
+from ktui.apiserver.http.request import Request
+from ktui.kube.golang.quoting import quote
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.status import bad_request
+from ktui.kube.users import SERVICE_ACCOUNT, Requester, requester_of
+
+EXTRA = "impersonate-extra-"
+AUTHENTICATION = "authentication.k8s.io"
+Extra = dict[str, list[str]]
+
+
+def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Requester:
+    """The user whom `who` asks to be, else `who`; StatusError 400 for no user name, 403."""
+    user = request.headers.get("impersonate-user", "")
+    groups = request.all_values("impersonate-group") if "impersonate-group" in request.headers else []
+    uid = request.headers.get("impersonate-uid", "")
+    extra = _extra(request)
+    if not user:
+        if groups or uid or extra:
+            raise _without_user(groups, uid, extra)
+        return who
+    for asked in _asked(user, groups, uid, extra):
+        decision = authorizer.decide(who, asked)
+        if not decision.allowed:
+            raise may_not(who, asked, decision.reason)
+    return requester_of(user, groups, uid, extra)
+
+
+def _extra(request: Request) -> Extra:
+    names = [name for name in request.headers if name.startswith(EXTRA)]
+    return {unquote(name[len(EXTRA) :]): request.all_values(name) for name in names}
+
+
+def _asked(user: str, groups: list[str], uid: str, extra: Extra) -> Iterator[RequestAttributes]:
+    """What impersonation needs the right to, each with the verb `impersonate`."""
+    if user.startswith(SERVICE_ACCOUNT) and user.count(":") == 3:
+        _, _, namespace, name = user.split(":")
+        yield RequestAttributes("impersonate", "", "serviceaccounts", namespace=namespace, name=name)
+    else:
+        yield RequestAttributes("impersonate", "", "users", name=user)
+    for group in groups:
+        yield RequestAttributes("impersonate", "", "groups", name=group)
+    for key, values in extra.items():
+        for value in values:
+            yield RequestAttributes(
+                "impersonate", AUTHENTICATION, "userextras", key, name=value, version="v1"
+            )
+    if uid:
+        yield RequestAttributes("impersonate", AUTHENTICATION, "uids", name=uid, version="v1")
+
+
+def _without_user(groups: list[str], uid: str, extra: Extra) -> Exception:
+    listed = f"[]string{{{', '.join(map(quote, groups))}}}" if groups else "[]string(nil)"
+    values = ", ".join(
+        f"{quote(key)}:[]string{{{', '.join(map(quote, found))}}}" for key, found in sorted(extra.items())
+    )
+    more = f"map[string][]string{{{values}}}" if extra else "map[string][]string(nil)"
+    user = f'&user.DefaultInfo{{Name:"", UID:{quote(uid)}, Groups:{listed}, Extra:{more}}}'
+    return bad_request(f"requested {user} without impersonating a user name")

@@ -1,0 +1,56 @@
+"""The user behind a request: bearer tokens of the server, of a file, and of service accounts."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ktui.apiserver.http.request import Request
+from ktui.authn.service_accounts import ISSUER, CheckedToken, InvalidToken, ServiceAccountTokens
+from ktui.kube.status import unauthorized
+from ktui.kube.users import ANONYMOUS, AUTHENTICATED, MASTERS, Requester
+
+ADMINISTRATOR = Requester("admin", (MASTERS, AUTHENTICATED))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAuthenticator:
+    """`token` is the administrator's; None: every client is the administrator (`--insecure-http`).
+
+    `users` are those of `--token-auth-file` by their tokens.
+    """
+
+    token: str | None
+    accounts: ServiceAccountTokens
+    users: Mapping[str, Requester] = field(default_factory=dict)
+
+    @property
+    def has_token(self) -> bool:
+        return self.token is not None
+
+    async def identify(self, request: Request) -> Requester:
+        """As upstream: no token is the anonymous user, a wrong one StatusError 401."""
+        sent = bearer_token(request.headers.get("authorization", ""))
+        if self.token is None:
+            return self.users.get(sent, ADMINISTRATOR)
+        if not sent:
+            return ANONYMOUS
+        try:
+            return (await self.of_token(sent)).user
+        except InvalidToken:
+            raise unauthorized() from None
+
+    async def of_token(self, sent: str, audiences: tuple[str, ...] = (ISSUER,)) -> CheckedToken:
+        """The user of a token, for those of `audiences` that it is meant for; InvalidToken."""
+        if self.token is not None and hmac.compare_digest(sent.encode(), self.token.encode()):
+            return CheckedToken(ADMINISTRATOR, ())
+        if (user := self.users.get(sent)) is not None:
+            return CheckedToken(user, ())
+        return await self.accounts.check(sent, audiences)
+
+
+def bearer_token(header: str) -> str:
+    """The token of an Authorization header; "" without one, or after two spaces, as upstream reads it."""
+    scheme, _, rest = header.strip().partition(" ")
+    return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""

@@ -1,0 +1,30 @@
+"""`--authorization-mode AlwaysAllow`: every authenticated user may do everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.chain import Decision
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.users import ANONYMOUS, Requester
+
+# ClusterRole system:public-info-viewer.
+PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
+
+
+class AlwaysAllow:
+    """Anonymous users may read health and version, as with RBAC.
+
+    (With AlwaysAllow alone kube-apiserver admits no anonymous request.)
+    """
+
+    def decide(self, who: Requester, asked: RequestAttributes) -> Decision:
+        return Decision(who.user != ANONYMOUS.user or asked.path.rstrip("/") in PUBLIC_PATHS)
+
+    def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
+        """Everything."""
+        return {
+            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+            "incomplete": False,
+        }

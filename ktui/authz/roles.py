@@ -1,0 +1,118 @@
+"""The stored roles and bindings, followed through their watch caches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ktui.cacher.following import follow
+from ktui.kube.golang.quoting import quote
+from ktui.kube.rbac import Binding, PolicyRule, Subject, binding_of, rules_of
+from ktui.kube.resources import BUILTIN
+from ktui.kube.users import Requester
+from ktui.supervision import stop
+
+if TYPE_CHECKING:
+    from ktui.cacher.events import OutEvent
+    from ktui.cacher.registry import Registry
+    from ktui.storage.objects import StoredObject
+
+log = logging.getLogger(__name__)
+
+GROUP = "rbac.authorization.k8s.io"
+Key = tuple[str, str]  # namespace, name
+
+
+class Grant(NamedTuple):
+    """A rule that a binding gives to a user; `problem` instead if the role is not there."""
+
+    binding: Binding
+    subject: Subject
+    rule: PolicyRule | None
+    problem: str = ""
+
+
+class Roles:
+    """`grants` of a user in a namespace. `synced` once all four collections have been read."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._roles: dict[str, dict[Key, Any]] = {"clusterroles": {}, "roles": {}}
+        self._bindings: dict[str, dict[Key, Any]] = {"clusterrolebindings": {}, "rolebindings": {}}
+        self._unread = {*self._roles, *self._bindings}
+        self._tasks: list[asyncio.Task[None]] = []
+        self.synced = asyncio.Event()
+
+    def start(self) -> None:
+        for name, kept, read in (
+            ("clusterroles", self._roles, rules_of),
+            ("roles", self._roles, rules_of),
+            ("clusterrolebindings", self._bindings, binding_of),
+            ("rolebindings", self._bindings, binding_of),
+        ):
+            self._tasks.append(
+                self._registry.supervisor.start(
+                    f"the follower of {name}", partial(self._follow, name, kept, read)
+                )
+            )
+
+    async def stop(self) -> None:
+        await stop(*self._tasks)
+        self._tasks.clear()
+
+    def grants(self, who: Requester, namespace: str) -> Iterator[Grant]:
+        """Cluster-wide ones first, then those of the namespace, each in the order of names."""
+        yield from self._given(who, self._bindings["clusterrolebindings"].values())
+        if namespace:
+            inside = (
+                binding for key, binding in self._bindings["rolebindings"].items() if key[0] == namespace
+            )
+            yield from self._given(who, inside)
+
+    def _given(self, who: Requester, bindings: Any) -> Iterator[Grant]:
+        for binding in bindings:
+            subject = binding.subject_of(who)
+            if subject is None:
+                continue
+            cluster = binding.role.kind == "ClusterRole"
+            key = ("" if cluster else binding.namespace, binding.role.name)
+            rules = self._roles["clusterroles" if cluster else "roles"].get(key)
+            if rules is None:
+                kind = f"{binding.role.kind.lower()}.{GROUP}"
+                yield Grant(binding, subject, None, f"{kind} {quote(binding.role.name)} not found")
+            for rule in rules or ():
+                yield Grant(binding, subject, rule)
+
+    async def _follow(self, name: str, kept: dict[str, dict[Key, Any]], read: Callable[[Any], Any]) -> None:
+        resource = BUILTIN.find(GROUP, "v1", name)
+        assert resource is not None
+
+        async def replaced(objects: Sequence[StoredObject], _: int) -> None:
+            kept[name] = dict(_understood(objects, read))
+            self._unread.discard(name)
+            if not self._unread:
+                self.synced.set()
+
+        async def changed(batch: Sequence[OutEvent], _: int) -> None:
+            now = dict(kept[name])
+            for event in batch:
+                if event.object is None:
+                    continue
+                now.pop((event.object.namespace, event.object.name), None)
+                if event.type != "DELETED":
+                    now.update(_understood([event.object], read))
+            kept[name] = dict(sorted(now.items()))
+
+        await follow(self._registry, resource, replaced, changed)
+
+
+def _understood(objects: Sequence[StoredObject], read: Callable[[Any], Any]) -> Iterator[tuple[Key, Any]]:
+    for obj in objects:
+        try:
+            yield (obj.namespace, obj.name), read(json.loads(obj.full_json()))
+        except ValueError as error:
+            log.warning("%s/%s cannot be understood: %s", obj.namespace, obj.name, error)

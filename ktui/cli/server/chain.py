@@ -1,0 +1,84 @@
+"""The request chain of a server: authentication and authorization, and the handlers that they bring."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from ktui.apiserver.chain import Authorizer
+from ktui.apiserver.dispatch import Handlers
+from ktui.authn.authenticator import TokenAuthenticator
+from ktui.authn.discovery import pages
+from ktui.authn.reviews import AuthenticationReviews
+from ktui.authn.service_accounts import ServiceAccountTokens
+from ktui.authz.always_allow import AlwaysAllow
+from ktui.authz.rbac import RbacAuthorizer
+from ktui.authz.reviews import AccessReviews
+from ktui.authz.roles import Roles
+from ktui.cacher.registry import Registry
+from ktui.kube.users import Requester
+
+log = logging.getLogger(__name__)
+
+ALWAYS_ALLOW, RBAC = MODES = ("AlwaysAllow", "RBAC")
+SYNC_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RequestChain:
+    """`roles` are followed with RBAC only."""
+
+    authenticator: TokenAuthenticator
+    authorizer: Authorizer
+    roles: Roles | None
+
+    @property
+    def handlers(self) -> Handlers:
+        about_users, about_access = AuthenticationReviews(self.authenticator), AccessReviews(self.authorizer)
+        return Handlers(
+            pages=pages(self.authenticator.accounts),
+            subresources={"token": {"POST": about_users.new_token}},
+            reviews={
+                "selfsubjectreviews.authentication.k8s.io": about_users.of_myself,
+                "tokenreviews.authentication.k8s.io": about_users.of_token,
+                "selfsubjectaccessreviews.authorization.k8s.io": about_access.of_myself,
+                "subjectaccessreviews.authorization.k8s.io": about_access.of_anyone,
+                "localsubjectaccessreviews.authorization.k8s.io": about_access.of_anyone,
+                "selfsubjectrulesreviews.authorization.k8s.io": about_access.my_rules,
+            },
+        )
+
+    async def start(self) -> None:
+        """With RBAC, wait until the roles have been read, but not for a slow etcd."""
+        if self.roles is None:
+            return
+        self.roles.start()
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                await self.roles.synced.wait()
+        except TimeoutError:
+            log.warning("roles are still being read: until then only system:masters may do anything")
+
+    async def stop(self) -> None:
+        if self.roles is not None:
+            await self.roles.stop()
+
+
+def make_chain(
+    registry: Registry,
+    token: str | None,
+    users: Mapping[str, Requester] | None = None,
+    *,
+    mode: str = ALWAYS_ALLOW,
+    key: ec.EllipticCurvePrivateKey | None = None,
+) -> RequestChain:
+    """`key` signs tokens of service accounts; None: one that lives as long as the server."""
+    authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, key), users or {})
+    if mode == RBAC:
+        roles = Roles(registry)
+        return RequestChain(authenticator, RbacAuthorizer(roles), roles)
+    return RequestChain(authenticator, AlwaysAllow(), None)

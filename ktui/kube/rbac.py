@@ -1,0 +1,115 @@
+"""RBAC: which rule of a role allows a request (upstream: pkg/apis/rbac/v1/evaluation_helpers.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ktui.kube.golang.quoting import quote
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.users import SERVICE_ACCOUNT, Requester
+
+ALL = "*"
+
+
+class PolicyRule(msgspec.Struct, frozen=True, rename="camel"):
+    """One rule of a Role or ClusterRole; an absent list allows nothing."""
+
+    verbs: tuple[str, ...] = ()
+    api_groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    resource_names: tuple[str, ...] = ()
+    non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
+
+    def allows(self, asked: RequestAttributes) -> bool:
+        if ALL not in self.verbs and asked.verb not in self.verbs:
+            return False
+        if asked.path:
+            return any(_url_matches(url, asked.path) for url in self.non_resource_urls)
+        return (
+            (ALL in self.api_groups or asked.group in self.api_groups)
+            and any(_resource_matches(resource, asked) for resource in self.resources)
+            and (not self.resource_names or asked.name in self.resource_names)
+        )
+
+    def document(self) -> dict[str, Any]:
+        """The rule as it stands in a review; empty lists are left out."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return {name: list(values) for name, values in found.items() if values}
+
+
+def _url_matches(rule: str, path: str) -> bool:
+    return rule in (ALL, path) or (rule.endswith(ALL) and path.startswith(rule.rstrip(ALL)))
+
+
+def _resource_matches(rule: str, asked: RequestAttributes) -> bool:
+    if rule in (ALL, asked.full_resource):
+        return True
+    return bool(asked.subresource) and rule == f"*/{asked.subresource}"
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """To whom a binding gives a role."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def is_of(self, who: Requester, namespace: str) -> bool:
+        """`namespace` of the binding, "" for a cluster-wide one."""
+        match self.kind:
+            case "User":
+                return self.name == who.user
+            case "Group":
+                return self.name in who.groups
+            case "ServiceAccount":
+                home = self.namespace or namespace
+                return bool(home) and who.user == f"{SERVICE_ACCOUNT}{home}:{self.name}"
+        return False
+
+    def described(self, namespace: str) -> str:
+        if self.kind == "ServiceAccount":
+            return f"{self.kind} {quote(f'{self.name}/{self.namespace or namespace}')}"
+        return f"{self.kind} {quote(self.name)}"
+
+
+class RoleRef(msgspec.Struct, frozen=True):
+    kind: str
+    name: str
+
+
+class Binding(msgspec.Struct, frozen=True):
+    """A RoleBinding, or without `namespace` a ClusterRoleBinding."""
+
+    name: str
+    namespace: str
+    role: RoleRef
+    subjects: tuple[Subject, ...]
+
+    def subject_of(self, who: Requester) -> Subject | None:
+        return next((subject for subject in self.subjects if subject.is_of(who, self.namespace)), None)
+
+    def described(self, subject: Subject) -> str:
+        """As in the reason of an allowed review: `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`."""
+        kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
+        name = f"{self.name}/{self.namespace}" if self.namespace else self.name
+        role = f"{self.role.kind} {quote(self.role.name)}"
+        return f"{kind} {quote(name)} of {role} to {subject.described(self.namespace)}"
+
+
+def rules_of(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
+    """The rules of a stored role; ValueError for one that cannot be understood."""
+    return msgspec.convert(role.get("rules") or (), tuple[PolicyRule, ...], strict=False)
+
+
+def binding_of(stored: Mapping[str, Any]) -> Binding:
+    """A stored binding; ValueError for one that cannot be understood."""
+    metadata = stored.get("metadata") or {}
+    return Binding(
+        str(metadata.get("name", "")),
+        str(metadata.get("namespace", "")),
+        msgspec.convert(stored.get("roleRef") or {}, RoleRef),
+        msgspec.convert(stored.get("subjects") or (), tuple[Subject, ...]),
+    )

@@ -1,0 +1,131 @@
+"""`--authorization-mode RBAC`: the stored roles decide, and reviews say so."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from ktui.cli.server.chain import RBAC
+from ktui.etcd.client import EtcdClient
+from tests.etcd.apiserver.conftest import Api, running
+
+pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
+
+RBAC_V1 = "/apis/rbac.authorization.k8s.io/v1"
+REVIEWS = "/apis/authorization.k8s.io/v1"
+BOB = {"Impersonate-User": "bob"}
+REF = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"}
+TO_BOB = [{"kind": "User", "name": "bob", "apiGroup": "rbac.authorization.k8s.io"}]
+
+
+@pytest.fixture
+async def api(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
+    async with running(client, prefix, mode=RBAC) as found:
+        await made(found, "/api/v1/namespaces", {"metadata": {"name": "a"}})
+        yield found
+
+
+async def made(api: Api, path: str, body: dict[str, Any]) -> None:
+    answer = await api.create(path, body)
+    assert answer.status_code == 201, answer.text
+
+
+async def give_bob_reads(api: Api) -> None:
+    """In namespace a; returns when the server follows the roles that far."""
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}]
+    inside = f"{RBAC_V1}/namespaces/a"
+    await made(api, f"{inside}/roles", {"metadata": {"name": "reader"}, "rules": rules})
+    binding = {"metadata": {"name": "bobs"}, "roleRef": REF, "subjects": TO_BOB}
+    await made(api, f"{inside}/rolebindings", binding)
+    while not (await may(api, "get"))["allowed"]:
+        pass  # each is an answer of the server
+
+
+async def may(api: Api, verb: str, resource: str = "configmaps", namespace: str = "a") -> dict[str, Any]:
+    spec = {"resourceAttributes": {"verb": verb, "resource": resource, "namespace": namespace}}
+    answer = await api.http.post(f"{REVIEWS}/subjectaccessreviews", json={"spec": {**spec, "user": "bob"}})
+    assert answer.status_code == 201, answer.text
+    status: dict[str, Any] = answer.json()["status"]
+    return status
+
+
+async def as_bob(api: Api, path: str, **more: Any) -> httpx.Response:
+    return await api.http.request("GET", path, headers=BOB, **more)
+
+
+async def test_what_bob_may_do(api: Api) -> None:
+    path = "/api/v1/namespaces/a/configmaps"
+    refused = await as_bob(api, path)
+    assert (refused.status_code, refused.json()["message"]) == (
+        403,
+        'configmaps is forbidden: User "bob" cannot list resource "configmaps" in API group "" '
+        'in the namespace "a"',
+    )
+    await api.warm()
+    await give_bob_reads(api)
+    assert (await as_bob(api, path)).status_code == 200
+    assert (await as_bob(api, "/api/v1/configmaps")).status_code == 403
+    assert (await as_bob(api, "/api/v1/namespaces/a/pods")).status_code == 403
+    assert (await as_bob(api, "/metrics")).json()["message"] == (
+        'forbidden: User "bob" cannot get path "/metrics"'
+    )
+    allowed = await may(api, "list")
+    assert allowed == {
+        "allowed": True,
+        "reason": 'RBAC: allowed by RoleBinding "bobs/a" of Role "reader" to User "bob"',
+    }
+    assert await may(api, "delete") == {"allowed": False}
+
+
+async def test_a_binding_to_a_missing_role(api: Api) -> None:
+    binding = {"metadata": {"name": "x"}, "roleRef": {**REF, "kind": "ClusterRole"}, "subjects": TO_BOB}
+    await made(api, f"{RBAC_V1}/clusterrolebindings", binding)
+    while "reason" not in (status := await may(api, "get")):
+        pass
+    reason = 'RBAC: clusterrole.rbac.authorization.k8s.io "reader" not found'
+    assert status == {"allowed": False, "reason": reason}
+
+
+async def test_my_rules(api: Api) -> None:
+    await give_bob_reads(api)
+    asked = {"spec": {"namespace": "a"}}
+    answer = await api.http.post(f"{REVIEWS}/selfsubjectrulesreviews", json=asked, headers=BOB)
+    assert answer.status_code == 403, "bob may not even ask: system:basic-user is not there"
+    answer = await api.http.post(f"{REVIEWS}/selfsubjectrulesreviews", json=asked)
+    assert answer.json()["status"] == {"resourceRules": [], "nonResourceRules": [], "incomplete": False}
+    empty = await api.http.post(f"{REVIEWS}/selfsubjectrulesreviews", json={"spec": {}})
+    assert (empty.status_code, empty.json()["message"]) == (400, "no namespace on request")
+
+
+async def test_impersonation_needs_the_right(api: Api) -> None:
+    """The administrator may; whom he has become may not."""
+    rules = [{"apiGroups": ["authorization.k8s.io"], "resources": ["*"], "verbs": ["create"]}]
+    await made(api, f"{RBAC_V1}/clusterroles", {"metadata": {"name": "asks"}, "rules": rules})
+    status = await may(api, "impersonate", "users", "")
+    assert status == {"allowed": False}
+
+
+@pytest.mark.parametrize(
+    ("review", "spec", "message"),
+    [
+        (
+            "selfsubjectaccessreviews",
+            {},
+            'SelfSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes: '
+            "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
+            "must be specified",
+        ),
+        (
+            "subjectaccessreviews",
+            {"resourceAttributes": {"verb": "get", "resource": "pods"}},
+            'SubjectAccessReview.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": '
+            "at least one of user or group must be specified",
+        ),
+    ],
+)
+async def test_reviews_that_say_too_little(api: Api, review: str, spec: dict[str, Any], message: str) -> None:
+    answer = await api.http.post(f"{REVIEWS}/{review}", json={"spec": spec})
+    assert (answer.status_code, answer.json()["message"]) == (422, message)
