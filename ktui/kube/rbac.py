@@ -50,7 +50,7 @@ def _resource_matches(rule: str, asked: RequestAttributes) -> bool:
     return bool(asked.subresource) and rule == f"*/{asked.subresource}"
 
 
-class Subject(msgspec.Struct, frozen=True):
+class BindingSubject(msgspec.Struct, frozen=True):
     """To whom a binding gives a role."""
 
     kind: str
@@ -86,12 +86,12 @@ class Binding(msgspec.Struct, frozen=True):
     name: str
     namespace: str
     role: RoleRef
-    subjects: tuple[Subject, ...]
+    subjects: tuple[BindingSubject, ...]
 
-    def subject_of(self, who: Requester) -> Subject | None:
+    def subject_of(self, who: Requester) -> BindingSubject | None:
         return next((subject for subject in self.subjects if subject.is_of(who, self.namespace)), None)
 
-    def described(self, subject: Subject) -> str:
+    def described(self, subject: BindingSubject) -> str:
         """As in the reason of an allowed review: `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`."""
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
         name = f"{self.name}/{self.namespace}" if self.namespace else self.name
@@ -111,5 +111,5 @@ def binding_of(stored: Mapping[str, Any]) -> Binding:
         str(metadata.get("name", "")),
         str(metadata.get("namespace", "")),
         msgspec.convert(stored.get("roleRef") or {}, RoleRef),
-        msgspec.convert(stored.get("subjects") or (), tuple[Subject, ...]),
+        msgspec.convert(stored.get("subjects") or (), tuple[BindingSubject, ...]),
     )

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from ktui.apiserver.authn import authorize, identify
+from ktui.apiserver.authorization import authorize
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
@@ -21,11 +21,17 @@ from ktui.apiserver.pages.router import PageRouter
 from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.secrets import MASK
 from ktui.apiserver.pages.telemetry import TelemetryStream
+from ktui.authn.authenticator import TokenAuthenticator
+from ktui.authn.service_accounts import ServiceAccountTokens
+from ktui.authz.always_allow import AlwaysAllow
+from ktui.cacher.registry import Registry
+from ktui.cacher.settings import Settings
 from ktui.contract.etcd import FieldSize
 from ktui.contract.events import EtcdProgress, EtcdUsage, ServerInfo
 from ktui.kube.requestinfo import parse_path, request_verb
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
+from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from tests.unit.apiserver.asgi import Exchange
 
@@ -194,14 +200,23 @@ def let_in(path: str, authorization: str = "", method: str = "GET") -> None:
     path, _, query = path.partition("?")
     exchange = Exchange(path, method=method, query=query, headers={"Authorization": authorization})
     info = parse_path(path)
-    who = identify(exchange.request, "s3cret")
-    authorize(who, exchange.request, info, request_verb(method, info))
+    who = asyncio.run(authenticator("s3cret").identify(exchange.request))
+    authorize(AlwaysAllow(), who, exchange.request, info, request_verb(method, info))
+
+
+def authenticator(token: str | None) -> TokenAuthenticator:
+    return TokenAuthenticator(token, ServiceAccountTokens(Registry(never, Settings(), Bus())))
+
+
+def never(resource: Resource) -> Store:
+    raise AssertionError(f"nothing stored is needed to let a client in, but {resource.id} was")
 
 
 def test_the_token_lets_in() -> None:
     let_in("/api/v1/pods", "Bearer s3cret")
     request = Exchange("/metrics").request
-    authorize(identify(request, None), request, parse_path("/metrics"), "GET")
+    who = asyncio.run(authenticator(None).identify(request))
+    authorize(AlwaysAllow(), who, request, parse_path("/metrics"), "GET")
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/livez", "/healthz", "/version"])

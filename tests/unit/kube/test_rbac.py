@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.rbac import Subject, binding_of, rules_of
+from ktui.kube.rbac import BindingSubject, binding_of, rules_of
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 
@@ -55,16 +55,16 @@ def test_rules(rule: dict[str, list[str]], asked: RequestAttributes, allowed: bo
 @pytest.mark.parametrize(
     ("subject", "who", "namespace", "matches"),
     [
-        (Subject("User", "jane"), Requester("jane"), "", True),
-        (Subject("User", "jane"), Requester("joe"), "", False),
-        (Subject("Group", "qa"), Requester("joe", ("qa",)), "", True),
-        (Subject("ServiceAccount", "b", "a"), requester_of("system:serviceaccount:a:b"), "", True),
-        (Subject("ServiceAccount", "b"), requester_of("system:serviceaccount:a:b"), "a", True),
-        (Subject("ServiceAccount", "b"), requester_of("system:serviceaccount:a:b"), "", False),
-        (Subject("Robot", "jane"), Requester("jane"), "", False),
+        (BindingSubject("User", "jane"), Requester("jane"), "", True),
+        (BindingSubject("User", "jane"), Requester("joe"), "", False),
+        (BindingSubject("Group", "qa"), Requester("joe", ("qa",)), "", True),
+        (BindingSubject("ServiceAccount", "b", "a"), requester_of("system:serviceaccount:a:b"), "", True),
+        (BindingSubject("ServiceAccount", "b"), requester_of("system:serviceaccount:a:b"), "a", True),
+        (BindingSubject("ServiceAccount", "b"), requester_of("system:serviceaccount:a:b"), "", False),
+        (BindingSubject("Robot", "jane"), Requester("jane"), "", False),
     ],
 )
-def test_subjects(subject: Subject, who: Requester, namespace: str, matches: bool) -> None:
+def test_subjects(subject: BindingSubject, who: Requester, namespace: str, matches: bool) -> None:
     assert subject.is_of(who, namespace) is matches
 
 
