@@ -136,7 +136,7 @@ def _explain(
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
     """The priority level of the given user."""
     from ktui.kube.flowcontrol import level_of  # start-up time
-    from ktui.kube.users import NODES, requester_of
+    from ktui.kube.users import NODES, requester_of  # start-up time
 
     if not args.account:
         return None
