@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui.cacher.following import follow
 from ktui.kube.golang.quoting import quote
-from ktui.kube.rbac import Binding, PolicyRule, BindingSubject, binding_of, rules_of
+from ktui.kube.rbac import Binding, BindingSubject, PolicyRule, binding_of, rules_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.supervision import stop
