@@ -70,6 +70,8 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
     """
     if query.exact is None and not query.scope.single:
         await prepare(cache, query.selection)
+    if query.exact is not None:
+        await cache.snapshots.prepare(query.exact)
     # No await until the references are taken: they and the RV belong together.
     rv = cache.rv if query.exact is None else query.exact
     found = _found(cache, query)

@@ -10,13 +10,13 @@ compaction at once. A quiet resource then has none until its next event.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import OrderedDict
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.cacher.event_buffer import EventBuffer
+from ktui.cacher.overlay import Overlay
 from ktui.cacher.sorted_store import SortedStore
+from ktui.storage.slices import Slices
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 # Clients that page through old revisions at the same time.
 MAX_OVERLAYS = 16
 
-Overlay = dict[str, "StoredObject | None"]  # key → the object then, None: there was none
-
-_key_of = attrgetter("key")
+# Events to follow at a time: one to four milliseconds.
+_EVENTS_AT_ONCE = 1000
 
 
 class SnapshotPage(NamedTuple):
@@ -45,7 +44,7 @@ class Snapshots:
         self._floor = 0
         self._list_rv: int | None = None
         self._trusted = True
-        self._overlays: OrderedDict[int, tuple[int, Overlay]] = OrderedDict()
+        self._overlays: OrderedDict[int, Overlay] = OrderedDict()
 
     def __len__(self) -> int:
         return (self._list_rv is not None) + self._ring.count_from(self._floor) if self._trusted else 0
@@ -95,44 +94,31 @@ class Snapshots:
         """
         if not self.has(rv):
             return None
-        store = self._store
-        past = {key: obj for key, obj in self._overlay(rv).items() if start <= key < end}
-        total = store.count(start, end) + sum(
-            (obj is not None) - (store.get(key) is not None) for key, obj in past.items()
-        )
-        # Each difference removes at most one of the current objects.
-        objects = store.slice(start, end, None if most is None else most + len(past))
-        if most is not None and len(objects) == most + len(past) and objects:
-            past = {key: obj for key, obj in past.items() if key <= objects[-1].key}
-        objects = _merge(objects, past) if len(past) * 20 > len(objects) else _patch(objects, past)
-        return SnapshotPage(objects if most is None else objects[:most], total)
+        store, overlay = self._store, self._follow(rv)
+        total = store.count(start, end) + overlay.surplus(start, end)
+        if most is None:
+            return SnapshotPage(overlay.applied(store.slice(start, end), start, end), total)
+        objects: list[StoredObject] = []
+        while len(objects) < most and start < end:
+            part = store.slice(start, end, most)
+            reached = f"{part[-1].key}\0" if len(part) == most else end
+            objects += overlay.applied(part, start, reached)
+            start = reached
+        return SnapshotPage(objects[:most], total)
 
-    def _overlay(self, rv: int) -> Overlay:
-        seen, overlay = self._overlays.pop(rv, (rv, {}))
-        for event in self._ring.since(seen):
-            # The first event after `rv` holds the object at `rv`.
-            overlay.setdefault(event.object.key, event.previous)
-            seen = event.rv
-        self._overlays[rv] = (seen, overlay)
+    async def prepare(self, rv: int) -> None:
+        """Follow the events since `rv` in slices, until few are left for `slice`: they may be 100,000."""
+        slices = Slices()
+        seen = self._overlays[rv].seen if rv in self._overlays else rv
+        while self.has(rv) and self._ring.count_from(seen + 1) > _EVENTS_AT_ONCE:
+            seen = self._follow(rv, _EVENTS_AT_ONCE).seen
+            await slices.yield_if_due()
+
+    def _follow(self, rv: int, most: int | None = None) -> Overlay:
+        """The overlay of `rv`, having followed `most` events more (None: all)."""
+        overlay = self._overlays.pop(rv, None) or Overlay(rv)
+        overlay.follow(self._ring.since(overlay.seen, most))
+        self._overlays[rv] = overlay
         while len(self._overlays) > MAX_OVERLAYS:
             self._overlays.popitem(last=False)
         return overlay
-
-
-def _patch(objects: list[StoredObject], past: Overlay) -> list[StoredObject]:
-    """Few differences: insert each in its place."""
-    for key, obj in past.items():
-        at = bisect_left(objects, key, key=_key_of)
-        present = at < len(objects) and objects[at].key == key
-        if obj is None:
-            del objects[at : at + present]
-        else:
-            objects[at : at + present] = [obj]
-    return objects
-
-
-def _merge(objects: list[StoredObject], past: Overlay) -> list[StoredObject]:
-    """Many differences: sort once."""
-    merged: Overlay = {obj.key: obj for obj in objects}
-    merged.update(past)
-    return sorted((obj for obj in merged.values() if obj is not None), key=_key_of)

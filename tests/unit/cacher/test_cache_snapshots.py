@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from cacher_model import obj
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +94,24 @@ def test_an_overlay_made_early_follows_later_events(first, second, prefix):
         elif present:
             cache.apply("DELETED", obj(key, rv), rv)
     assert {rv: cache.snapshots.slice(rv, prefix, prefix[0] + "0") for rv in history} == before
+
+
+def test_many_events_are_followed_before_the_page_and_a_page_costs_what_is_in_it(monkeypatch):
+    keys = [f"a/{number:05}" for number in range(5000)]
+    cache = small_cache(10_000)
+    cache.replace([obj(key, 1) for key in keys], rv=10)
+    for rv, key in enumerate(keys[::2], 11):
+        cache.apply("DELETED" if rv % 2 else "MODIFIED", obj(key, rv), rv)
+    for rv, key in enumerate(keys[:2000], cache.rv + 1):
+        cache.apply("ADDED", obj(f"{key}-new", rv), rv)
+    asyncio.run(cache.snapshots.prepare(11))
+    followed = []
+    since = cache.ring.since
+    monkeypatch.setattr(cache.ring, "since", lambda *args: followed.append(since(*args)) or followed[-1])
+    page = cache.snapshots.slice(11, keys[100], END, 50)
+    assert [one.key for one in page.objects] == keys[100:150]
+    assert page.total == len(keys) - 100
+    assert [len(events) <= 1000 for events in followed] == [True]
 
 
 def test_a_lookup_takes_the_greatest_snapshot_not_newer():
