@@ -1,4 +1,4 @@
-"""The logged requests that probably made etcd read the ranges that it logged as slow."""
+"""The logged requests that probably caused etcd's slow range reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that a database has counted: the result of a query of `ktui audit --sql`, as JSON or CSV."""
+"""Requests counted in a database: the result of a query of `ktui audit --sql`, as JSON or CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs that grow: a file that is followed through its rotations, and Events that an apiserver sends."""
+"""Logs that grow: a file followed through its rotations, and Events sent to an audit webhook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was read of one log: its records by what they were, and why it gave nothing if it did."""
+"""Counts of one log: its records by kind, and the problem if none could be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where slow requests were served from, and where their time went, as the apiserver itself measured it."""
+"""Where slow requests were served from and where their time went, as the apiserver measured it."""
 
 from __future__ import annotations
 

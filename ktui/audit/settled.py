@@ -1,4 +1,4 @@
-"""A tally after everything was read: each request once, though it may be logged more than once."""
+"""A tally once all logs are read: a request that several logs contain counts once."""
 
 from __future__ import annotations
 

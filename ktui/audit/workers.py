@@ -1,4 +1,4 @@
-"""Large logs read by several processes: each takes a file, or a range of a plain one, and gives a partial."""
+"""Large logs read by several processes: each takes a file, or a range of one, and returns a partial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metrics that ktui reads of a kube-apiserver, 1.24 to 1.37, and which figure each of them is.
+"""The metrics that ktui reads of a kube-apiserver, 1.24 to 1.37, and the figure that each gives.
 
 Facts by minor: a family that the version has and the page lacks has counted nothing yet, for a metric with
 labels shows no line before its first event. One that the version does not have is not known.

@@ -1,4 +1,4 @@
-"""The labels by which metrics name a resource, which changed from minor to minor, as resource ids."""
+"""Resource ids from the labels of metrics, whose names differ between minors."""
 
 from __future__ import annotations
 

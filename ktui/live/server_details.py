@@ -1,4 +1,4 @@
-"""What a kube-apiserver says of itself beside its metrics: version, readiness, number of replicas."""
+"""What a kube-apiserver reports besides its metrics: version, readiness, number of replicas."""
 
 from __future__ import annotations
 

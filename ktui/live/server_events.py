@@ -1,4 +1,4 @@
-"""The events in which every source of live figures names its server, its replicas, and its own load."""
+"""Events of every source of live figures: the server, its replicas' figures, and ktui's load on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the values under a prefix weigh: read once, a bounded piece at a time."""
+"""Sizes of the values under a prefix: read once, a bounded piece at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that reaches into Textual behind its public API; a test says when a release has changed that.
+"""Every use of Textual's private API; a test fails when a release changes it.
 
 Nothing else in the dashboard may name what begins with an underscore there.
 """

@@ -1,4 +1,4 @@
-"""What screens and commands may ask of the app: what is known, whom to ask, how it looks, where to go.
+"""The app as screens and commands see it: state, server, looks, navigation.
 
 It knows no screen, so that they can all know it.
 """

@@ -1,4 +1,4 @@
-"""The long turn of the garbage collector is taken while no key is pressed.
+"""Full garbage collections run while no key is pressed.
 
 What has been painted refers to itself, so only the collector frees it. Its short turns take a
 millisecond or two, the long one 20 to 30: left to itself it comes between a key and its frame.

@@ -1,4 +1,4 @@
-"""Key activity: what the user's keys ask for is painted first."""
+"""When a key was last pressed: ktui paints the reaction to a key before anything else."""
 
 from __future__ import annotations
 

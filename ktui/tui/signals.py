@@ -1,4 +1,4 @@
-"""A `kill` leaves as `q` does: the terminal restored, no server behind."""
+"""SIGTERM quits as `q` does: the terminal is restored, the server stopped.
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Having the running server follow the rules of another Kubernetes version."""
+"""Make the running server follow the rules of another Kubernetes version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file holds: itself, what is compressed in it, or an archive's members; nested up to four times."""
+"""The logs in a file: itself, compressed content, or members of an archive; nested up to four times."""
 
 from __future__ import annotations
 

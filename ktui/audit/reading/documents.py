@@ -1,4 +1,4 @@
-"""JSON that is not one value a line: pretty-printed, concatenated, or an array; in bounded memory."""
+"""JSON documents that span lines: pretty-printed, concatenated, or in an array; in bounded memory."""
 
 from __future__ import annotations
 

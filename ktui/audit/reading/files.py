@@ -1,4 +1,4 @@
-"""Log files, checked before anything is read, and read in a way that can be watched and stopped."""
+"""Log files: checked before anything is read; reading reports progress and can be stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that are too long to be kept: only their two ends are."""
+"""Records too long to be kept: only their first and last bytes are."""
 
 from __future__ import annotations
 

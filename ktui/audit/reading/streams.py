@@ -1,4 +1,4 @@
-"""A stream of bytes whose beginning can be looked at before it is read, within a limit."""
+"""A byte stream that shows its first bytes before it is read, and limits what is unpacked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a priority level fares: seats, requests, rejections and waits, summed over replicas."""
+"""Seats, requests, rejections and waits of a priority level, summed over replicas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the counters of one replica have grown by over a stretch of time."""
+"""The increase of one replica's counters over a stretch of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of a survey add up to: bytes and managedFields by resource, the largest objects."""
+"""Totals of a survey: bytes and managedFields by resource, the largest objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit says before any table: the sentence, the shares, what was read; and how far reading is."""
+"""The head of an audit: its verdict, shares of routes, what was read, and the progress of reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit shows: how far reading is, why there is no report, or one of the report's four views."""
+"""The audit's views: progress, the reason for having no report, or one of the report's four views."""
 
 from __future__ import annotations
 

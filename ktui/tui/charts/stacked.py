@@ -1,4 +1,4 @@
-"""One bar of several parts, each with its letter: what share of a whole goes which way."""
+"""A bar of several parts, each with its letter: shares of a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command is: a word, what it does, and what may stand after it."""
+"""A command of `:`: its word, its action, and its argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that lead somewhere: a screen, and what it is to be opened at."""
+"""Commands that open a screen, and the arguments that select what it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all dialogs look like."""
+"""The common look of dialogs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small menu of the ways on from what is under the cursor."""
+"""A menu of the screens that the row under the cursor leads to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few texts about one thing, one at a time: `y` next page."""
+"""Several texts about one subject in a dialog: `y` shows the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The revisions of one key in place of its neighbours, and what changed between two of them."""
+"""The revisions of one key, shown in place of the keys, and the difference between two of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tree, keys, revisions and value beside one another: what one is led to, the next one shows."""
+"""Tree, keys, revisions and value next to each other: a selection in one is shown in the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the user stands on the etcd screen: at a prefix, at a key, at its revisions."""
+"""The place on the etcd screen: a prefix, a key, or its revisions."""
 
 from __future__ import annotations
 

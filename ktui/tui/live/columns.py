@@ -1,4 +1,4 @@
-"""Columns of the tables over metrics. `?` is a figure that the server does not report, `·` is none."""
+"""Columns of the live tables. `?`: the server does not report the figure; `·`: zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panels of the screens over metrics say."""
+"""The panels of the live screens, as content built from the state."""
 
 from __future__ import annotations
 

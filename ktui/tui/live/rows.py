@@ -1,4 +1,4 @@
-"""Rows of the tables over metrics, made once for each scrape or dump."""
+"""Rows of the live tables, made once for each scrape or dump."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screens over metrics: a verdict, tables behind tabs, and the row under the cursor in full."""
+"""The screens over a live kube-apiserver: a verdict, tables in tabs, and details of the selected row."""
 
 from __future__ import annotations
 

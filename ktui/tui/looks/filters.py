@@ -1,4 +1,4 @@
-"""What painted lines go through on a terminal without colours, or without Unicode."""
+"""Filters of painted lines for a terminal without colours, or without Unicode."""
 
 from __future__ import annotations
 

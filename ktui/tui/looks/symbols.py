@@ -1,4 +1,4 @@
-"""What stands in for what on a terminal: braille, block or ASCII charts, and every glyph in ASCII.
+"""Replacements for glyphs that a terminal lacks: braille, block or ASCII charts, and every glyph in ASCII.
 
 The screens are written with Unicode glyphs. A terminal that cannot show them gets the
 stand-ins of `ASCII_OF`, put in as lines are painted (`ktui.tui.looks.filters`), frames and

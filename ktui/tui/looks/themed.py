@@ -1,4 +1,4 @@
-"""An app that looks as its user prefers."""
+"""An app with the user's theme and symbols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What etcd and the caches hold, and how far each has come."""
+"""What etcd and the caches hold, and how far each cache is behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overview: the loop at a glance."""
+"""Overview: etcd, caches, requests and the most expensive reads on one screen."""
 
 from __future__ import annotations
 

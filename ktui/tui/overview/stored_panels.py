@@ -1,4 +1,4 @@
-"""What is said in full of a row of the tables over etcd, and of etcd's own state."""
+"""Details of a row of the tables over etcd, and of etcd's own state."""
 
 from __future__ import annotations
 

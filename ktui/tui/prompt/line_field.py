@@ -1,4 +1,4 @@
-"""The field of a line that is typed."""
+"""The input field of the prompt."""
 
 from __future__ import annotations
 

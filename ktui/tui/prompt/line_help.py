@@ -1,4 +1,4 @@
-"""What may be said of a line while it is typed, and what was typed before it."""
+"""Help for the line being typed: hints and history."""
 
 from __future__ import annotations
 

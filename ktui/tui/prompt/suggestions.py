@@ -1,4 +1,4 @@
-"""The list over the prompt: what the line may become, one of it chosen."""
+"""The list of completions above the prompt."""
 
 from __future__ import annotations
 

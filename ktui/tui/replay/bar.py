@@ -1,4 +1,4 @@
-"""What the scrub bar says: where the recording is, how dense it is, what is marked in it. Pure."""
+"""The text of the scrub bar: position, density of events, markers. Pure."""
 
 from __future__ import annotations
 

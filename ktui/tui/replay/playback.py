@@ -1,4 +1,4 @@
-"""What keys and mouse do to a replay: seeks in a thread, the newest wish first."""
+"""Seeks of a replay, in a thread; the newest one wins."""
 
 from __future__ import annotations
 

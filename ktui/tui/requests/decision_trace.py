@@ -1,4 +1,4 @@
-"""The walk of one decision, and the etcd reads that followed from it."""
+"""The decision trace of one request, and the etcd reads that followed."""
 
 from __future__ import annotations
 

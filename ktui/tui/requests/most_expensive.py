@@ -1,4 +1,4 @@
-"""The most expensive kinds of requests in as many lines as there are: who, what, how much, what to do."""
+"""The most expensive kinds of requests, one line each: client, request, cost, remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which view of the requests is shown, and of which kind of requests."""
+"""The selected view of the requests, and the selected kind of requests."""
 
 from __future__ import annotations
 

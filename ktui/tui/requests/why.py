@@ -1,4 +1,4 @@
-"""Why a request was routed as it was: the verdict, its cost, other versions, the walk."""
+"""Why a request was routed as it was: verdict, cost, other versions, decision trace."""
 
 from __future__ import annotations
 

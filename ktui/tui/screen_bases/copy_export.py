@@ -1,4 +1,4 @@
-"""Taking things off the screen: to the clipboard, into a file."""
+"""Copy to the clipboard and export to a file."""
 
 from __future__ import annotations
 

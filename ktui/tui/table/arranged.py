@@ -1,4 +1,4 @@
-"""Rows in the order and the choice that the user wants: filter, sort, and the time that takes."""
+"""Sorted and filtered rows, arranged in steps so that a key is never delayed."""
 
 from __future__ import annotations
 

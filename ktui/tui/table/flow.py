@@ -1,4 +1,4 @@
-"""Whether a table takes in what comes, or is held still while the user reads."""
+"""Whether a table follows new rows, or stands still while the user reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table's frame says of it: the filter and what it hides, whether it follows."""
+"""The marks in a table's frame: its filter, hidden rows, and whether it follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table over more rows than have been read: it says which ones it is about to show."""
+"""A table with more rows than have been read: it requests those that it is about to show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as strips of styled cells; what has been painted is kept until the row is another."""
+"""Paint rows as strips of styled cells, cached until the row changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines below a header with a cursor in them: scrolling, keys and mouse of a table."""
+"""A scrolling view of lines with a cursor: keys and mouse of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of rows: sorted, filtered, held, with columns that one may choose."""
+"""A table of rows: sorted, filtered, paused, with a choice of columns."""
 
 from __future__ import annotations
 

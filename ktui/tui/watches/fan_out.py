@@ -1,4 +1,4 @@
-"""How one event went out to its watchers, and what other versions would have made of it."""
+"""How one event was delivered to its watchers, and what other versions would have sent."""
 
 from __future__ import annotations
 

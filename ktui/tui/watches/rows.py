@@ -1,4 +1,4 @@
-"""The Watches screen's rows: each WATCH with its age, its rate and how it fares."""
+"""The Watches screen's rows: each WATCH with its age, rate and health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watches: every WATCH, how it fares, and how one event goes out to all of them."""
+"""Watches: every WATCH with its health, and how one event is delivered to all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between the dashboard and its data, said plainly."""
+"""The banner when the dashboard gets no data: the reason, and what to do."""
 
 from __future__ import annotations
 

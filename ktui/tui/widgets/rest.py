@@ -1,4 +1,4 @@
-"""Doing something only once a cursor has come to rest."""
+"""Call a function once a cursor has come to rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line of tabs where only one panel of several has room."""
+"""A line of tabs, where there is room for one panel only."""
 
 from __future__ import annotations
 
