@@ -15,9 +15,9 @@ from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.collector import COLLECTOR
 from ktui.telemetry.memory import RequestTurn
 from ktui.telemetry.meter import Meter
+from ktui.telemetry.paused_gc import COLLECTOR
 
 if TYPE_CHECKING:
     from ktui.apiserver.large_requests import LargeRequests

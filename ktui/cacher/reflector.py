@@ -19,7 +19,7 @@ from ktui.cacher.events import BOOKMARK
 from ktui.cacher.progress_confirmation import ProgressConfirmation
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watch_retry import WatchRetryPolicy
-from ktui.etcd import liveness
+from ktui.etcd import connection_liveness
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.cache_state import Readiness
 from ktui.storage.errors import UnreadableError
@@ -87,7 +87,9 @@ class Reflector:
         if not self.ready.is_set():
             return 0.0
         silent = time.monotonic() - self._last_heard()
-        return silent if silent > (liveness.HEARD_SECONDS if self._watch else BROKEN_SECONDS) else 0.0
+        return (
+            silent if silent > (connection_liveness.HEARD_SECONDS if self._watch else BROKEN_SECONDS) else 0.0
+        )
 
     async def run(self) -> None:
         """Fill and follow until cancelled. Errors other than etcd's end it, with the cache not ready."""

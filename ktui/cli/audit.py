@@ -227,7 +227,7 @@ def _screen(args: argparse.Namespace, progress: bool) -> int:
 
 
 def _live(args: argparse.Namespace) -> int:
-    from ktui.cli.auditing.live import run_live  # start-up time
+    from ktui.cli.auditing.growing_logs import run_live  # start-up time
     from ktui.cli.auditing.sizes import find_sizes
     from ktui.cli.preferences import check_theme, preferences_of
     from ktui.kube.versions import parse_gates

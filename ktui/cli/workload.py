@@ -172,7 +172,7 @@ def _run(args: argparse.Namespace) -> int:
 
     summary = summary_of(run)
     if args.stream:
-        from ktui.workloads.running.live import Finished, encoded  # start-up time
+        from ktui.workloads.running.run_lines import Finished, encoded  # start-up time
 
         emit_json_text(encoded(Finished(summary)), flush=True)
     elif args.json:
@@ -215,7 +215,7 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
 async def _stream(run: Run) -> None:
     """A line a second for the dashboard, which sends commands."""
     from ktui.cli.streams import lines_of  # start-up time
-    from ktui.workloads.running.live import (
+    from ktui.workloads.running.run_lines import (
         SECOND,
         Refused,
         encoded,

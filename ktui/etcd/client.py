@@ -12,10 +12,10 @@ from ktui.contract.events import EtcdUsage
 from ktui.etcd import faults, rpcs
 from ktui.etcd.alarms import alarm_of
 from ktui.etcd.config import EtcdConfig
+from ktui.etcd.connection_liveness import Liveness
 from ktui.etcd.decode import decode_range, kv_of
 from ktui.etcd.errors import PermissionDeniedError, UnreachableError
 from ktui.etcd.ledger import Ledger
-from ktui.etcd.liveness import Liveness
 from ktui.etcd.rpcs import Message, Rpc
 from ktui.etcd.text import other_text, range_text, txn_text
 from ktui.etcd.transport import Decoded, T, Transport

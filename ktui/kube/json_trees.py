@@ -1,4 +1,4 @@
-"""JSON trees."""
+"""Copies of JSON trees, and their depth."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from functools import partial
 from time import thread_time
 from typing import ParamSpec, TypeVar
 
-from ktui.telemetry.collector import COLLECTOR
 from ktui.telemetry.meter import current_meter
+from ktui.telemetry.paused_gc import COLLECTOR
 
 P = ParamSpec("P")
 T = TypeVar("T")

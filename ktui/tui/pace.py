@@ -9,7 +9,7 @@ from textual import events
 from textual.app import App
 
 from ktui.supervision import PAUSES, Failure
-from ktui.tui.garbage import EVERY, Collector
+from ktui.tui.idle_gc import EVERY, Collector
 from ktui.tui.key_activity import Hands
 
 TABLE_INTERVAL = 0.1  # seconds: tables at 10 Hz

@@ -1,4 +1,4 @@
-"""SIGTERM quits as `q` does: the terminal is restored, the server stopped.
+"""SIGTERM quits as `q` does: the terminal is restored, the server stopped."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ktui.tui.workloads.charts import CHARTS, chart_content
 from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS
-from ktui.workloads.running.live import LiveSecond
+from ktui.workloads.running.run_lines import LiveSecond
 
 from .asking import Snap, sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app

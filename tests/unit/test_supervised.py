@@ -14,7 +14,7 @@ OWN = {
     "cacher/etcd_watch.py",  # its client's stream ends with the error
     "cacher/resource_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
-    "etcd/liveness.py",  # within a supervised task
+    "etcd/connection_liveness.py",  # within a supervised task
     "etcd/watch.py",  # sends one message; the reader of the stream gets the error
     "storage/reading.py",  # the reader waits for the page
 }

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.live import LiveTally, follow
+from ktui.audit.growing_logs import LiveTally, follow
 from ktui.audit.reading.files import Log, Stopped, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import MOST_GROUPS, Tally

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cacher import reflector, revision_waiter, staleness_timer, watch_retry
-from ktui.etcd import liveness
+from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.kube.status import StatusError
@@ -136,9 +136,9 @@ async def test_a_connection_that_died_without_a_word(
     etcd_of_ours: ShotEtcd, link: Link, cut_off: Cluster, monkeypatch: pytest.MonkeyPatch
 ):
     """The caches go on where they were over another connection: nothing is listed again or seen twice."""
-    monkeypatch.setattr(liveness, "TICK_SECONDS", 0.01)
-    monkeypatch.setattr(liveness, "QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(liveness, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(connection_liveness, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(connection_liveness, "ANSWER_SECONDS", 0.2)
     since = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
     cacher = await cut_off.warm()
     watched = Watched(since, "", await cut_off.watch(f"resourceVersion={since}"))
@@ -157,17 +157,17 @@ async def test_a_connection_that_died_without_a_word(
 async def test_a_cache_that_does_not_hear_from_etcd_says_so(
     etcd_of_ours: ShotEtcd, cut_off: Cluster, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(liveness, "TICK_SECONDS", 0.01)
-    monkeypatch.setattr(liveness, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(connection_liveness, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", 0.05)
     monkeypatch.setattr(staleness_timer, "LOOK_SECONDS", 0.01)
     await etcd_of_ours.put(cut_off.prefix, "c1", "red")
     cacher = await cut_off.warm()
     etcd_of_ours.pause()
-    monkeypatch.setattr(liveness, "HEARD_SECONDS", 0.5)
+    monkeypatch.setattr(connection_liveness, "HEARD_SECONDS", 0.5)
     await until(lambda: cacher.state().stale_since > 0)
     assert cut_off.registry.stale()["configmaps"] > 0.5
     assert names(await cut_off.list("resourceVersion=0")) == ["a/c1"]
-    monkeypatch.setattr(liveness, "HEARD_SECONDS", 60.0)
+    monkeypatch.setattr(connection_liveness, "HEARD_SECONDS", 60.0)
     etcd_of_ours.resume()
     await until(lambda: cacher.state().stale_since == 0)
     assert cut_off.registry.stale() == {}

@@ -18,7 +18,7 @@ from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watchers import Watcher
-from ktui.etcd import liveness
+from ktui.etcd import connection_liveness
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube.routing.cache_state import Readiness
 from ktui.kube.versions import behaviour_of
@@ -347,10 +347,10 @@ def test_a_cache_that_does_not_hear_from_etcd_is_stale(monkeypatch):
         watch, now = f.store.watches[0], [time.monotonic()]
         monkeypatch.setattr(reflector_module.time, "monotonic", lambda: now[0])
         watch.heard_at = now[0]
-        now[0] += liveness.HEARD_SECONDS
+        now[0] += connection_liveness.HEARD_SECONDS
         assert f.reflector.stale_seconds == 0
         now[0] += 1
-        assert f.reflector.stale_seconds == pytest.approx(liveness.HEARD_SECONDS + 1)
+        assert f.reflector.stale_seconds == pytest.approx(connection_liveness.HEARD_SECONDS + 1)
         watch.heard_at = now[0]
         assert f.reflector.stale_seconds == 0
         # A watch that breaks is resumed at once; one that cannot be makes the cache stale soon.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ktui.audit.live import LiveTally, listening
+from ktui.audit.growing_logs import LiveTally, listening
 from ktui.audit.reading.files import open_logs
 from ktui.cli.auditing.screen import show_reading
 from ktui.cli.exit_codes import OK, USAGE, fail

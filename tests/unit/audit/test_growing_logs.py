@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ktui.audit import live as module
+from ktui.audit import growing_logs as module
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.live import LiveTally, follow, listening
+from ktui.audit.growing_logs import LiveTally, follow, listening
 from ktui.audit.reading.log_lines import Block
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
