@@ -87,9 +87,8 @@ class Reflector:
         if not self.ready.is_set():
             return 0.0
         silent = time.monotonic() - self._last_heard()
-        return (
-            silent if silent > (connection_liveness.HEARD_SECONDS if self._watch else BROKEN_SECONDS) else 0.0
-        )
+        limit = connection_liveness.HEARD_SECONDS if self._watch else BROKEN_SECONDS
+        return silent if silent > limit else 0.0
 
     async def run(self) -> None:
         """Fill and follow until cancelled. Errors other than etcd's end it, with the cache not ready."""
