@@ -72,10 +72,6 @@ def unknown_texts(paths: Iterable[str]) -> list[str]:
     return [f'unknown field "{path}"' for path in paths]
 
 
-def duplicate_texts(paths: Iterable[str]) -> list[str]:
-    return [f'duplicate field "{path}"' for path in paths]
-
-
 def unknown_fields(sent: Any, stored: Any, path: str = "") -> list[str]:
     """Paths of non-empty members that storage does not keep."""
     if isinstance(sent, dict) and isinstance(stored, dict):

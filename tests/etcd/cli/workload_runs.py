@@ -48,7 +48,7 @@ async def summary_when(
     # The run itself lists the names of nodes and namespaces before it begins.
     counted = dict(grown - Counter(LIST=2))
     assert counted == total["verbs"], (counted, total["verbs"])
-    # Nobody has taken live figures yet: all seconds are in one.
+    # No test has taken live figures yet: all seconds are in one.
     shown = live_second(run, 0.0, "")
     errors = shown.routes.pop("!", 0)
     assert sum(shown.routes.values()) == total["requests"] and errors == total["failed"] + total["rejected"]

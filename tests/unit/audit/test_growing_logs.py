@@ -154,7 +154,7 @@ def test_an_apiserver_sends_batches_over_tls(tmp_path: Path) -> None:
         assert (url.scheme, url.hostname, url.path) == ("https", "127.0.0.1", "/s3cret")
         port = url.port
         with socket.create_connection(("127.0.0.1", port)) as plain:
-            plain.sendall(b"POST /s3cret HTTP/1.1\r\n\r\n")  # no TLS: it harms nobody else
+            plain.sendall(b"POST /s3cret HTTP/1.1\r\n\r\n")  # no TLS: no other client is harmed
             connection = http.client.HTTPSConnection("127.0.0.1", port, context=trust)
             for part in batches(lines, 400):
                 connection.request("POST", "/s3cret?timeout=30s", compact(event_list(part)), headers)
