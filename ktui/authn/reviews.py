@@ -63,7 +63,8 @@ class AuthenticationReviews:
             raise not_found(resource, name)
         spec = request.setdefault("spec", {})
         spec["audiences"] = list(spec.get("audiences") or (ISSUER,))
-        spec.setdefault("expirationSeconds", HOUR)
+        if spec.get("expirationSeconds") is None:
+            spec["expirationSeconds"] = HOUR
         _check_seconds(spec["expirationSeconds"])
         spec["boundObjectRef"] = reference = spec.get("boundObjectRef") or None
         bound = await self._bound(name, namespace, reference) if reference else BoundObject()

@@ -40,7 +40,7 @@ class Roles:
     """`grants` of a user in a namespace. `synced` once all four collections have been read."""
 
     def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+        self.registry = registry
         self._roles: dict[str, dict[Key, Any]] = {"clusterroles": {}, "roles": {}}
         self._bindings: dict[str, dict[Key, Any]] = {"clusterrolebindings": {}, "rolebindings": {}}
         self._unread = {*self._roles, *self._bindings}
@@ -55,7 +55,7 @@ class Roles:
             ("rolebindings", self._bindings, binding_of),
         ):
             self._tasks.append(
-                self._registry.supervisor.start(
+                self.registry.supervisor.start(
                     f"the follower of {name}", partial(self._follow, name, kept, read)
                 )
             )
@@ -107,7 +107,7 @@ class Roles:
                     now.update(_understood([event.object], read))
             kept[name] = dict(sorted(now.items()))
 
-        await follow(self._registry, resource, replaced, changed)
+        await follow(self.registry, resource, replaced, changed)
 
 
 def _understood(objects: Sequence[StoredObject], read: Callable[[Any], Any]) -> Iterator[tuple[Key, Any]]:

@@ -16,6 +16,7 @@ from ktui.authn.discovery import pages
 from ktui.authn.reviews import AuthenticationReviews
 from ktui.authn.service_accounts import ServiceAccountTokens
 from ktui.authz.always_allow import AlwaysAllow
+from ktui.authz.default_roles import create_default_roles
 from ktui.authz.rbac import RbacAuthorizer
 from ktui.authz.reviews import AccessReviews
 from ktui.authz.roles import Roles
@@ -52,10 +53,19 @@ class RequestChain:
             },
         )
 
-    async def start(self) -> None:
-        """With RBAC, wait until the roles have been read, but not for a slow etcd."""
+    async def start(self, *, writable: bool) -> None:
+        """With RBAC: create the default roles if etcd may be written, and wait until all have been read.
+
+        A slow etcd is not waited for.
+        """
         if self.roles is None:
             return
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                if writable:
+                    await create_default_roles(self.roles.registry)
+        except (TimeoutError, ExceptionGroup) as error:
+            log.warning("the default roles could not be created: %s", error)
         self.roles.start()
         try:
             async with asyncio.timeout(SYNC_SECONDS):

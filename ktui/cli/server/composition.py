@@ -89,7 +89,7 @@ class Composition:
             self._faults = FaultInjector(self._source.embedded, client, self._bus)
         browser = EtcdBrowser(client, self._source.prefix, resource_at, gentle=not self._owned)
         self._chain = self._make_chain(registry)
-        await self._chain.start()
+        await self._chain.start(writable=not client.read_only)
         services = self._services(client, settings, registry, browser, self._chain)
         app = build_app(services, WRITES | self._chain.handlers)
         self._http = HttpServer(app, self._args.listen, self._tls(), self._supervisor)

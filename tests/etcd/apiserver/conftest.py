@@ -130,7 +130,7 @@ async def running(
     registry = Registry(make_store, settings, bus)
     browser = EtcdBrowser(client, prefix)
     chain = make_chain(registry, token, users, mode=mode)
-    await chain.start()
+    await chain.start(writable=True)
     services = Services(
         registry, settings, bus, facts, browser, StoredCodec(), chain.authenticator, chain.authorizer
     )

@@ -72,6 +72,8 @@ async def test_a_wrong_token_is_401(api: Api, header: str) -> None:
 
 
 async def test_a_service_account_s_token(api: Api) -> None:
+    kubectl = await token(api, expirationSeconds=None, audiences=None, boundObjectRef=None)
+    assert (kubectl.status_code, kubectl.json()["spec"]["expirationSeconds"]) == (201, 3600)
     answer = await token(api, expirationSeconds=900)
     assert answer.status_code == 201, answer.text
     found = answer.json()

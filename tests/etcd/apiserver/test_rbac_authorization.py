@@ -93,11 +93,29 @@ async def test_my_rules(api: Api) -> None:
     await give_bob_reads(api)
     asked = {"spec": {"namespace": "a"}}
     answer = await api.http.post(f"{REVIEWS}/selfsubjectrulesreviews", json=asked, headers=BOB)
-    assert answer.status_code == 403, "bob may not even ask: system:basic-user is not there"
-    answer = await api.http.post(f"{REVIEWS}/selfsubjectrulesreviews", json=asked)
-    assert answer.json()["status"] == {"resourceRules": [], "nonResourceRules": [], "incomplete": False}
+    assert answer.status_code == 201, answer.text
+    status = answer.json()["status"]
+    assert {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["configmaps"]} in status[
+        "resourceRules"
+    ]
+    # The default roles system:basic-user and system:discovery are everybody's.
+    assert any("selfsubjectreviews" in rule["resources"] for rule in status["resourceRules"])
+    assert any("/healthz" in rule["nonResourceURLs"] for rule in status["nonResourceRules"])
+    assert status["incomplete"] is False
     empty = await api.http.post(f"{REVIEWS}/selfsubjectrulesreviews", json={"spec": {}})
     assert (empty.status_code, empty.json()["message"]) == (400, "no namespace on request")
+
+
+async def test_the_default_roles(api: Api) -> None:
+    for name, least in (("clusterroles", 70), ("clusterrolebindings", 51)):
+        items = (await api.http.get(f"{RBAC_V1}/{name}?limit=500")).json()["items"]
+        labelled = [item for item in items if item["metadata"].get("labels")]
+        assert len(labelled) == least
+    assert (await as_bob(api, "/version")).status_code == 200
+    anonymous = await api.http.get("/readyz", headers={"Authorization": ""})
+    assert anonymous.status_code == 200
+    scheduler = {"Impersonate-User": "system:kube-scheduler"}
+    assert (await api.http.get("/api/v1/nodes?limit=1", headers=scheduler)).status_code != 403
 
 
 async def test_impersonation_needs_the_right(api: Api) -> None:
