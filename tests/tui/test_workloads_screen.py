@@ -13,6 +13,7 @@ from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.run_lines import LiveSecond
+from ktui.workloads.running.summary import COMPARED
 
 from .asking import Snap, sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
@@ -108,15 +109,24 @@ async def test_a_fault_is_asked_of_the_run(key: str, kind: str) -> None:
         assert session.told == [f"fault {kind}"]
 
 
-async def test_results_take_the_place_of_charts() -> None:
+def summary(agents: int, requests: int) -> dict[str, Any]:
+    total = dict.fromkeys((name for name, _ in COMPARED), requests) | {
+        "ms": {"p50": 1.0, "p95": float(requests)}
+    }
+    return {"variants": [{"knobs": {"agents": agents}, "total": total, "tables": []}]}
+
+
+async def test_two_runs_are_shown_side_by_side() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=SMALL) as pilot:
-        screen = await opened(pilot, SessionOf(seconds(3)))
-        assert not screen.query_one("#outcome").display
-        await pilot.press("z")
+        screen = await opened(pilot)
+        await pilot.press("t")
         await pilot.pause()
-        assert screen.query_one("#outcome").display and not screen.query_one("#routes").display
-        assert "F4" in shown(app)
+        assert "no results yet" in shown(app)
+        screen._runs["agent-boot"] += [summary(50, 100), summary(60, 400)]
+        await pilot.press("t")
+        await pilot.pause()
+        assert "agents 50 → 60" in shown(app) and "4.0×" in shown(app)
 
 
 async def test_stopping_is_asked_of_the_run() -> None:

@@ -197,11 +197,10 @@ WORKLOADS: Bindings = [
     _key("workloads.less", "left", "turn(-1)", "knob", "a knob's value down, or its choice before",
          key_display="←→"),
     _hidden("workloads.more", "right", "turn(1)", "a knob's value up, or its next choice", "knob"),
-    _key("workloads.tables", "t", "tables", "tables", "the workload's own tables, whole"),
+    _key("workloads.results", "t", "results", "results", "the run compared with the one before, its tables"),
     _key("workloads.edit", "i", "edit", "value", "type a value for the knob (enter)"),
     *(_hidden(f"workloads.fix{place + 1}", key, f"fix({place})", f"fix {place + 1} of the workload", "fix")
       for place, key in enumerate(("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12"))),
-    _hidden("workloads.results", "z", "results", "results instead of charts, and back", "results"),
     *(_hidden(f"workloads.fault.{kind}", key, f"fault('{kind}')", KINDS[kind].about, f"fault: {kind}")
       for kind, key in FAULT_KEYS.items()),
 ]  # fmt: skip

@@ -25,7 +25,7 @@ from ktui.tui.widgets.panel import Panel
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import FAULTS, outcome_content, status_content, tables_text
+from ktui.tui.workloads.texts import FAULTS, outcome_content, results_text, status_content
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload
@@ -61,7 +61,7 @@ class WorkloadsScreen(ServerScreen):
                 yield Panel("workload", id="status", classes="box")
                 for chart in CHARTS:
                     yield Panel(chart.title, id=chart.id, classes="box")
-                yield Panel("fixes and results · z", id="outcome", classes="box")
+                yield Panel("fixes and results", id="outcome", classes="box")
 
     def on_mount(self) -> None:
         self.table.set_rows(self._workload_rows())
@@ -116,14 +116,14 @@ class WorkloadsScreen(ServerScreen):
             return session.tables
         return runs[-1]["variants"][0]["tables"] if runs else []
 
-    def action_tables(self) -> None:
-        """The workload's own tables over the screen: the panel shows their beginning."""
-        if not (tables := self._tables()):
-            self.notify("no tables yet: they come with a run", markup=False)
+    def action_results(self) -> None:
+        """Comparison and tables over the screen: the panel shows their beginning."""
+        if not (text := results_text(self._runs[self.workload.name], self._tables())):
+            self.notify("no results yet: they come with a run", markup=False)
             return
         from ktui.tui.dialogs.text import TextScreen  # start-up time
 
-        self.app.push_screen(TextScreen(f"tables of {self.workload.name}", tables_text(tables)))
+        self.app.push_screen(TextScreen(f"results of {self.workload.name}", text))
 
     def _workload_rows(self) -> list[WorkloadRow]:
         return [WorkloadRow(workload, self._state_of(name)) for name, workload in WORKLOADS.items()]
@@ -279,10 +279,6 @@ class WorkloadsScreen(ServerScreen):
                 self.notify(f"fault: {fault_text}", markup=False)
 
         self.aside(inject, f"fault {fault.kind}")
-
-    def action_results(self) -> None:
-        """The panel of results instead of the charts, or the charts again."""
-        self.toggle_class("-results")
 
     def _set(self, name: str, text: str) -> None:
         self._knobs[self.workload.name].set(name, text)

@@ -109,9 +109,12 @@ def _table(document: dict[str, Any]) -> Iterator[Content]:
         yield line(_cells([str(row[head]) for head in heads], widths))
 
 
-def tables_text(tables: Sequence[dict[str, Any]]) -> str:
-    """All tables with their notes, as text."""
-    parts = [
+def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]]) -> str:
+    """The two last runs side by side, and all tables with their notes, as text."""
+    parts = []
+    if len(runs) > 1:
+        parts.append("\n".join(text.plain.rstrip() for text in _side_by_side(runs[-2], runs[-1])))
+    parts += [
         "\n".join([*(text.plain.rstrip() for text in _table(table)), "", *table["notes"]]) for table in tables
     ]
     return "\n\n\n".join(parts)
