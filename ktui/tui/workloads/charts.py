@@ -61,6 +61,11 @@ def _waits(seconds: Seconds) -> list[Series]:
     return [Series("#", "$route-wait", [second.wait_ms for second in seconds])]
 
 
+def _top_label(ms: float) -> str:
+    """In seconds where milliseconds would not fit the axis."""
+    return milliseconds(ms) if ms < 10_000 else f"{ms / 1000:g} s"
+
+
 def _decades(ms: float) -> float:
     return max(0.01, math.log10(ms / _FOOT)) if ms > 0 else 0.0
 
@@ -73,7 +78,7 @@ CHARTS = (
     LiveChart("routes", "requests/s", _routes, short_count, _counted),
     LiveChart("etcd", "etcd bytes/s", _etcd, short_bytes,
               lambda second: f"{short_bytes(second.etcd_bytes)} in {second.etcd_rpcs} RPCs"),
-    LiveChart("latency", "latency ms", _latency, lambda top: milliseconds(_FOOT * 10**top),
+    LiveChart("latency", "latency ms", _latency, lambda top: _top_label(_FOOT * 10**top),
               lambda second: f"p50 {milliseconds(second.p50)} p95 {milliseconds(second.p95)}",
               logarithmic=True),
     LiveChart("waits", "cache lag: longest wait ms", _waits, milliseconds,

@@ -15,7 +15,7 @@ from ktui.cli.main import main
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.list_counters import lines_of
-from ktui.workloads.behaviours.informer_reflector import LossCounts
+from ktui.workloads.behaviours.reflector import LossCounts
 from ktui.workloads.registry import find_workload
 from ktui.workloads.running.knobs import assign
 from ktui.workloads.running.runner import Run
