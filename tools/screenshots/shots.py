@@ -118,7 +118,7 @@ SCREENS = (
     Shot("lab-cheaper", ("home", "a"), (NORMAL,)),
     Shot("workloads", ("7", "down", "enter"), ALL, ("x",), running),
     Shot("workloads-defrag-stall", (workload("defrag-stall"), "enter"), (NORMAL,), ("x",), running_long),
-    Shot("workloads-informers", (workload("informers"), "f7", "enter"), (NORMAL,), ("x",), running_long),
+    Shot("workloads-informers", (workload("informers"), "f8", "enter"), (NORMAL,), ("x",), running_long),
     Shot("workloads-leader-election", (workload("leader-election"), "enter"), (NORMAL,), ("x",), running),
     Shot("workloads-time-travel", (workload("time-travel"), "enter"), (NORMAL,), ("x",), running),
     Shot("versions", (f":versions {SCOPED}",), ALL),
