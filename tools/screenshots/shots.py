@@ -117,10 +117,12 @@ SCREENS = (
     Shot("lab", (f":lab {SCOPED}", "r"), ALL),
     Shot("lab-cheaper", ("home", "a"), (NORMAL,)),
     Shot("workloads", ("7", "down", "enter"), ALL, ("x",), running),
-    Shot("workloads-defrag-stall", (workload("defrag-stall"), "enter"), (NORMAL,), ("x",), running_long),
-    Shot("workloads-informers", (workload("informers"), "f8", "enter"), (NORMAL,), ("x",), running_long),
-    Shot("workloads-leader-election", (workload("leader-election"), "enter"), (NORMAL,), ("x",), running),
-    Shot("workloads-time-travel", (workload("time-travel"), "enter"), (NORMAL,), ("x",), running),
+    Shot("workloads-defrag-stall", ("7", workload("defrag-stall"), "enter"), (NORMAL,), ("x",), running_long),
+    Shot("workloads-informers", ("7", workload("informers"), "f8", "enter"), (NORMAL,), ("x",), running_long),
+    Shot(
+        "workloads-leader-election", ("7", workload("leader-election"), "enter"), (NORMAL,), ("x",), running
+    ),
+    Shot("workloads-time-travel", ("7", workload("time-travel"), "enter"), (NORMAL,), ("x",), running),
     Shot("versions", (f":versions {SCOPED}",), ALL),
 )
 OPENED = (
