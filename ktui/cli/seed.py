@@ -128,7 +128,7 @@ async def _seed_telling(
     connection: ServerConnection, plan: DemoPlan, tellers: Sequence[SeedTeller | ServerTeller]
 ) -> None:
     """Seed while the objects are counted: for a large cluster that takes seconds."""
-    from ktui.workloads.seeding import SeedProgress, count_objects, seed
+    from ktui.workloads.seeding import SeedProgress, count_objects, seed  # start-up time
 
     progress = SeedProgress()
 

@@ -106,7 +106,7 @@ async def test_a_fault_is_asked_of_the_run(key: str, kind: str) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await opened(pilot, session)
         await pilot.press(key)
-        assert session.told == [f"fault {kind}"]
+        assert session.sent == [f"fault {kind}"]
 
 
 def summary(agents: int, requests: int) -> dict[str, Any]:
