@@ -6,6 +6,7 @@ more about the machine, so the load average stands beside the table.
 
     python -m benchmarks.ui                      all but the long runs
     python -m benchmarks.ui start idle           some of them
+    python -m benchmarks.ui workloads            each workload in turn, on its screen
     python -m benchmarks.ui cluster soak         against 100,000 pods; ten minutes of the demo
 """
 
@@ -20,13 +21,13 @@ from pathlib import Path
 
 import ktui
 from benchmarks.figures import Figure, machine
-from benchmarks.ui import cluster, idle, keys, memory, start
+from benchmarks.ui import cluster, idle, keys, memory, start, workloads
 from benchmarks.ui.processes import load
 from benchmarks.ui.program import own_directories
 from benchmarks.ui.table import HEAD, row
 
 Measure = Callable[[dict[str, str]], Iterator[Figure]]
-_LONG = ("cluster", "soak")
+_LONG = ("cluster", "soak", "workloads")
 
 
 def main() -> int:
@@ -40,7 +41,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30, help="how long to be idle (default 30)")
     parser.add_argument("--minutes", type=float, default=10, help="how long to soak (default 10)")
     parser.add_argument("--pods", type=int, default=100_000, help="of the cluster (default 100,000)")
-    parser.add_argument("what", nargs="*", metavar="WHAT", help="start, keys, idle, memory, cluster, soak")
+    parser.add_argument(
+        "what", nargs="*", metavar="WHAT", help="start, keys, idle, memory, cluster, soak, workloads"
+    )
     args = parser.parse_args()
     measures: dict[str, Measure] = {
         "start": lambda environment: _start(environment, args.rounds),
@@ -48,6 +51,7 @@ def main() -> int:
         "idle": lambda environment: idle.at_rest(environment, args.seconds),
         "memory": memory.after_an_hour,
         "cluster": lambda environment: cluster.keys_beside(environment, args.pods, args.keys),
+        "workloads": lambda environment: workloads.keys_beside_each(environment, args.keys, args.seconds),
         "soak": lambda environment: memory.in_real_time(environment, args.minutes),
     }
     wanted = args.what or [name for name in measures if name not in _LONG]

@@ -58,8 +58,8 @@ def figures(what: str, answers: list[Answer], note: str) -> Iterator[Figure]:
     yield Figure("… processor time meanwhile, 95 %", cpu[18], "ms", f"median {cpu[9]:.1f} ms")
 
 
-def moves(terminal: Terminal, presses: int) -> list[Answer]:
-    """Until the cursor of the current table stands on another line, six times down, six times up."""
+def moves(terminal: Terminal, presses: int, steps: int = 6) -> list[Answer]:
+    """Until the cursor of the current table stands on another line, `steps` times down, as often up."""
     colour = _cursor_colour()
     line = 0
     took: list[Answer] = []
@@ -72,7 +72,7 @@ def moves(terminal: Terminal, presses: int) -> list[Answer]:
             line = next((at for at in reversed(lines) if at != before), before)
             return line != before
 
-        took.append(_press(terminal, "j" if press // 6 % 2 == 0 else "k", moved))
+        took.append(_press(terminal, "j" if press // steps % 2 == 0 else "k", moved))
     return took[1:]  # where the cursor was before the first is not known
 
 
