@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -144,6 +145,33 @@ async def test_without_a_server_nothing_starts() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert screen.session is None
+
+
+async def test_tables_of_a_run_are_shown_whole() -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        rows = [{"step": f"bind Pod {number}", "etcd": "PUT"} for number in range(30)]
+        session.tables = [{"title": "a causal trace", "rows": rows, "notes": ["a note"]}]
+        await pilot.press("t")
+        await pilot.pause()
+        assert "bind Pod 29" in shown(app) and "a note" in shown(app)
+
+
+async def test_two_runs_are_compared() -> None:
+    """The last run beside the one before it: the knobs that changed, and the factor of each figure."""
+    app = still_app(demo_events())
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await opened(pilot)
+        for rv, keys_read in (("unset", 1_000), ("0", 50)):
+            total = {name: 0.0 for name, _ in COMPARED} | {"etcd_keys": keys_read, "ms": {"p50": 1.0}}
+            variant = {"knobs": {"rv": rv, "agents": 50}, "total": total, "tables": []}
+            screen._runs["agent-boot"].append({"variants": [variant]})
+        screen.paint()
+        await pilot.pause()
+        text = shown(app)
+        assert "rv unset → 0" in text
+        assert re.search(r"keys read +1,000 +50 +0\.1×", text)
 
 
 async def test_every_workload_has_its_knobs_and_fixes() -> None:
