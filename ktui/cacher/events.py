@@ -98,13 +98,17 @@ class CacheEvent:
             self.object.shrink(None)
 
     def _as_added(self) -> OutEvent:
-        out = self._added or OutEvent(ADDED, self.rv, self.object)
+        if self._added is not None:
+            return self._added
+        out = OutEvent(ADDED, self.rv, self.object)
         if not self._shrunk:
             self._added = out
         return out
 
     def _as_modified(self) -> OutEvent:
-        out = self._modified or OutEvent(MODIFIED, self.rv, self.object)
+        if self._modified is not None:
+            return self._modified
+        out = OutEvent(MODIFIED, self.rv, self.object)
         if not self._shrunk:
             self._modified = out
         return out

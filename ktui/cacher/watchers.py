@@ -82,21 +82,25 @@ class Watcher:
 
     def offer(self, transaction: Sequence[CacheEvent]) -> bool:
         """Queue what the watcher sees of all events of a revision; False if there is no room."""
-        rv = transaction[0].rv
-        if rv <= self.since or self.cause:
+        event = transaction[0]
+        if event.rv <= self.since or self.cause:
             return True
+        queue = self._queue
         if len(transaction) == 1:  # nearly all: the dispatcher has found this watcher by its scope
-            out = self.convert(transaction[0])
-            visible = [] if out is None else [out]
-        else:
-            visible = self.visible(transaction)
-        if visible and len(self._queue) >= self.capacity:
-            self._room.clear()
-            return False
-        self.since = rv
-        if visible:
-            self._queue.extend(visible)
+            out = self.convert(event)
+            if out is not None:
+                if len(queue) >= self.capacity:
+                    self._room.clear()
+                    return False
+                queue.append(out)
+                self._wake.set()
+        elif visible := self.visible(transaction):
+            if len(queue) >= self.capacity:
+                self._room.clear()
+                return False
+            queue.extend(visible)
             self._wake.set()
+        self.since = event.rv
         return True
 
     def offer_bookmark(self, out: OutEvent) -> None:

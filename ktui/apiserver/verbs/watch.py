@@ -114,7 +114,7 @@ def _is_large(event: OutEvent) -> bool:
     return event.object is not None and not event.encoded and event.object.size >= LARGE_BYTES
 
 
-def _rendered(batch: Sequence[OutEvent], renderer: EventForm, *, first: bool) -> tuple[bytes, int]:
+def _rendered(batch: Sequence[OutEvent], renderer: EventForm, first: bool) -> tuple[bytes, int]:
     """The lines of some events, and how many of them had to be encoded."""
     lines, made = [], 0
     for event in batch:
@@ -130,8 +130,10 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> No
     async for batch in watch.answer.batches():
         initial = not watch.answer.stream.live
         with meter.phase("encode"):
-            make = compute_large if any(map(_is_large, batch)) else compute
-            piece, made = await make(_rendered, batch, renderer, first=first)
+            if meter.large or any(map(_is_large, batch)):
+                piece, made = await compute_large(_rendered, batch, renderer, first)
+            else:
+                piece, made = _rendered(batch, renderer, first)
         first = False
         watch.made += made
         watch.shared += len(batch) - made
