@@ -171,7 +171,13 @@ class EtcdBrowser:
         return follow(self._client, key_bytes(prefix), ChurnMeter(resource_of, self._codec), PURPOSE)
 
     async def _at(self, key: bytes, revision: int) -> KV | None:
-        kvs = (await self._client.range(key, revision=revision, purpose=PURPOSE)).kvs
+        """A compaction keeps the current revision of a key, but refuses reads at its number."""
+        try:
+            kvs = (await self._client.range(key, revision=revision, purpose=PURPOSE)).kvs
+        except CompactedError:
+            kvs = (await self._client.range(key, purpose=PURPOSE)).kvs
+            if not kvs or kvs[0].mod_revision > revision:
+                raise
         return kvs[0] if kvs else None
 
     async def _ttl(self, kv: KV) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import EtcdHealth
+from ktui.contract.events import EtcdHealth, EtcdProgress
 from ktui.tui.etcd import tree_pane as tree_module
 
 from .asking import asking_app, until
@@ -94,10 +94,40 @@ async def test_a_tree_that_could_not_be_read_is_read_once_etcd_is_back() -> None
 async def test_another_server_is_read_from_the_start() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
-        await put_cursor(pilot, "pods/")
+        screen = await show_first_key(pilot, "pods/")
         app.intake.client = other = FakeServer()  # type: ignore[assignment]
+        other.gate.clear()
         app.tick()
         await until(pilot, lambda: "/ktui/v1/etcd/prefixes?prefix=/registry/" in other.asked)
+        assert screen.value.detail is None and not screen.keys.table.total
+        other.gate.set()
+        await until(pilot, lambda: screen.value.detail is not None)
+        assert [path.partition("?")[0] for path in other.asked] == [
+            "/ktui/v1/etcd/prefixes", "/ktui/v1/etcd/keys", "/ktui/v1/etcd/key",
+        ]  # fmt: skip
+
+
+async def test_another_history_of_etcd_is_read_from_the_start() -> None:
+    server = FakeServer()
+    app = asking_app(server)
+    async with app.run_test(size=NORMAL) as pilot:
+        await show_first_key(pilot, "pods/")
+        server.asked.clear()
+        app.feed([EtcdProgress(head=7, histories=1)])
+        app.tick()
+        await until(pilot, lambda: "/ktui/v1/etcd/prefixes?prefix=/registry/" in server.asked)
+
+
+async def test_the_tree_follows_to_a_key() -> None:
+    app = asking_app()
+    async with app.run_test(size=NORMAL) as pilot:
+        await put_cursor(pilot, "events/")
+        await pilot.press("colon", *"etcd /registry/pods/team-01/web-0003", "enter")
+        screen = screen_of(app)
+        await until(pilot, lambda: screen.prefixes.table.row.label == "team-01/")
+        await until(pilot, lambda: screen.keys.table.row is not None)
+        await until(pilot, lambda: screen.keys.table.row.key == "/registry/pods/team-01/web-0003")
+        assert screen.keys.table.has_focus
 
 
 async def test_all_of_etcd_and_back() -> None:

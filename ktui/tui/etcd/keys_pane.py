@@ -65,9 +65,20 @@ class KeysPane(ServerPane):
         self.say(self.table, "reading …")
         self._read(self.list)
 
+    def read_again(self) -> None:
+        """Read them again; the cursor stays on its key, and what is shown until then."""
+        if self.list.prefix:
+            row = self.table.row
+            self.wanted = self.wanted or (row.key if row is not None else "")
+            self.list = KeyList(self.list.prefix)
+            self._read(self.list)
+
     def forget(self) -> None:
         """No prefix is shown: the next one is read, whichever it is."""
         self.list = KeyList("")
+        self.wanted = ""
+        self.border_title = line("keys")
+        self.say(self.table, "choose a prefix")
 
     def want(self, key: str) -> None:
         """Put the cursor on a key: at once when it has been read already, else once it is."""

@@ -28,6 +28,7 @@ class EtcdPanes(ServerPane):
         self.prefixes, self.keys, self.past = TreePane(), KeysPane(), PastPane()
         self.value = ValueView(id="value-box", classes="box")
         self._asked_of: object = None
+        self._histories = 0  # of etcd, when the tree was read
 
     def compose(self) -> ComposeResult:
         yield self.prefixes
@@ -97,20 +98,34 @@ class EtcdPanes(ServerPane):
         client = self.ktui.client
         if client is None:
             self.prefixes.say(self.prefixes.table, self.asking.why_no_answer())
-        elif client is not self._asked_of:
-            self._asked_of = client
-            self._plant(_home(state))
+        elif client is not self._asked_of or state.head.histories != self._histories:
+            self._asked_of, self._histories = client, state.head.histories
+            self._read_anew(state)
         elif self.prefixes.may_ask_again(state):
             self._plant(self.prefixes.branches.root)
+
+    def _read_anew(self, state: State) -> None:
+        """Of another server, or another history of etcd: everything, from where the user stands."""
+        prefix = self.keys.list.prefix
+        key = self.value.detail.key if self.value.detail is not None else ""
+        self._plant(_home(state))
+        if prefix:
+            self.prefixes.lead_to(prefix)
+            self.start_keys(prefix)
+        if key:
+            self.keys.want(key)
+            self.read_value(key)
 
     def turn_root(self) -> None:
         """Turn between all of etcd and the place where Kubernetes keeps its keys."""
         if self.ktui.client is not None:
-            self.past.close()
             self.prefixes.table.focus()
             self._plant("" if self.prefixes.branches.root else _home(self.ktui.state))
 
     def _plant(self, root: str) -> None:
+        """Read everything again: nothing of another server, or of another history of etcd, stays."""
+        self.past.close()
+        self.value.clear()
         self.keys.forget()
         self.prefixes.plant(root)
 
@@ -131,10 +146,15 @@ class EtcdPanes(ServerPane):
         self.value.clear()
         self.keys.start(prefix, self.prefixes.branches.root)
 
-    def start_keys_again(self) -> None:
-        """Read the keys again, if any are shown."""
-        if self.keys.list.prefix:
-            self.start_keys(self.keys.list.prefix)
+    def read_again(self) -> None:
+        """Read all that is shown again; a Secret's values are hidden again."""
+        self.prefixes.read_again()
+        self.keys.read_again()
+        detail = self.value.detail
+        if self.past.past is not None:
+            self.past.open(self.past.past.key)
+        elif detail is not None:
+            self.read_value(detail.key)
 
     @on(TreePane.Entered)
     def _to_keys(self) -> None:

@@ -104,15 +104,7 @@ class EtcdScreen(ServerScreen):
             self.panes.read_value(self.value.detail.key, reveal=True)
 
     def action_read_again(self) -> None:
-        if self.past.past is not None:
-            self.action_past()
-        elif self.prefixes.table.has_focus or not self.keys.list.prefix:
-            self.prefixes.read_again()
-            self.panes.start_keys_again()
-        elif self.keys.table.has_focus or self.value.detail is None:
-            self.panes.start_keys_again()
-        else:
-            self.panes.read_value(self.value.detail.key)
+        self.panes.read_again()
 
     def action_leave(self) -> None:
         past = self.past.past

@@ -38,6 +38,8 @@ class TreePane(ServerPane):
         super().__init__(id="tree-box", classes="box")
         self.branches = PrefixTree(ROOT)
         self.led = False
+        self._goal = ""  # the prefix that the cursor is led to while its branches are read
+        self._placed = ""  # where it was put on the way
         self._rest = Rest(self, SETTLE)
         self._refused_at: float | None = None  # when the root could not be read
 
@@ -56,6 +58,7 @@ class TreePane(ServerPane):
     def plant(self, root: str) -> None:
         """Read the tree again, from this root."""
         self.branches = PrefixTree(root)
+        self.led, self._goal = False, ""
         self._refused_at = None
         self.table.empty = "reading …"
         self._show()
@@ -82,8 +85,8 @@ class TreePane(ServerPane):
             self.table.move_to(shown.index(parent) if parent in shown else 0)
 
     def lead_to(self, prefix: str) -> None:
-        """Open the branches that lead there; the keys of the prefix are read by the sender."""
-        self.led = True
+        """Open the branches that lead there, the cursor with them; the sender reads the keys."""
+        self.led, self._goal = True, prefix
         for item in prefixes_down_to(prefix, self.branches.root):
             self.open(item)
 
@@ -98,8 +101,11 @@ class TreePane(ServerPane):
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:
         prefix = event.row.prefix
+        if event.by_user and prefix == self._placed:
+            self._placed = ""
+            return
         if event.by_user:
-            self.led = False
+            self.led, self._goal = False, ""
             self.post_message(self.Moved())
         if not self.led:
             self._rest.then(lambda: self._rested(prefix))
@@ -151,3 +157,22 @@ class TreePane(ServerPane):
             subtitle = f"revision {integer(tree.revision)}" if tree.revision else ""
             self.border_subtitle = line((subtitle, "$ink-muted"))
         self.table.set_rows(tree.rows())
+        self._follow_goal()
+
+    def _follow_goal(self) -> None:
+        """Put the cursor on the goal, or as near above it as has been read."""
+        if not self._goal:
+            return
+        rows = list(self.table.rows)
+        nearest = max(
+            (row for row in rows if self._goal.startswith(row.prefix)),
+            key=lambda row: len(row.prefix),
+            default=None,
+        )
+        if nearest is None:
+            return
+        if nearest.prefix == self._goal:
+            self._goal = ""
+        if self.table.row is not nearest:
+            self._placed = nearest.prefix
+            self.table.move_to(rows.index(nearest))

@@ -169,7 +169,7 @@ ETCD: Bindings = [
     _key("etcd.mark", "m", "mark", "mark", "compare with the revision under the cursor"),
     _key("etcd.all", "a", "all_of_etcd", "all", "all of etcd, or Kubernetes' prefix only"),
     _key("etcd.reveal", "R", "reveal", "reveal", "show a Secret's values"),
-    _key("etcd.again", "u", "read_again", "refresh", "read it again from etcd"),
+    _key("etcd.again", "u", "read_again", "refresh", "read all of it again from etcd"),
     _hidden("etcd.leave", "escape", "leave", "previous pane", "back"),
 ]
 

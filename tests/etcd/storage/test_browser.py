@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import CompactedError
 from ktui.storage.browser import EtcdBrowser
 
 pytestmark = pytest.mark.anyio
@@ -101,6 +102,21 @@ async def test_a_key_and_its_past(client: EtcdClient, browser: EtcdBrowser, pref
     assert old is not None and old.json is not None and old.json["spec"] == 1
     assert [row.mod_revision for row in await browser.history(key)] == [second, first]
     assert await browser.key(f"{key}-nothing") is None
+
+
+async def test_the_current_revision_of_a_key_is_never_compacted(
+    client: EtcdClient, browser: EtcdBrowser, prefix: str
+) -> None:
+    key = f"{prefix}/deployments/a/kept"
+    first = (await client.create(key.encode(), b"1")).revision
+    second = (await client.update(key.encode(), b"2", first)).revision
+    later = (await client.create(f"{prefix}/deployments/a/other".encode(), b"3")).revision
+    await client.compact(later)
+    kept = await browser.key(key, second)
+    assert kept is not None and kept.raw == b"2"
+    assert [row.mod_revision for row in await browser.history(key)] == [second]
+    with pytest.raises(CompactedError):
+        await browser.key(key, first)
 
 
 @pytest.mark.parametrize(
