@@ -18,6 +18,7 @@ from ktui.cli.options import (
     passed_on,
     secrets_environment,
 )
+from ktui.cli.output import tell
 from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
@@ -219,7 +220,10 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
 async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
     """Run until the user quits, or the screenshot is taken."""
     if not args.screenshot:
-        return await app.run_async(mouse=args.mouse) or OK
+        status = await app.run_async(mouse=args.mouse) or OK
+        if app.interrupted:
+            tell("ktui: ended by Ctrl-C")
+        return status
     from ktui.cli.screenshot import take_screenshot  # start-up time
 
     await take_screenshot(app, args)

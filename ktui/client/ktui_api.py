@@ -100,11 +100,16 @@ class KtuiApi:
         return await self._get(paths.with_query(paths.ETCD_HISTORY, key=key, limit=limit), KeyHistory)
 
     async def cached_objects(
-        self, resource: str, *, offset: int = 0, limit: int = 200, containing: str = ""
+        self, resource: str, *, offset: int = 0, limit: int = 200, containing: str = "", sort: str = ""
     ) -> ObjectPage:
-        """Objects of a cache in key order whose `namespace/name` contains a text."""
+        """Objects of a cache whose `namespace/name` contains a text, by key or by `sort` (`-bytes`)."""
         path = paths.of_cache(
-            paths.CACHE_OBJECTS, resource, offset=offset, limit=limit, filter=containing or None
+            paths.CACHE_OBJECTS,
+            resource,
+            offset=offset,
+            limit=limit,
+            filter=containing or None,
+            sort=sort or None,
         )
         return await self._get(path, ObjectPage)
 

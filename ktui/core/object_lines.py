@@ -37,11 +37,12 @@ Line = tuple[TextSpan, ...]
 
 def yaml_lines(value: Any) -> list[Line]:
     """`value` (decoded JSON) as YAML in block style, keys in their stored order."""
-    if isinstance(value, dict) and value:
-        return [_short(line) for line in _mapping(value, 0)]
-    if isinstance(value, list) and value:
-        return [_short(line) for line in _sequence(value, 0)]
-    return [_short((_scalar(value),))]
+    return [_short(line) for line in _yaml(value)]
+
+
+def yaml_text(value: Any) -> str:
+    """The same as text, whole and as it is: to be copied."""
+    return "".join("".join(span.text for span in line) + "\n" for line in _yaml(value))
 
 
 def json_lines(value: Any) -> list[Line]:
@@ -65,6 +66,15 @@ def hex_width(cells: int) -> int:
 
 def _hex_cells(width: int) -> int:
     return 10 + 33 * (width // 8)
+
+
+def _yaml(value: Any) -> Iterator[Line]:
+    if isinstance(value, dict) and value:
+        yield from _mapping(value, 0)
+    elif isinstance(value, list) and value:
+        yield from _sequence(value, 0)
+    else:
+        yield (_scalar(value),)
 
 
 def _mapping(value: dict[str, Any], indent: int) -> Iterator[Line]:

@@ -78,6 +78,7 @@ class Dashboard(ThemedApp):
         self.keys_seen = RecentNames()  # etcd's keys that were looked at, for completion
         self._follower: Worker[None] | None = None
         self._begun = False
+        self.interrupted = False  # left by Ctrl-C
         self._pace = Pace(self.tick, self.fold, self.report)
 
     # What is known, and from where.
@@ -157,6 +158,11 @@ class Dashboard(ThemedApp):
     def action_restart(self) -> None:
         if self.link.broken and self.link.restartable:
             self.follow()
+
+    async def action_interrupt(self) -> None:
+        """Ctrl-C: leave from anywhere; the shell's line says so."""
+        self.interrupted = True
+        await self.action_quit()
 
     async def action_quit(self) -> None:
         if self._follower is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
 from ktui.apiserver.http.request import Request
@@ -21,7 +23,7 @@ from ktui.contract.caches import (
     EventPage,
     ObjectPage,
 )
-from ktui.kube.status import StatusError
+from ktui.kube.status import StatusError, bad_request
 from ktui.telemetry.meter import Meter, metered
 
 if TYPE_CHECKING:
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 MAX_ROWS = 5000
+SORTS: Mapping[str, Callable[[StoredObject], Any]] = {
+    "namespace": lambda obj: (obj.namespace, obj.name),
+    "name": lambda obj: (obj.name, obj.namespace),
+    "rv": lambda obj: obj.rv,
+    "bytes": lambda obj: obj.size,
+}
 
 
 class CachePages:
@@ -41,16 +49,23 @@ class CachePages:
         self._catalog = catalog
 
     async def objects(self, request: Request, response: Response) -> None:
-        """A window of the objects in key order; `filter` is a text that namespace/name must contain."""
+        """A window of the objects in key order, or by `sort` (`bytes`, `-bytes` for the largest first).
+
+        `filter` is a text that namespace/name must contain.
+        """
         offset, limit = number(request, "offset", 0), min(number(request, "limit", 200), MAX_ROWS)
-        text = request.parameter("filter").lower()
+        text, sort = request.parameter("filter").lower(), request.parameter("sort")
+        by = SORTS.get(sort.removeprefix("-"))
+        if sort and by is None:
+            raise bad_request(f"sort is one of {', '.join(SORTS)}, with - before it for the other direction")
         cacher = self._cacher(request)
         if cacher.cache is None:
             await send_json(response, ObjectPage("0", 0, []))
             return
         memory = cacher.cache.memory
-        if text:
-            found = [obj for obj in memory.store.all() if text in f"{obj.namespace}/{obj.name}".lower()]
+        if text or by is not None:
+            # In a thread: a hundred thousand objects take tens of milliseconds.
+            found = await asyncio.to_thread(_found, memory.store.all(), text, by, sort.startswith("-"))
             total, window = len(found), found[offset : offset + limit]
         else:
             total, window = len(memory.store), memory.store.page(offset, limit)
@@ -128,6 +143,13 @@ class CachePages:
 
 def _conflict(message: str) -> StatusError:
     return StatusError(409, "Conflict", message)
+
+
+def _found(
+    objects: list[StoredObject], text: str, by: Callable[[StoredObject], Any] | None, reverse: bool
+) -> list[StoredObject]:
+    found = [obj for obj in objects if text in f"{obj.namespace}/{obj.name}".lower()] if text else objects
+    return sorted(found, key=by, reverse=reverse) if by is not None else found
 
 
 def _row(obj: StoredObject) -> CachedObject:

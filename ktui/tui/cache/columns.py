@@ -145,12 +145,12 @@ OBJECTS: tuple[Column[CachedObject], ...] = (
            lambda row: row.namespace, 12, flex=1, priority=1,
            about="its namespace"),
     Column("name", "name", lambda row: row.name or ("…", "$ink-faint"), lambda row: row.name, 16, flex=3,
-           priority=0, tail=True,
+           priority=0, tail=True, copied=lambda row: f"{row.namespace}/{row.name}".lstrip("/"),
            about="its name"),
     Column("rv", "RV", lambda row: _revision(row.revision), lambda row: row.revision, _RV, align="right",
            priority=0, about="its resourceVersion: the revision of its last write", unit="rv"),
     Column("bytes", "bytes", lambda row: (short_bytes(row.bytes) if row.revision else "", "$ink-muted"),
-           lambda row: row.bytes, 6, align="right", priority=2,
+           lambda row: row.bytes, 6, align="right", priority=2, descending=True,
            about="size of the object as stored in etcd", unit="B"),
 )  # fmt: skip
 

@@ -24,6 +24,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 
 EVENTS_ROWS = 200
+ALL_AT_ONCE = 5_000  # objects in one response, for a file
 REREAD_EVERY = 4  # panel paints between two looks into an open cache that has moved
 
 
@@ -36,6 +37,7 @@ class InsideView(Container):
         self.one: Object | None = None
         self.pages = ObjectPages()
         self._filter = ""
+        self._sort = ""  # a column, with - before it for the other direction; "": by key
         self._seen_rv = -1
         self._paints = 0
 
@@ -99,6 +101,20 @@ class InsideView(Container):
         shown = stored.json if stored.json is not None else stored.text or stored.hex
         self.app.push_screen(TextScreen(key.key, shown))
 
+    def on_mount(self) -> None:
+        self.objects.read_all = self._read_all
+
+    async def _read_all(self) -> Sequence[CachedObject]:
+        """All objects that match, for a file."""
+        rows: list[CachedObject] = []
+        while True:
+            page = await self._screen.server.cached_objects(
+                self.resource, offset=len(rows), limit=ALL_AT_ONCE, containing=self._filter, sort=self._sort
+            )
+            rows += page.objects
+            if not page.objects or len(rows) >= page.total:
+                return rows
+
     # What is shown.
 
     def open(self, resource: str, item: Object | None = None) -> None:
@@ -159,6 +175,13 @@ class InsideView(Container):
         self.pages = ObjectPages()
         self._read_objects(self.resource, 0)
 
+    @on(PagedTable.Sorted)
+    def _sorted(self, event: PagedTable.Sorted) -> None:
+        self._sort = f"{'-' if event.descending else ''}{event.column}"
+        self.pages = ObjectPages()
+        self.objects.move_to(0)
+        self._read_objects(self.resource, 0)
+
     @work(group="objects")
     async def _read_objects(self, resource: str, offset: int) -> None:
         pages, size = self.pages, self.pages.page_size
@@ -166,7 +189,7 @@ class InsideView(Container):
             return
         try:
             page = await self._screen.server.cached_objects(
-                resource, offset=offset, limit=size, containing=self._filter
+                resource, offset=offset, limit=size, containing=self._filter, sort=self._sort
             )
         except ClientError as error:
             pages.fail(offset)

@@ -5,24 +5,32 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import msgspec
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Input
 
 from ktui.core.format import safe
+from ktui.core.object_lines import Line, TextSpan, json_lines
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
+from ktui.tui.widgets.line_view import LineView
+from ktui.tui.widgets.lines import line
+
+_FRAME = 4  # cells and lines of the box around the text
 
 
 class TextScreen(Dialog[None]):
-    """Shows a JSON value, indented, or a text as it is; always as plain text."""
+    """Shows a JSON value, indented, or a text as it is; searched after `/`, copied whole."""
 
     DEFAULT_CSS = """
-    TextScreen > VerticalScroll { width: 90%; height: 90%; }
-    TextScreen Static { width: auto; }
+    TextScreen > Vertical { width: auto; max-width: 90%; height: auto; max-height: 90%; }
+    TextScreen LineView { width: 1fr; height: 1fr; }
+    TextScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
+    TextScreen Input.-open { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.CLOSE_TEXT
 
@@ -30,13 +38,61 @@ class TextScreen(Dialog[None]):
         super().__init__()
         self._title = title
         self.text = value if isinstance(value, str) else pretty(value)
+        self._lines: list[Line]
+        if isinstance(value, str):
+            self._lines = [(TextSpan(safe(text), "plain"),) for text in value.split("\n")]
+        else:
+            self._lines = json_lines(value)
+
+    @property
+    def view(self) -> LineView:
+        return self.query_one(LineView)
 
     def compose(self) -> ComposeResult:
-        box = VerticalScroll()
+        box = Vertical()
         box.border_title = Content(safe(self._title))
-        box.border_subtitle = key_hints(("text.close", "closes"))
         with box:
-            yield Static(Content("\n".join(safe(text) for text in self.text.split("\n"))), markup=False)
+            yield LineView()
+            field = Input(placeholder="search", compact=True)
+            field.cursor_blink = False
+            yield field
+
+    def on_mount(self) -> None:
+        self.view.show(self._lines)
+        box, size = self.query_one(Vertical), self.view.virtual_size
+        box.styles.width, box.styles.height = size.width + _FRAME, size.height + _FRAME - 1
+        self.view.focus()
+        self._say("")
+
+    def _say(self, found: str) -> None:
+        hints = key_hints(("text.search", "searches"), ("text.copy", "copies"), ("text.leave", "closes"))
+        self.query_one(Vertical).border_subtitle = line((f"{found} · " if found else "", "$accent")) + hints
+
+    def action_search(self) -> None:
+        field = self.query_one(Input)
+        field.add_class("-open")
+        field.focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self._say(self.view.search(event.value))
+
+    @on(Input.Submitted)
+    def action_leave(self) -> None:
+        """Back from the search to the text; from the text to the screen below."""
+        field = self.query_one(Input)
+        if not field.has_class("-open"):
+            self.dismiss()
+            return
+        field.remove_class("-open")
+        self.view.focus()
+
+    def action_next_match(self, step: int) -> None:
+        self._say(self.view.action_next_match(step))
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self.text)
+        self.notify("to the clipboard: the whole text", markup=False)
 
 
 def pretty(value: Any) -> str:

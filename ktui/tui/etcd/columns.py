@@ -25,7 +25,7 @@ def _bytes(row: TreeRow) -> Cell:
 
 PREFIXES: tuple[Column[TreeRow], ...] = (
     Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
-           about="the next part of the keys under the prefix"),
+           copied=lambda row: row.prefix, about="the next part of the keys under the prefix"),
     Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
            align="right", priority=0, descending=True,
            about="keys under it, counted by count_only reads"),
@@ -43,7 +43,7 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
 
     return (
         Column("key", "key", name, width=20, wish=24, flex=1, priority=0, tail=True,
-               about="the key, without the selected prefix"),
+               copied=lambda row: row.key, about="the key, without the selected prefix"),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
                align="right", priority=2, descending=True,
                about="mod_revision: the revision of its last write", unit="rv"),
@@ -75,7 +75,7 @@ def revision_columns(past: Callable[[], KeyRevisions]) -> tuple[Column[StoredKey
         Column("mark", "", mark, width=1, priority=0,
                about="◆ the revision that others are compared with"),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 10,
-               align="right", priority=0, descending=True,
+               copied=lambda row: str(row.mod_revision), align="right", priority=0, descending=True,
                about="mod_revision: the revision of this write", unit="rv"),
         Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
                align="right", priority=4, descending=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import on, work
 from textual.app import ComposeResult
 from textual.message import Message
@@ -18,6 +20,7 @@ from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.rest import SETTLE, Rest
 
 PAGE = 500
+ALL_AT_ONCE = 10_000  # keys in one response, for a file
 
 
 class KeysPane(ServerPane):
@@ -50,6 +53,7 @@ class KeysPane(ServerPane):
 
     def on_mount(self) -> None:
         self.border_title = line("keys")
+        self.table.read_all = self._read_all
 
     @property
     def table(self) -> WantingTable[StoredKey]:
@@ -120,6 +124,15 @@ class KeysPane(ServerPane):
         keys.extend(page)
         if keys is self.list:
             self.show()
+
+    async def _read_all(self) -> Sequence[StoredKey]:
+        """All keys of the prefix that pass the filter, for a file."""
+        keys, known = KeyList(self.list.prefix), self.table.filter
+        while not keys.keys or not keys.complete:
+            keys.extend(await self.server.keys(keys.prefix, ALL_AT_ONCE, keys.after))
+            if not keys.keys:
+                break
+        return [key for key in keys.keys if known.matches(key)] if known else keys.keys
 
     # What the cursor does.
 

@@ -8,11 +8,15 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from ktui.core.object_lines import yaml_text
 from ktui.core.references import Crumb, Reference
 from ktui.core.state import State
+from ktui.tui.dialogs.text import pretty
 from ktui.tui.etcd.panes import EtcdPanes
 from ktui.tui.keys import bindings as keys
+from ktui.tui.screen_bases.copy_export import Copies
 from ktui.tui.screen_bases.server_screen import ServerScreen
+from ktui.tui.widgets.line_view import LineView
 
 
 class EtcdScreen(ServerScreen):
@@ -54,6 +58,15 @@ class EtcdScreen(ServerScreen):
     def selected_object(self) -> tuple[str, Any] | None:
         detail = self.value.detail
         return None if detail is None else (detail.key, detail.json)
+
+    def copies(self) -> Copies:
+        detail = self.value.detail
+        if detail is None or not isinstance(self.focused, LineView):
+            return super().copies()
+        key, number = ("the key", detail.key), ("its mod_revision", str(detail.mod_revision))
+        if detail.json is None:
+            return (("the value", detail.text or detail.hex), key, number)
+        return (("YAML", yaml_text(detail.json)), ("JSON", pretty(detail.json)), key, number)
 
     # Keys.
 

@@ -66,9 +66,10 @@ APP: Bindings = [
     _hidden("sort.turn", "S", "screen.sort_turn", "reverse the sort", "reverse sort"),
     _hidden("writes", "w", "writes", "show or hide writes in the log", "writes"),
     _hidden("object", "y", "screen.show_object", "show the selected row as JSON", "object"),
-    _hidden("export", "e", "screen.export", "write the table to a CSV file", "export"),
-    _hidden("export.json", "E", "screen.export('json')", "write the table to a JSON file"),
-    _hidden("copy", "c", "screen.copy", "copy the selection; again: the whole row"),
+    _hidden("export", "e", "screen.export", "write all rows to a CSV file", "export"),
+    _hidden("export.json", "E", "screen.export('json')", "write all rows to a JSON file"),
+    _hidden("copy", "c", "screen.copy", "copy the selection; again: its other forms, the row's raw values"),
+    _hidden("zoom", "z", "screen.zoom", "the focused panel alone, or all again", "zoom"),
     _hidden("columns", "C", "screen.columns", "choose the columns of the table"),
     _hidden("follow", "F", "screen.follow", "stop or resume following new rows"),
     _hidden("elsewhere", "o", "screen.elsewhere",
@@ -81,6 +82,8 @@ APP: Bindings = [
     *RECORDING,
     *REPLAY,
     _hidden("theme", "T", "next_theme", "next theme", "theme"),
+    _hidden("suspend", "ctrl+z", "suspend_process", "suspend ktui; fg in the shell resumes it", "suspend"),
+    _hidden("interrupt", "ctrl+c", "interrupt", "leave ktui from anywhere", "quit", priority=True),
     _key("help", "question_mark", "help", "help", "these keys", key_display="?"),
     _key("quit", "q", "quit", "quit", "leave ktui"),
 ]  # fmt: skip
@@ -119,6 +122,8 @@ LINES: Bindings = [
     _hidden("lines.down", "down,j", "scroll_down", "one line down", "Down"),
     _hidden("lines.top", "home,g", "scroll_home", "first line", "Top"),
     _hidden("lines.end", "end,G", "scroll_end", "last line", "End"),
+    _hidden("lines.next", "n", "next_match(1)", "next line that contains what was searched for (/)", "next"),
+    _hidden("lines.previous", "N", "next_match(-1)", "the match before", "previous"),
 ]
 
 DETAIL: Bindings = [
@@ -241,7 +246,12 @@ AUDIT: Bindings = [
     _key("audit.leave", "escape", "leave", "back", "back to the groups"),
 ]  # fmt: skip
 
-CLOSE_TEXT: Bindings = [_key("text.close", "escape,y,q", "dismiss", "close", "close")]
+CLOSE_TEXT: Bindings = [
+    _key("text.leave", "escape", "leave", "close", "close, or end the search"),
+    _key("text.close", "y,q", "dismiss", "close", "close"),
+    _key("text.search", "slash", "search", "search", "search the text", key_display="/"),
+    _key("text.copy", "c", "copy", "copy", "copy the whole text to the clipboard"),
+]
 CLOSE_FILTER_HELP: Bindings = [
     _key("filter.help.close", "escape,q,f1,question_mark", "dismiss", "close", "close"),
 ]

@@ -2,83 +2,121 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual import work
-
+from ktui.client.connection import ClientError
 from ktui.core.format import many, safe, shorten
+from ktui.core.rows import RequestRow
 from ktui.core.table.columns import Column
 from ktui.tui.keys.hints import key_of
+from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.filtering import FilteringScreen
+from ktui.tui.table.paged_table import WantingTable
+from ktui.tui.table.vtable import VTable
 
 if TYPE_CHECKING:
     from ktui.core.table.export import Form
 
-AT_ONCE = 2_000  # rows that are written while one waits
 _SHOWN = 60  # characters of what was copied that the message shows
+Copies = Sequence[tuple[str, str]]  # what it is, the text
 
 
 class ExportingScreen(FilteringScreen):
     """`c` copies, `e` and `E` export."""
 
-    _copied: object = None  # the row whose main cell was copied last
+    _copied: tuple[Any, int] = (None, 0)  # what was copied last, and which of its forms
 
-    def action_copy(self) -> None:
-        """The main cell of the row; the same key again: the whole row."""
+    def copies(self) -> Copies:
+        """What `c` copies, one form after the other; the row's raw values come last."""
         table = self.active_table()
         if table is None or table.row is None:
+            return ()
+        row = ("the row's values", table.row_text)
+        if isinstance(table.row, RequestRow):
+            return (*self._request_copies(table.row), row)
+        return (("", table.telling_text), row)
+
+    def _request_copies(self, row: RequestRow) -> Copies:
+        from ktui.core.lab.form import ListForm  # start-up time
+        from ktui.core.snippets import as_curl
+
+        client = self.ktui.client
+        server = client.connection.url if client is not None else ""
+        return (("URL", f"{server}{row.target}"), ("curl", as_curl(row.target, ListForm())))
+
+    def action_copy(self) -> None:
+        """The first form of what is selected; the same key again: the next one."""
+        forms = self.copies()
+        if not forms:
             self.notify("nothing selected", markup=False)
             return
-        whole = self._copied == table.row_key
-        self._copied = None if whole else table.row_key
-        text = table.row_text if whole else table.telling_text
+        before, place = self._copied
+        place = (place + 1) % len(forms) if before == forms[0] else 0
+        self._copied = (forms[0], place)
+        what, text = forms[place]
         self.app.copy_to_clipboard(text)
-        more = "" if whole else f" · {key_of('copy')} again copies the whole row"
-        self.notify(f"to the clipboard: {shorten(safe(text), _SHOWN)}{more}", markup=False)
+        following = forms[(place + 1) % len(forms)][0] or "the selection"
+        more = f" · {key_of('copy')} again copies {following}" if len(forms) > 1 else ""
+        named = f"{what}: " if what else ""
+        self.notify(f"to the clipboard: {named}{shorten(safe(text), _SHOWN)}{more}", markup=False)
 
     def action_export(self, form: Form = "csv") -> None:
-        """Write the rows shown into a new file of the working directory."""
+        """Ask for a file's name, and write all rows of the table into it."""
         table = self.active_table()
         if table is None:
             return
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(self.ktui.clock()))
-        path = Path.cwd() / f"ktui-{self.ktui.current_mode}-{stamp}.{form}"
-        columns, rows = table.columns, list(table.rows)
-        if len(rows) <= AT_ONCE:
-            self.notify(*_write(path, form, columns, rows))
-        else:
-            self._write_aside(path, form, columns, rows)
+        name = _free(Path(f"ktui-{self.ktui.current_mode}-{stamp}.{form}"))
 
-    @work(thread=True, group="export")
-    def _write_aside(
-        self, path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]
-    ) -> None:
-        text = _write(path, form, columns, rows)
-        self.app.call_from_thread(self.notify, *text)
+        def entered(text: str) -> str:
+            path = Path(text.strip()).expanduser()
+            if not text.strip():
+                return "a file needs a name"
+            if path.exists():
+                return f"{path} exists: another name, please"
+            self.run_worker(self._export(table, path.absolute(), form), group="export")
+            return ""
+
+        self.query_one(Prompt).open(
+            "export to ",
+            str(name),
+            hint=f"enter writes {many(len(table.rows), 'row')} · esc cancels",
+            typed=lambda text: "",
+            entered=entered,
+        )
+
+    async def _export(self, table: VTable[Any], path: Path, form: Form) -> None:
+        """Rows that have not been read are read first: a file has all of them, or is not written."""
+        try:
+            unread = isinstance(table, WantingTable) and table.read_all is not None
+            rows = list(await table.read_all()) if unread else list(table.rows)  # type: ignore[attr-defined]
+        except ClientError as error:
+            self.notify(
+                f"nothing written: not all rows could be read: {error}", severity="error", markup=False
+            )
+            return
+        text = await asyncio.to_thread(partial(_write, path, form, table.columns, rows))
+        self.notify(text, markup=False)
 
 
-def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> tuple[str]:
+def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> str:
     """What has been written, or why nothing was."""
     from ktui.core.table.export import text_of  # start-up time
 
     try:
-        path = new_file(path)
-        path.write_text(text_of(form, columns, rows), encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text_of(form, columns, rows))
     except OSError as error:
-        return (f"cannot write {path}: {error.strerror}",)
-    return (f"{many(len(rows), 'row')} written to {path}",)
+        return f"cannot write {path}: {error.strerror}"
+    return f"{many(len(rows), 'row')} written to {path}"
 
 
-def new_file(path: Path) -> Path:
-    """Make an empty file of this name, or `name-2` … where there is one: nothing is overwritten."""
-    for number in range(1, 1000):
-        chosen = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
-        try:
-            chosen.touch(exist_ok=False)
-        except FileExistsError:
-            continue
-        return chosen
-    raise FileExistsError(17, "too many exports with that name", str(path))
+def _free(path: Path) -> Path:
+    """This name, or `name-2` … if there is such a file: nothing is overwritten."""
+    names = (path if number == 1 else path.with_stem(f"{path.stem}-{number}") for number in range(1, 1000))
+    return next((name for name in names if not name.exists()), path)

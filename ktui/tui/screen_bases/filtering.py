@@ -13,8 +13,10 @@ from ktui.core.table.filter import FilterError, fields_of
 from ktui.core.table.filter.terms import terms_of
 from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
+from ktui.tui.keys.hints import key_of
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class FilteringScreen(WholeScreen):
     """`/` filters the active table."""
 
     _prompt_for: VTable[Any] | None = None  # the table whose filter is being typed
+    _searched: LineView | None = None  # the text that is being searched
     _filter_serial = 0  # of the carried filter, when it was last taken up here
     _paused = False  # what the frames were last reported it
 
@@ -81,6 +84,9 @@ class FilteringScreen(WholeScreen):
     # Typing.
 
     def action_filter(self) -> None:
+        if isinstance(self.focused, LineView):
+            self._search(self.focused)
+            return
         table = self.active_table()
         if table is None:
             return
@@ -111,12 +117,30 @@ class FilteringScreen(WholeScreen):
         )
         self._prompt_for = table
 
+    def _search(self, view: LineView) -> None:
+        """Search the text that has the focus; `n` and `N` go on from there."""
+
+        def entered(text: str) -> str:
+            view.search(text)
+            self.notify(view.found, markup=False, timeout=2)
+            return ""
+
+        self._searched = view
+        self.query_one(Prompt).open(
+            "/",
+            "",
+            hint=f"{key_of('lines.next')} next · {key_of('lines.previous')} previous",
+            typed=lambda text: "" if view.search(text) != "not found" else "not found",
+            entered=entered,
+        )
+
     @on(Prompt.Closed)
     def _prompt_closed(self, event: Prompt.Closed) -> None:
         table, self._prompt_for = self._prompt_for, None
         if table is not None and not event.kept:
             table.action_clear_filter()
-        target = table or self.active_table()
+        view, self._searched = self._searched, None
+        target: Widget | None = view or table or self.active_table()
         if target is not None:
             target.focus()
         else:

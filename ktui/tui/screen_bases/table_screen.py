@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from textual.widget import Widget
+
 from ktui.tui.screen_bases.copy_export import ExportingScreen
 from ktui.tui.table.vtable import VTable
 
@@ -16,6 +18,10 @@ class TableScreen(ExportingScreen):
     """A screen with tables and a Prompt: filter, sort, hold, choose columns, copy, export, show."""
 
     MODE: ClassVar[str] = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._zoomed: list[Widget] = []  # widgets whose place a zoom has changed
 
     def on_mount(self) -> None:
         for table in self.query(VTable):
@@ -52,6 +58,40 @@ class TableScreen(ExportingScreen):
     def action_follow(self) -> None:
         if table := self.active_table():
             table.action_follow()
+
+    def action_zoom(self) -> None:
+        """Give the focused panel the whole screen; again: all panels."""
+        if self._unzoom():
+            return
+        box = next((each for each in self._around(self.focused) if each.has_class("box")), None)
+        if box is None:
+            self.notify("no panel has the focus", markup=False)
+            return
+        for widget in (box, *self._around(box.parent)):
+            widget.styles.width, widget.styles.height = "100%", "1fr"
+            widget.styles.max_width = widget.styles.max_height = "100%"
+            self._zoomed.append(widget)
+            for sibling in widget.siblings:
+                if sibling.display and isinstance(sibling, Widget):
+                    sibling.styles.display = "none"
+                    self._zoomed.append(sibling)
+
+    def _around(self, widget: object) -> list[Widget]:
+        """A widget of the content and those that it is in, from the inside."""
+        found: list[Widget] = []
+        while isinstance(widget, Widget) and widget.id != "content" and widget is not self:
+            found.append(widget)
+            widget = widget.parent
+        return found
+
+    def _unzoom(self) -> bool:
+        for widget in self._zoomed:
+            widget.display = True  # clearing the rule alone is not noticed
+            for rule in ("width", "height", "max_width", "max_height", "display"):
+                widget.styles.inline.clear_rule(rule)
+        zoomed, self._zoomed = bool(self._zoomed), []
+        self.refresh(layout=True)
+        return zoomed
 
     def action_columns(self) -> None:
         """Choose the columns of the table; the choice is kept for the next run."""

@@ -10,7 +10,7 @@ from textual import events
 from textual.content import Content
 from textual.strip import Strip
 
-from ktui.core.table.columns import Column, plain
+from ktui.core.table.columns import Column
 from ktui.tui.table.painting import Painter, SortBy
 from ktui.tui.table.view import HEADER, CursorView
 from ktui.tui.widgets.lines import Runs
@@ -133,10 +133,9 @@ class GridView(CursorView[Row]):
 
     @property
     def row_text(self) -> str:
-        """The cells of the row under the cursor that show, uncropped, with tabs between them."""
-        if self.row is None:
-            return ""
-        return "\t".join(plain(fitted.column.cell(self.row)) for fitted in self.painter.fitted)
+        """The raw values of the row under the cursor in the columns that show, with tabs between them."""
+        values = [] if self.row is None else [each.column.value_of(self.row) for each in self.painter.fitted]
+        return "\t".join("" if value is None else str(value) for value in values)
 
     @property
     def telling_text(self) -> str:

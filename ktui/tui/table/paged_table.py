@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from textual.geometry import Size
@@ -17,7 +17,12 @@ Row = TypeVar("Row")
 
 
 class WantingTable(VTable[Row]):
-    """Rows come from elsewhere, page by page: it says which it shows or is about to."""
+    """Rows come from elsewhere, page by page: it says which it shows or is about to.
+
+    `read_all` reads all rows that it stands for, for a file. Raises ClientError.
+    """
+
+    read_all: Callable[[], Awaitable[Sequence[Any]]] | None = None
 
     class Wanted(Message):
         """Rows `first` … `last` (inclusive) are in view or about to be."""
@@ -71,6 +76,31 @@ class PagedTable(WantingTable[Row]):
             self.post_message(self.Filtered(self, text.strip()))
             self.refresh_bindings()
 
+    class Sorted(Message):
+        """Another order is wanted: the owner of the rows has them sorted. `column` "": their own order."""
+
+        def __init__(self, table: PagedTable[Any], column: str, descending: bool) -> None:
+            super().__init__()
+            self.table = table
+            self.column = column
+            self.descending = descending
+
     def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
-        """Rows stay in the order in which they are paged."""
-        self.app.notify("paged rows cannot be sorted", timeout=3)
+        """Have all rows sorted by their owner, by one column; again: the other way round."""
+        column = next(each for each in self.columns if each.id == column_id)
+        if descending is None:
+            again = bool(self.sort_by) and self.sort_by[0][0] == column_id
+            descending = not self.sort_by[0][1] if again else column.descending
+        self._sorted(column_id, descending)
+
+    def unsort(self) -> None:
+        self._sorted("", False)
+
+    def action_sort_turn(self) -> None:
+        if self.sort_by:
+            self._sorted(self.sort_by[0][0], not self.sort_by[0][1])
+
+    def _sorted(self, column: str, descending: bool) -> None:
+        self.sort_by = ((column, descending),) if column else ()
+        self.post_message(self.Sorted(self, column, descending))
+        self.refresh()

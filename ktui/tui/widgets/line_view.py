@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from rich.style import Style
 from textual.binding import BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -14,6 +17,7 @@ from textual.strip import Strip
 from ktui.core.object_lines import Line
 from ktui.tui.keys import bindings as keys
 
+_HIT = Style(reverse=True)
 ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain", "added", "removed")
 
 
@@ -40,6 +44,9 @@ class LineView(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines: list[Line] = []
+        self._sought = ""  # in lower case
+        self._found: list[int] = []  # the lines that contain it
+        self._at = -1  # the one of them that was gone to
 
     @property
     def lines(self) -> list[Line]:
@@ -53,10 +60,61 @@ class LineView(ScrollView, can_focus=True):
     def show(self, lines: list[Line]) -> None:
         """Replace what is shown and go back to its beginning."""
         self._lines = lines
+        self._seek()
         width = max((sum(cell_len(span.text) for span in line) for line in lines), default=0)
         self.virtual_size = Size(width, len(lines))
         self.scroll_to(0, 0, animate=False)
         self.refresh()
+
+    # Searching.
+
+    def search(self, text: str) -> str:
+        """Mark a text in all lines and go to the first that contains it; says what was found."""
+        self._sought = text.lower()
+        self._seek()
+        if not text:
+            self.refresh()
+            return ""
+        top = self.scroll_offset.y
+        self._at = next((place for place, row in enumerate(self._found) if row >= top), 0) - 1
+        return self.action_next_match(1)
+
+    def _seek(self) -> None:
+        texts = ("".join(span.text for span in line).lower() for line in self._lines) if self._sought else ()
+        self._found = [row for row, text in enumerate(texts) if self._sought in text]
+        self._at = -1
+
+    def action_next_match(self, step: int) -> str:
+        """Go to the next line that contains what was searched for; after the last comes the first."""
+        if self._found:
+            self._at = (self._at + step) % len(self._found)
+            row, height = self._found[self._at], self.scrollable_content_region.height
+            if not 0 <= row - self.scroll_offset.y < height:
+                self.scroll_to(y=max(0, row - height // 3), animate=False)
+        self.refresh()
+        return self.found
+
+    @property
+    def found(self) -> str:
+        """`line 3 of 12 that match`; "" while nothing is searched for."""
+        if not self._sought:
+            return ""
+        return f"line {self._at + 1} of {len(self._found)} that match" if self._found else "not found"
+
+    def _marked(self, row: int) -> list[tuple[str, str, bool]]:
+        """The spans of a line, cut where the text that was searched for begins and ends."""
+        line = self._lines[row]
+        text = "".join(span.text for span in line).lower()
+        cuts = [match.span() for match in re.finditer(re.escape(self._sought), text)] if self._sought else []
+        pieces, start = [], 0
+        for span in line:
+            edges = {0, len(span.text)}
+            edges |= {edge - start for cut in cuts for edge in cut if 0 < edge - start < len(span.text)}
+            for left, right in pairwise(sorted(edges)):
+                hit = any(begin <= start + left < end for begin, end in cuts)
+                pieces.append((span.text[left:right], span.role, hit))
+            start += len(span.text)
+        return pieces
 
     def render_line(self, y: int) -> Strip:
         left, top = self.scroll_offset
@@ -64,8 +122,8 @@ class LineView(ScrollView, can_focus=True):
         row = top + y
         if row >= len(self._lines):
             return Strip.blank(width, base)
-        segments = [
-            Segment(span.text, base + self.get_component_rich_style(f"lines--{span.role}", partial=True))
-            for span in self._lines[row]
-        ]
+        segments = []
+        for text, role, hit in self._marked(row):
+            style = base + self.get_component_rich_style(f"lines--{role}", partial=True)
+            segments.append(Segment(text, style + _HIT if hit else style))
         return Strip(segments).crop_extend(left, left + width, base)
