@@ -176,8 +176,8 @@ async def test_export_writes_what_is_shown(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL) as pilot:
-        await pilot.press("slash", *"route:E", "enter", "e")
-        await pilot.pause()
+        await pilot.press("slash", *"route:E", "enter", "e", "enter")
+        await app.workers.wait_for_complete()
     (path,) = tmp_path.glob("ktui-overview-*.csv")
     lines = path.read_text().splitlines()
     assert lines[0].startswith("route,time,client,request") and len(lines) == 4

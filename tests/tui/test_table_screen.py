@@ -15,6 +15,7 @@ from ktui.tui.dialogs.filter_help import FilterHelpScreen
 from ktui.tui.dialogs.sort import SortScreen
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.table.vtable import VTable
+from tests.tui.asking import until
 from tests.tui.tabling import Read, TablesApp, reads
 
 pytestmark = pytest.mark.anyio
@@ -220,7 +221,7 @@ async def test_copying_takes_the_telling_cell_then_the_row(app: TablesApp) -> No
         await pilot.press("home", "c")
         assert app.clipboard == "kubelet"
         await pilot.press("c")
-        assert app.clipboard == "E\tkubelet\t0.0\t0"
+        assert app.clipboard == "E etcd\tkubelet\t0.0\t0"
         await pilot.press("down", "c")
         assert app.clipboard == "cilium-agent"
 
@@ -228,8 +229,10 @@ async def test_copying_takes_the_telling_cell_then_the_row(app: TablesApp) -> No
 async def test_exports_overwrite_nothing_and_hold_no_formula(app: TablesApp, tmp_path: Path) -> None:
     async with app.run_test(size=SIZE) as pilot:
         app.table.set_rows(reads(3))
-        await pilot.press("e", "e", "E")
-        await pilot.pause()
+        for key, count in (("e", 1), ("e", 2), ("E", 3)):
+            await pilot.press(key, "enter")
+            await until(pilot, lambda count=count: len(list(tmp_path.glob("ktui-log-*"))) == count)
+        await app.workers.wait_for_complete()
     first, second = sorted(tmp_path.glob("ktui-log-*.csv"), key=lambda path: len(path.name))
     assert second.stem == f"{first.stem}-2"
     lines = list(csv.reader(first.read_text().splitlines()))

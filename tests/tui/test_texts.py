@@ -119,11 +119,11 @@ async def test_a_panel_alone_and_all_again() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL) as pilot:
         await until_shown(pilot, "RV progress", "watch caches")
-        await pilot.press("z")
+        await pilot.press("Z")
         await pilot.pause()
         assert "RV progress" not in shown(app) and "requests · reads" in shown(app)
         assert app.screen.query_one("#requests").size.width > NORMAL[0] - 8
-        await pilot.press("z")
+        await pilot.press("Z")
         await until_shown(pilot, "RV progress", "watch caches")
 
 

@@ -100,11 +100,11 @@ class EtcdPanes(ServerPane):
             self.prefixes.say(self.prefixes.table, self.asking.why_no_answer())
         elif client is not self._asked_of or state.head.histories != self._histories:
             self._asked_of, self._histories = client, state.head.histories
-            self._read_anew(state)
+            self._start_over(state)
         elif self.prefixes.may_ask_again(state):
             self._plant(self.prefixes.branches.root)
 
-    def _read_anew(self, state: State) -> None:
+    def _start_over(self, state: State) -> None:
         """Of another server, or another history of etcd: everything, from where the user stands."""
         prefix = self.keys.list.prefix
         key = self.value.detail.key if self.value.detail is not None else ""

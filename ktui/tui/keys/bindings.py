@@ -69,7 +69,7 @@ APP: Bindings = [
     _hidden("export", "e", "screen.export", "write all rows to a CSV file", "export"),
     _hidden("export.json", "E", "screen.export('json')", "write all rows to a JSON file"),
     _hidden("copy", "c", "screen.copy", "copy the selection; again: its other forms, the row's raw values"),
-    _hidden("zoom", "z", "screen.zoom", "the focused panel alone, or all again", "zoom"),
+    _hidden("zoom", "Z", "screen.zoom", "the focused panel alone, or all again", "zoom"),
     _hidden("columns", "C", "screen.columns", "choose the columns of the table"),
     _hidden("follow", "F", "screen.follow", "stop or resume following new rows"),
     _hidden("elsewhere", "o", "screen.elsewhere",

@@ -27,6 +27,8 @@ HIDDEN = {
     "lab.page": "replay.mark_forward",
     "lab.pages": "object",
     "lab.compare": "restart",
+    "lines.next": "replay.mark_forward",  # only while a text has the focus
+    "lines.previous": "replay.mark_back",
 }
 
 
