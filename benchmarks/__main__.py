@@ -4,7 +4,8 @@ Starts an embedded etcd, fills it with pods, starts `ktui serve` over it and
 measures what issue reports and README claim: reads over one kept-alive TLS
 connection (HTTP/1.1, no compression), the same ones while 2,000 pods a second
 are written, full LISTs with GETs beside them, and 100 watchers of everything.
-Forms other than JSON: python -m benchmarks.forms. The codec by itself: python -m benchmarks.codec. Audit logs: python -m benchmarks.audit.
+The codec by itself: python -m benchmarks.codec. Audit logs: python -m benchmarks.audit.
+Other forms than JSON: python -m benchmarks.forms.
 """
 
 from __future__ import annotations
