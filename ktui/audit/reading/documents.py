@@ -16,6 +16,7 @@ _IN_STRING = re.compile(rb'(?:[^"\\\n]++|\\[^\n])*+')
 # The end of an object: another value follows, or the array ends.
 _END = re.compile(rb"\}(?=\s*+,?\s*+[{\]])")
 _GUESSES = 4
+_DEEPEST = 2000  # beyond what a decoder reads
 _decode = msgspec.json.Decoder(msgspec.Raw).decode
 _EVENT = re.compile(rb'\{\s*"kind"\s*:\s*"Event"|\{[^{}]{0,2000}"auditID"')
 
@@ -112,6 +113,8 @@ class Documents:
             if token == 0x7B or self._depth:
                 self._start = self._start if self._depth else at
                 self._depth += 1
+                if self._depth > _DEEPEST:
+                    self._give_up(found)
         elif self._depth:
             self._depth -= 1
             if not self._depth:
@@ -172,11 +175,15 @@ class Documents:
         if self._depth and self._opened < _OPENED:
             self._open()
             return True
-        found.append(head)
-        self._reset()
-        self._lost = True
+        self._give_up(found)
         self._at = len(self._buffer)
         return False
+
+    def _give_up(self, found: list[bytes | LongLine]) -> None:
+        """Nothing in this value is read: its start says why."""
+        found.append(self._long or bytes(self._buffer[self._start : self._start + LONGEST]))
+        self._reset()
+        self._lost = True
 
     def _open(self) -> None:
         """Read what is in the value, instead of it."""
