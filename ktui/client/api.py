@@ -328,6 +328,15 @@ def tls_fault(error: BaseException | None) -> str:
     return ""
 
 
+def tls_alert(error: BaseException | None) -> str:
+    """Why one side ended TLS, in OpenSSL's words ("alert certificate required"); "" when that was not it."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return (error.reason or str(error)).lower().replace("_", " ")
+        error = error.__cause__ or error.__context__
+    return ""
+
+
 def connect_fault(error: BaseException | None) -> str:
     """The system's own word for why there is no connection: "connection refused"."""
     while error is not None:
@@ -348,6 +357,8 @@ def clear_errors(connection: ServerConnection) -> Iterator[None]:
         if text := tls_fault(error):
             untrusted = f"the certificate of {url} is not to be trusted: {text}"
             raise ClientError(f"{untrusted} ({connection.untrusted})") from error
+        if text := tls_alert(error):
+            raise ClientError(f"{url} and ktui agree on no TLS connection ({text})") from error
         raise ClientError(f"no server answers at {url} ({connect_fault(error)})") from error
     except httpx.ProxyError as error:
         raise ClientError(f"the proxy to {url} refuses: {error}") from error
@@ -355,5 +366,7 @@ def clear_errors(connection: ServerConnection) -> Iterator[None]:
         raise ClientError(f"the server at {url} did not answer in time") from error
     except httpx.InvalidURL as error:
         raise ClientError(f"no request to {url} can be made of this path: {error}") from error
-    except (httpx.HTTPError, httpx.StreamError) as error:
-        raise ClientError(f"the connection to {url} broke off ({error or type(error).__name__})") from error
+    except (httpx.HTTPError, httpx.StreamError, ssl.SSLError) as error:
+        # With TLS 1.3 a server refuses a client's certificate only after the handshake.
+        why = tls_alert(error) or str(error) or type(error).__name__
+        raise ClientError(f"the connection to {url} broke off ({why})") from error
