@@ -11,11 +11,16 @@ import ktui
 OWN = {
     "apiserver/http/lifespan.py",  # startup and shutdown wait for it
     "apiserver/http/request.py",  # its request waits for it
+    "apiserver/pages/etcd.py",  # its request waits for it
     "cacher/etcd_watch.py",  # its client's stream ends with the error
     "cacher/resource_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
+    "cli/server/faults.py",  # its end is a marker in the telemetry, and `end` waits for it
     "etcd/connection_liveness.py",  # within a supervised task
+    "etcd/injection/gateway.py",  # its watch waits for it
+    "etcd/injection/proxy.py",  # in groups that their connection waits for
     "etcd/watch.py",  # sends one message; the reader of the stream gets the error
+    "storage/churn.py",  # its reader waits for the batch
     "storage/reading.py",  # the reader waits for the page
 }
 PACKAGES = ("etcd", "storage", "cacher", "writes", "apiserver", "cli/server", "telemetry")

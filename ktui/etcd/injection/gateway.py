@@ -8,6 +8,8 @@ from typing import Any
 
 import grpc
 
+from ktui.supervision import stop
+
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 WATCH = "/etcdserverpb.Watch/Watch"
 
@@ -81,5 +83,5 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
                     await context.write(answer)
         finally:
             self._open.discard(call)
-            passing.cancel()
             call.cancel()
+            await stop(passing)
