@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import pytest
 
-from ktui.etcd import endpoints, liveness, rpcs, transport
+from ktui.etcd import connection_liveness, endpoints, rpcs, transport
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -55,8 +55,8 @@ def patient_connections() -> Iterator[None]:
         patch.setattr(rpcs, "STATUS", replace(rpcs.STATUS, timeout=60.0))
         patch.setattr(transport, "AUTHENTICATE", replace(transport.AUTHENTICATE, timeout=60.0))
         patch.setattr(endpoints, "_OPTIONS", connecting_within(60_000))
-        patch.setattr(liveness, "QUIET_SECONDS", 3_600.0)
-        patch.setattr(liveness, "HEARD_SECONDS", 3_600.0)
+        patch.setattr(connection_liveness, "QUIET_SECONDS", 3_600.0)
+        patch.setattr(connection_liveness, "HEARD_SECONDS", 3_600.0)
         yield
 
 

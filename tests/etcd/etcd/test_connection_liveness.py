@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ktui.contract.events import EtcdHealth
-from ktui.etcd import endpoints, liveness
+from ktui.etcd import connection_liveness, endpoints
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.errors import ConnectionLostError
@@ -26,10 +26,10 @@ def watchful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only liveness finds out: gRPC itself never asks whether etcd is still there."""
     kept = [option for option in endpoints._OPTIONS if "keepalive" not in option[0]]
     monkeypatch.setattr(endpoints, "_OPTIONS", kept)
-    monkeypatch.setattr(liveness, "TICK_SECONDS", 0.01)
-    monkeypatch.setattr(liveness, "QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(liveness, "ANSWER_SECONDS", 0.2)
-    monkeypatch.setattr(liveness, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(connection_liveness, "TICK_SECONDS", 0.01)
+    monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(connection_liveness, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(connection_liveness, "GRACE_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -106,8 +106,8 @@ async def test_a_write_in_flight_is_not_repeated(
 
 async def test_a_stopped_etcd_is_waited_for(etcd_of_ours: ShotEtcd, monkeypatch: pytest.MonkeyPatch) -> None:
     """No other connection answers either: none is given up, and nothing that waits is disturbed."""
-    monkeypatch.setattr(liveness, "REPLACE_SECONDS", 0.1)
-    monkeypatch.setattr(liveness, "GRACE_SECONDS", 60.0)
+    monkeypatch.setattr(connection_liveness, "REPLACE_SECONDS", 0.1)
+    monkeypatch.setattr(connection_liveness, "GRACE_SECONDS", 60.0)
     bus = Bus()
     subscription = bus.subscribe()
     async with linked(etcd_of_ours, 1, bus) as (client, _):
