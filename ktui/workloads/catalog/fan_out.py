@@ -81,11 +81,14 @@ async def run(context: LoadContext) -> None:
     context.account.observers.append(sample)
     try:
         while True:
-            async with asyncio.TaskGroup() as group:
-                watches = [group.create_task(watch) for watch in await _watches(context, seen)]
-                await _write(context, seen, len(watches))
-                for task in watches:
-                    task.cancel()
+            try:
+                async with asyncio.TaskGroup() as group:
+                    watches = [group.create_task(watch) for watch in await _watches(context, seen)]
+                    await _write(context, seen, len(watches))
+                    for task in watches:
+                        task.cancel()
+            finally:
+                seen.fold(0.0)  # before later writes: one that was cut off has no answer
     finally:
         context.account.observers.remove(sample)
 

@@ -49,7 +49,7 @@ async def summary_when(
     counted = dict(grown - Counter(LIST=2))
     assert counted == total["verbs"], (counted, total["verbs"])
     # No test has taken live figures yet: all seconds are in one.
-    shown = live_second(run, 0.0, "")
+    shown = live_second(run, 0.0)
     errors = shown.routes.pop("!", 0)
     assert sum(shown.routes.values()) == total["requests"] and errors == total["failed"] + total["rejected"]
     assert (shown.etcd_rpcs, shown.etcd_bytes) == (total["etcd_rpcs"], total["etcd_bytes"])
