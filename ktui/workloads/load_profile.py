@@ -48,6 +48,7 @@ class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     name: str = ""
     limit: int = 0
     selector: str = ""
+    kperf_selector: str = msgspec.field(name="seletor", default="")  # as kperf spells it in LISTs
     field_selector: str = ""
 
     def path(self, **more: str) -> str:
@@ -55,7 +56,11 @@ class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         place = f"/namespaces/{self.namespace}" if self.namespace else ""
         name = f"/{self.name}" if self.name else ""
-        found = {"labelSelector": self.selector, "fieldSelector": self.field_selector, **more}
+        found = {
+            "labelSelector": self.selector or self.kperf_selector,
+            "fieldSelector": self.field_selector,
+            **more,
+        }
         if self.limit and not name:
             found["limit"] = str(self.limit)
         query = "&".join(f"{key}={quote(value, safe='')}" for key, value in found.items() if value)

@@ -14,6 +14,7 @@ import yaml
 
 from ktui.audit.formats.record import LoggedRequest
 from ktui.cli.main import main
+from ktui.workloads.registry import find_workload
 from tests.unit.audit import carriers
 from tests.unit.audit.carriers import compact, joined, plain_log
 from tests.unit.audit.logs import audit_event, copies
@@ -256,6 +257,9 @@ def test_the_load_has_the_shares_that_were_observed(audit: Any, tmp_path: Path) 
         "group": "apps", "version": "v1", "resource": "deployments", "namespace": "shop",
         "seletor": "app=web", "limit": 50,
     }  # fmt: skip
+    load = tmp_path / "load.yaml"
+    load.write_text(out)
+    assert find_workload(str(load)).name == "load"  # `ktui workload run` takes it
 
 
 # Comparisons.

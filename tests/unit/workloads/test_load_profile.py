@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ktui.workloads.load_profile import ProfileTarget
@@ -26,7 +27,7 @@ loadProfile:
     requests:
     - staleList: {version: v1, resource: pods}
       shares: 1000
-    - quorumList: {version: v1, resource: pods, limit: 1000, namespace: default, seletor: ignored}
+    - quorumList: {version: v1, resource: pods, limit: 1000, namespace: default, seletor: app=web}
       shares: 100
 """
 
@@ -38,8 +39,7 @@ def written(tmp_path: Path, text: str, name: str = "load.yaml") -> str:
 
 
 def test_kperf_s_own_words(tmp_path: Path) -> None:
-    text = KPERF.replace(", seletor: ignored", "")
-    workload = find_workload(written(tmp_path, text))
+    workload = find_workload(written(tmp_path, KPERF))
     assert workload.name == "load"
     assert "node100-pod10k" in workload.sentence and "reads no quorum" in workload.sentence
 
@@ -55,7 +55,7 @@ def test_the_same_as_toml(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (KPERF, "seletor"),
+        (KPERF.replace("seletor", "labels"), "labels"),
         ("specs: [{total: 1, requests: [{shares: 1, put: {}}]}]", "put is not supported"),
         ("specs: [{total: 1, requests: [{shares: 1}]}]", "one of staleList"),
         ("specs: [{requests: []}]", "give total"),
@@ -80,6 +80,8 @@ def test_a_missing_file() -> None:
 
 
 def test_paths() -> None:
+    kperf = msgspec.convert({"resource": "pods", "version": "v1", "seletor": "app=web"}, ProfileTarget)
+    assert kperf.path() == "/api/v1/pods?labelSelector=app%3Dweb"
     target = ProfileTarget(
         resource="deployments", version="v1", group="apps", namespace="shop", selector="app=web"
     )
