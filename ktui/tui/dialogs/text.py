@@ -65,7 +65,7 @@ class TextScreen(Dialog[None]):
         self._say("")
 
     def _say(self, found: str) -> None:
-        hints = key_hints(("text.search", "searches"), ("text.copy", "copies"), ("text.leave", "closes"))
+        hints = key_hints(("text.search", "searches"), ("text.copy", "copies"), ("text.close", "closes"))
         self.query_one(Vertical).border_subtitle = line((f"{found} · " if found else "", "$accent")) + hints
 
     def action_search(self) -> None:

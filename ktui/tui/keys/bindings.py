@@ -27,8 +27,13 @@ def _hidden(id_: str, keys: str, action: str, tooltip: str, label: str = "", **m
     return Binding(keys, action, label, show=False, id=id_, tooltip=tooltip, **more)
 
 
-def _replay(what: str, keys: str, action: str, tooltip: str, display: str | None = None) -> Binding:
-    return _hidden(f"replay.{what}", keys, f"replay_{action}", tooltip, what, key_display=display)
+def _replay(
+    what: str, keys: str, action: str, tooltip: str, display: str | None = None, label: str = ""
+) -> Binding:
+    """`label`: the footer shows it, for this key and the one for the other direction."""
+    make = _key if label else _hidden
+    more = {"label": label or what, "tooltip": tooltip}
+    return make(f"replay.{what}", keys, f"replay_{action}", **more, key_display=display)
 
 
 RECORDING: Bindings = [
@@ -38,15 +43,17 @@ RECORDING: Bindings = [
 
 # They act only in a replay.
 REPLAY: Bindings = [
-    _replay("back", "comma", "seek(-5)", "5 s back in the recording", ","),
+    _replay("back", "comma", "seek(-5)", "5 s back in the recording, or forward", ",.", "seek"),
     _replay("forward", "full_stop", "seek(5)", "5 s forward in the recording", "."),
     _replay("far_back", "shift+left", "seek(-60)", "a minute back in the recording"),
     _replay("far_forward", "shift+right", "seek(60)", "a minute forward in the recording"),
     _replay("start", "shift+home", "start", "start of the recording"),
     _replay("end", "shift+end", "end", "end of the recording"),
-    _replay("event_back", "left_curly_bracket", "step(-1)", "pause, one event back", "{"),
+    _replay(
+        "event_back", "left_curly_bracket", "step(-1)", "pause, one event back, or forward", "{}", "step"
+    ),
     _replay("event_forward", "right_curly_bracket", "step(1)", "pause, one event forward", "}"),
-    _replay("slower", "less_than_sign,minus", "slower", "half the speed", "<"),
+    _replay("slower", "less_than_sign,minus", "slower", "half the speed, or twice", "<>", "speed"),
     _replay("faster", "greater_than_sign,plus", "faster", "twice the speed, up to max", ">"),
     _replay("mark_forward", "n", "mark(1)", "next marker"),
     _replay("mark_back", "N", "mark(-1)", "previous marker"),
@@ -247,8 +254,7 @@ AUDIT: Bindings = [
 ]  # fmt: skip
 
 CLOSE_TEXT: Bindings = [
-    _key("text.leave", "escape", "leave", "close", "close, or end the search"),
-    _key("text.close", "y,q", "dismiss", "close", "close"),
+    _key("text.close", "escape,y,q", "leave", "close", "close, or end the search"),
     _key("text.search", "slash", "search", "search", "search the text", key_display="/"),
     _key("text.copy", "c", "copy", "copy", "copy the whole text to the clipboard"),
 ]
