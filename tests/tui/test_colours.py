@@ -83,7 +83,7 @@ def test_the_simulation_knows_red_from_green() -> None:
 @pytest.mark.parametrize("name", THEMES)
 def test_a_theme_on_the_overview(snap_compare: Callable[..., bool], name: str) -> None:
     app = still_app(demo_events(), preferences=Preferences(theme=name))
-    assert snap_compare(app, says=("48,213", "waiting for the watch cache"), terminal_size=NORMAL)
+    assert snap_compare(app, says=("rev 48,213", "waiting for the watch cache"), terminal_size=NORMAL)
 
 
 HERE = Path(ktui.tui.__file__).parent

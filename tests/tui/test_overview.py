@@ -19,7 +19,8 @@ Snap = Callable[..., bool]
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL, WIDE])
 def test_overview(snap_compare: Snap, size: tuple[int, int]) -> None:
-    says = ("48,213", "RV progress", "waiting for the watch cache")
+    revision = "revision 48,213" if size == WIDE else "rev 48,213"
+    says = (revision, "RV progress", "waiting for the watch cache")
     assert snap_compare(still_app(demo_events()), says=says, terminal_size=size)
 
 

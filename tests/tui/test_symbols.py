@@ -85,14 +85,14 @@ def test_text_of_other_scripts_keeps_its_width() -> None:
 
 @pytest.mark.picture
 def test_the_overview_in_ascii(snap_compare: Callable[..., bool]) -> None:
-    says = ("48,213", "waiting for the watch cache")
+    says = ("rev 48,213", "waiting for the watch cache")
     assert snap_compare(still_app(demo_events(), preferences=ASCII), says=says, terminal_size=NORMAL)
 
 
 @pytest.mark.picture
 def test_the_overview_in_blocks(snap_compare: Callable[..., bool]) -> None:
     app = still_app(demo_events(), preferences=Preferences(symbols="block"))
-    assert snap_compare(app, says=("48,213", "waiting for the watch cache"), terminal_size=NORMAL)
+    assert snap_compare(app, says=("rev 48,213", "waiting for the watch cache"), terminal_size=NORMAL)
 
 
 @pytest.mark.parametrize("mode", [mode.name for mode in MODES])
@@ -164,5 +164,5 @@ def test_the_overview_without_colours(
     snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    says = ("48,213", "waiting for the watch cache")
+    says = ("rev 48,213", "waiting for the watch cache")
     assert snap_compare(still_app(demo_events()), says=says, terminal_size=NORMAL)
