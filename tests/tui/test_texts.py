@@ -14,7 +14,7 @@ from ktui.tui.widgets.line_view import LineView
 from .asking import asking_app, until, until_shown
 from .etcd import put_cursor, show_first_key
 from .fake_server import PODS, FakeServer
-from .still import NORMAL, demo_events, shown, still_app
+from .still import NORMAL, SMALL, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
 
@@ -133,3 +133,10 @@ async def test_ctrl_c_leaves_from_anywhere() -> None:
         await pilot.press("slash", "x", "ctrl+c")
         await pilot.pause()
     assert app.interrupted and app.return_code == 0
+
+
+async def test_choices_in_an_error_are_whole_at_80_columns() -> None:
+    app = asking_app()
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("colon", *"theme blue", "enter")
+        await until(pilot, lambda: any("ktui-tritanopia" in each.message for each in app._notifications))

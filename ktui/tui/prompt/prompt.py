@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -128,6 +129,8 @@ class Prompt(Horizontal):
         problem = self._entered(text)
         if problem:
             self._say(problem, text)
+            if cell_len(problem) > self.query_one("#prompt-hint").size.width:  # choices are not cut
+                self.notify(safe(problem), severity="error", markup=False)
             return
         if self._past is not None:
             self._past.add(text)
