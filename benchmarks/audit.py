@@ -13,6 +13,7 @@ the gigabyte that has to fit into 200 MB of memory.
 import argparse
 import gzip
 import json
+import re
 import resource
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,6 +34,7 @@ from tests.unit.audit.logs import traffic
 
 # This many different lines, repeated.
 LINES = 20_000
+_AUDIT_ID = re.compile(rb'(audit-ID="|"auditID":")')
 
 
 def main() -> None:
@@ -84,12 +86,14 @@ def _used() -> float:
 
 
 def _write(path: Path, size: int, wanted: Callable[[bytes], bool] = lambda line: True) -> int:
-    """Bytes of log that were written (unpacked)."""
+    """Bytes of log that were written (unpacked). Each repetition has audit-IDs of its own."""
     block = b"\n".join(filter(wanted, islice(traffic(1), LINES))) + b"\n"
     written = 0
     with gzip.open(path, "wb", 1) if path.suffix == ".gz" else path.open("wb") as file:
-        while written < size:
-            written += file.write(block)
+        for turn in count():
+            if written >= size:
+                break
+            written += file.write(_AUDIT_ID.sub(rb"\g<1>%x-" % turn, block))
     return written
 
 
