@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ktui.contract.events import (
     AnyEvent,
+    CacheProbe,
     CacheStatus,
     Dropped,
     EtcdCall,
@@ -17,7 +18,9 @@ from ktui.contract.events import (
     EtcdProgress,
     EtcdUsage,
     FanOut,
+    FlowConfig,
     LevelScrape,
+    LevelsDump,
     LiveServer,
     LiveStatus,
     Marker,
@@ -252,4 +255,7 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     ResourceScrape: _live,
     LevelScrape: _live,
     RequestsDump: _live,
+    LevelsDump: _live,
+    FlowConfig: _live,
+    CacheProbe: _live,
 }

@@ -70,3 +70,8 @@ def _live(state: State) -> Iterator[AnyEvent]:
         yield row.scrape
         if row.dump is not None:
             yield row.dump
+        if row.levels_dump is not None:
+            yield row.levels_dump
+        yield from row.probes.values()
+    if live.flow is not None:
+        yield live.flow

@@ -53,6 +53,14 @@ RULES: tuple[tuple[Rule, str], ...] = (
         Rule(api_groups=("coordination.k8s.io",), resources=("leases",), verbs=("list",)),
         "how many kube-apiserver replicas there are",
     ),
+    (
+        Rule(
+            api_groups=("flowcontrol.apiserver.k8s.io",),
+            resources=("flowschemas", "prioritylevelconfigurations"),
+            verbs=("list",),
+        ),
+        "how flow control is configured: shares, queues, which requests go to which level",
+    ),
 )
 
 

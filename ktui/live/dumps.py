@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator
 
-from ktui.contract.events.live import RunningRequest
+from ktui.contract.events.live import LevelSample, QueueSample, RunningRequest
 
 MOST_REQUESTS = 5_000  # of a dump: a kube-apiserver admits some hundreds at a time
 OWN_PATHS = "/debug/api_priority_and_fairness"
@@ -30,6 +31,37 @@ def requests_of(dump: str) -> list[RunningRequest]:
         if (request := _request(parts)) is not None and not request.path.startswith(OWN_PATHS):
             found.append(request)
     return found
+
+
+def levels_of(dump: str) -> list[LevelSample]:
+    """The priority levels of `dump_priority_levels`; a line that is not one is left out."""
+    found = []
+    for parts in _rows(dump, 6):
+        numbers = [int(part[:15]) for part in (parts[1], parts[4], parts[5]) if part.isdecimal()]
+        if len(numbers) == 3:
+            queues, waiting, executing = numbers
+            found.append(
+                LevelSample(parts[0], queues, parts[2] == "true", parts[3] == "true", waiting, executing)
+            )
+    return found
+
+
+def queues_of(dump: str) -> list[QueueSample]:
+    """The queues of `dump_queues` that have requests."""
+    found = []
+    for parts in _rows(dump, 5):
+        if all(part.isdecimal() for part in parts[1:5]):
+            numbers = [int(part[:15]) for part in parts[1:5]]
+            if any(numbers[1:]):
+                found.append(QueueSample(parts[0], *numbers))
+    return found
+
+
+def _rows(dump: str, columns: int) -> Iterator[list[str]]:
+    for text in dump.splitlines()[1 : MOST_REQUESTS + 1]:
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) >= columns:
+            yield parts
 
 
 def _request(parts: list[str]) -> RunningRequest | None:

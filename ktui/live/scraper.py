@@ -9,13 +9,23 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 
+import msgspec
+
 from ktui import __version__
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events import AnyEvent
-from ktui.contract.events.live import LiveStatus, ReplicaScrape, RequestsDump
-from ktui.live.dumps import requests_of
+from ktui.contract.events.live import (
+    CacheProbe,
+    FlowConfig,
+    LevelsDump,
+    LiveStatus,
+    ReplicaScrape,
+    RequestsDump,
+)
+from ktui.live.dumps import levels_of, queues_of, requests_of
+from ktui.live.probes import decode_list, probe_paths
 from ktui.live.replica_connection import METRICS, TEXT, ReplicaConnection, Scrape
 from ktui.live.replica_pool import ReplicaPool
 from ktui.live.server_details import ServerDetails
@@ -27,7 +37,9 @@ SLOW_MS = 1_000.0  # a scrape that takes longer: the next ones come less often
 DUMP_SECONDS = 1.0
 DETAILS_SECONDS = 60.0  # between two reads of readiness and Leases
 STATUS_SECONDS = 5.0
-DUMP = "/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1"
+_DUMPS = "/debug/api_priority_and_fairness"
+DUMP = f"{_DUMPS}/dump_requests?includeRequestDetails=1"
+LEVELS, QUEUES = f"{_DUMPS}/dump_priority_levels", f"{_DUMPS}/dump_queues"
 
 Connect = Callable[[], KubeConnection]  # reads the kubeconfig; runs a program for credentials: in a thread
 
@@ -52,6 +64,7 @@ class Scraper:
         self._announcer = ServerAnnouncer()
         self._load = Load()
         self.details = ServerDetails(clock)
+        self._flow: FlowConfig | None = None
         self.problem = ""
 
     @property
@@ -64,7 +77,7 @@ class Scraper:
         self._pool.start()
         await self.details.read_version(self._pool.first)
         await self.details.refresh(self._pool.first)
-        return self._server()
+        return [*self._server(), *await self._read_flow()]
 
     async def close(self) -> None:
         await self._pool.close()
@@ -75,7 +88,7 @@ class Scraper:
         A scrape that fails is reported and tried again.
         """
         loop = asyncio.get_running_loop()
-        yield await self.scrape()
+        yield [*await self.scrape(), *await self.dump_levels()]
         scraped = reported = refreshed = loop.time()
         end = None if seconds is None else scraped + seconds
         while end is None or loop.time() < end:
@@ -87,10 +100,10 @@ class Scraper:
             if now - refreshed >= DETAILS_SECONDS:
                 refreshed = now
                 await self.details.refresh(self._pool.first)
-                yield self._server()
+                yield [*self._server(), *await self._read_flow()]
             if now - scraped >= self._interval:
                 scraped = reported = now
-                yield await self.scrape()
+                yield [*await self.scrape(), *await self.dump_levels()]
             elif now - reported >= STATUS_SECONDS:
                 reported = now
                 yield [self._status()]
@@ -131,6 +144,50 @@ class Scraper:
             requests = requests_of(content.decode("utf-8", "replace"))
             events.append(RequestsDump(at=at, replica=connection.replica, requests=requests))
         return events
+
+    async def dump_levels(self) -> list[AnyEvent]:
+        """Priority levels and busy queues of each replica, as often as metrics: queues are a long page."""
+        events: list[AnyEvent] = []
+        if self.details.refusals.refused(LEVELS) or self.problem:
+            return events
+        for connection in self._pool.open:
+            try:
+                at, levels = self._clock(), await connection.document(LEVELS, TEXT)
+                queues = await connection.document(QUEUES, TEXT)
+            except RefusedError as error:
+                self.details.refusals.add(LEVELS, error)
+                return self._server()
+            except ClientError:
+                return events  # the next scrape reports why
+            if connection.replica:
+                found = levels_of(levels.decode("utf-8", "replace"))
+                busy = queues_of(queues.decode("utf-8", "replace"))
+                events.append(LevelsDump(at=at, replica=connection.replica, levels=found, queues=busy))
+        return events
+
+    async def probe(self, path: str, resource: str) -> list[AnyEvent]:
+        """How far the cache of `resource` is behind etcd at each replica: two reads of a name that no
+        object has, one from the cache and one consistent. Raises ClientError."""
+        events: list[AnyEvent] = []
+        for connection in [item for item in self._pool.open if item.replica]:
+            began = time.monotonic()
+            found = [decode_list(await connection.document(each), each) for each in probe_paths(path)]
+            ms = (time.monotonic() - began) * 1000
+            cached, newest = found
+            events.append(
+                CacheProbe(
+                    at=self._clock(), replica=connection.replica, resource=resource,
+                    cache_rv=cached, newest_rv=newest, ms=ms,
+                )
+            )  # fmt: skip
+        return events
+
+    async def _read_flow(self) -> list[AnyEvent]:
+        found = await self.details.read_flow(self._pool.first)
+        if found is None or found == self._flow:
+            return []
+        self._flow = found
+        return [msgspec.structs.replace(found, at=self._clock())]
 
     # Connections.
 

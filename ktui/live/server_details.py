@@ -9,11 +9,13 @@ import msgspec
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
-from ktui.contract.events.live import LiveServer
+from ktui.contract.events.live import FlowConfig, LiveServer
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.live.access import Refusals
 from ktui.live.figures import ScrapePage
+from ktui.live.flow_config import flow_config
+from ktui.live.flow_config import paths as flow_paths
 from ktui.live.replica_connection import TEXT, ReplicaConnection
 
 MOST_CHECKS = 50  # failed readiness checks that are named
@@ -98,6 +100,24 @@ class ServerDetails:
             failed = [line[3:].partition(" ")[0] for line in lines if line.startswith("[-]")]
             return failed[:MOST_CHECKS] or [f"HTTP {error.status}"]
         return []
+
+    async def read_flow(self, connection: ReplicaConnection) -> FlowConfig | None:
+        """How flow control is configured; None when that cannot be read."""
+        found = []
+        for path in flow_paths(self.minor):
+            if self.refusals.refused(path):
+                return None
+            try:
+                found.append(await connection.document(path))
+            except RefusedError as error:
+                self.refusals.add(path, error)
+                return None
+            except ClientError:
+                return None
+        try:
+            return flow_config(*found)
+        except DocumentError:
+            return None
 
     def add_page(self, page: ScrapePage) -> None:
         """Feature gates and version, where the metrics name them."""

@@ -19,7 +19,7 @@ from ktui.tui.live.source import ClusterSource
 from ktui.tui.navigation.modes import LIVE_MODES
 from ktui.tui.replay.source import ReplaySource
 from tests.unit.live.folded import dump, recorded_events, scrape, server, status
-from tests.unit.live.recorded import FIRST, LAST, Recorded, serving
+from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, serving
 
 from .asking import Snap, sizes
 from .still import LIVE, NORMAL, SMALL, WIDE, shown, until_said
@@ -59,9 +59,25 @@ def test_routes(snap_compare: Snap, size: tuple[int, int]) -> None:
         (("4",), "etcd as kube-apiserver sees it"),
         (("6",), "open WATCHes by resource"),
         (("7",), "priority levels"),
+        (("7", "t", "t"), "system:nodes"),
+        (("7", "t", "t", "t"), "busy queues"),
+        (("7", "enter"), "level:"),
+        (("8", "t"), "ConsistentListFromCache"),
         (("1", "t"), "listed 27/min and watched by no client"),
     ],
-    ids=["running", "users", "cache", "etcd", "watches", "flow", "findings"],
+    ids=[
+        "running",
+        "users",
+        "cache",
+        "etcd",
+        "watches",
+        "flow",
+        "schemas",
+        "queues",
+        "level",
+        "gates",
+        "findings",
+    ],
 )
 def test_the_other_tables(snap_compare: Snap, press: tuple[str, ...], says: str) -> None:
     assert snap_compare(live_app(recorded_events()), says=says, press=press, terminal_size=NORMAL)
@@ -104,10 +120,13 @@ async def test_every_screen_and_key_sends_gets_only(tmp_path: Path) -> None:
                     await pilot.press(
                         str(mode.number), "down", "enter", "t", "y", "escape", "s", "escape", "w", "V", "x"
                     )
-                    await pilot.press("escape", "r", "a", "o", "escape", "f", "F", "space", "space", "u", "p")
+                    await pilot.press(
+                        "escape", "r", "a", "o", "escape", "f", "F", "space", "space", "u", "p", "escape"
+                    )
     assert {method for method, _ in recorded.requests} == {"GET"}
     assert {path.partition("?")[0].rpartition("/")[2] for _, path in recorded.requests} == {
-        "version", "readyz", "leases", "metrics", "dump_requests",
+        "version", "readyz", "leases", "metrics", "dump_requests", "dump_priority_levels", "dump_queues",
+        "flowschemas", "prioritylevelconfigurations",
     }  # fmt: skip
 
 
@@ -137,3 +156,36 @@ async def test_a_recording_of_it_is_played_on_the_same_screens(tmp_path: Path) -
         await pilot.press("7")
         await until_said(pilot, "global-default")
         assert "replay live.ndjson" in shown(app)
+
+
+async def test_flow_control_is_7_and_a_command() -> None:
+    app = live_app(recorded_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press(*":flow", "enter")
+        await until_said(pilot, "priority levels", seconds=20)
+        await pilot.press("1", "7")
+        await until_said(pilot, "configured", seconds=20)
+
+
+async def test_a_probe_says_what_it_sends_and_is_sent_after_yes() -> None:
+    def override(replica: int, path: str) -> Answer | None:
+        revision = 100 if path.endswith("resourceVersion=0") else 107
+        body = b'{"metadata":{"resourceVersion":"%d"}}' % revision
+        return (200, "application/json", body) if "ktui-probe" in path else None
+
+    with serving(Recorded(override=override)) as recorded:
+        app = LiveApp(
+            ClusterSource(lambda: Scraper(lambda: recorded.connection()), "context recorded"),
+            start_timers=True,
+        )
+        async with app.run_test(size=NORMAL) as pilot:
+            await until_said(pilot, "2/2 replicas", seconds=30)
+            await pilot.press("3")
+            await until_said(pilot, "watch caches by replica", seconds=30)
+            await pilot.press("p")
+            await until_said(pilot, "Sends two GETs to each of 2 replicas", seconds=30)
+            assert not [path for _, path in recorded.requests if "ktui-probe" in path]
+            await pilot.press("y")
+            await until_said(pilot, "7 revisions behind etcd", seconds=30)
+    assert len([path for _, path in recorded.requests if "ktui-probe" in path]) == 4
+    assert {method for method, _ in recorded.requests} == {"GET"}

@@ -14,7 +14,10 @@ from ktui.contract.events.caches import CacheStatus, ProgressTick
 from ktui.contract.events.cost import COUNTS, FIGURES, Cost, figures
 from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdProgress, EtcdUsage, Prefix
 from ktui.contract.events.live import (
+    CacheProbe,
+    FlowConfig,
     LevelScrape,
+    LevelsDump,
     LiveServer,
     LiveStatus,
     ReplicaScrape,
@@ -30,6 +33,7 @@ __all__ = [
     "COUNTS",
     "FIGURES",
     "AnyEvent",
+    "CacheProbe",
     "CacheStatus",
     "Cost",
     "Dropped",
@@ -39,7 +43,9 @@ __all__ = [
     "EtcdUsage",
     "Event",
     "FanOut",
+    "FlowConfig",
     "LevelScrape",
+    "LevelsDump",
     "LiveServer",
     "LiveStatus",
     "Marker",
@@ -85,4 +91,7 @@ AnyEvent = (
     | ResourceScrape
     | LevelScrape
     | RequestsDump
+    | LevelsDump
+    | FlowConfig
+    | CacheProbe
 )

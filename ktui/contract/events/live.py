@@ -152,6 +152,76 @@ class RequestsDump(Event, frozen=True, kw_only=True, tag="live_requests"):
     requests: list[RunningRequest]
 
 
+class LevelSample(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One priority level in a dump: its requests now, and those since the process began."""
+
+    level: str
+    active_queues: Count = 0
+    idle: bool = False
+    quiescing: bool = False  # deleted or changed, and still has requests
+    waiting: Count = 0
+    executing: Count = 0
+
+
+class QueueSample(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One queue of a level that has requests."""
+
+    level: str
+    index: Count = 0
+    pending: Count = 0
+    executing: Count = 0
+    seats: Count = 0
+
+
+class LevelsDump(Event, frozen=True, kw_only=True, tag="live_levels"):
+    """The priority levels and busy queues of one replica's flow control at one moment: a sample."""
+
+    replica: str
+    levels: list[LevelSample]
+    queues: list[QueueSample] = msgspec.field(default_factory=list)
+
+
+class LevelConfig(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A PriorityLevelConfiguration. None: not set, or not of this type."""
+
+    name: str
+    type: str = ""  # "Limited" | "Exempt"
+    shares: Count | None = None
+    lendable: Count | None = None  # percent of its seats that others may borrow
+    borrowing: Count | None = None  # percent of its seats that it may borrow, None: without limit
+    response: str = ""  # "Queue" | "Reject"
+    queues: Count | None = None
+    hand_size: Count | None = None
+    queue_length: Count | None = None
+
+
+class SchemaConfig(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A FlowSchema: which requests go to which level. The lowest precedence that matches decides."""
+
+    name: str
+    level: str = ""
+    precedence: Count = 0
+    distinguisher: str = ""  # "ByUser" | "ByNamespace"
+    subjects: list[str] = []
+
+
+class FlowConfig(Event, frozen=True, kw_only=True, tag="live_flow_config"):
+    """FlowSchemas and PriorityLevelConfigurations. Sent when they change."""
+
+    schemas: list[SchemaConfig]
+    levels: list[LevelConfig]
+
+
+class CacheProbe(Event, frozen=True, kw_only=True, tag="live_probe"):
+    """The resourceVersion of one replica's watch cache against etcd's, by two reads of one name."""
+
+    replica: str
+    resource: str
+    cache_rv: Count
+    newest_rv: Count
+    ms: Milliseconds = 0.0
+
+
 class Denied(msgspec.Struct, frozen=True, gc=False):
     """A source that could not be read; `reason` is one sentence, `rule` the RBAC rule that would grant it."""
 

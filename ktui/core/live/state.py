@@ -9,7 +9,10 @@ from typing import Any
 import msgspec
 
 from ktui.contract.events.live import (
+    CacheProbe,
+    FlowConfig,
     LevelScrape,
+    LevelsDump,
     LiveServer,
     LiveStatus,
     ReplicaScrape,
@@ -23,7 +26,17 @@ KEPT_DUMPS = 120  # samples of running requests
 GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as not reached
 
 Scrape = ResourceScrape | LevelScrape
-LIVE_EVENTS = (LiveServer, LiveStatus, ReplicaScrape, ResourceScrape, LevelScrape, RequestsDump)
+LIVE_EVENTS = (
+    LiveServer,
+    LiveStatus,
+    ReplicaScrape,
+    ResourceScrape,
+    LevelScrape,
+    RequestsDump,
+    LevelsDump,
+    FlowConfig,
+    CacheProbe,
+)
 
 
 class ScrapeSeries(msgspec.Struct):
@@ -51,6 +64,8 @@ class ReplicaRow(msgspec.Struct):
     resources: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
     levels: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
     dump: RequestsDump | None = None
+    levels_dump: LevelsDump | None = None
+    probes: dict[str, CacheProbe] = msgspec.field(default_factory=dict)  # the newest by resource
 
     @property
     def name(self) -> str:
@@ -79,6 +94,7 @@ class LiveState(msgspec.Struct):
 
     server: LiveServer | None = None
     status: LiveStatus | None = None
+    flow: FlowConfig | None = None
     replicas: dict[str, ReplicaRow] = msgspec.field(default_factory=dict)
     dumps: deque[RequestsDump] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_DUMPS))
     now: float = 0.0
@@ -137,10 +153,10 @@ def fold(live: LiveState, event: Any) -> None:
         live.status = event
     elif isinstance(event, LiveServer):
         live.server = event
-    elif isinstance(event, RequestsDump):
-        live.dumps.append(event)
-        if (row := live.replicas.get(event.replica)) is not None:
-            row.dump = event
+    elif isinstance(event, FlowConfig):
+        live.flow = event
+    elif isinstance(event, (RequestsDump, LevelsDump, CacheProbe)):
+        _sampled(live, event)
     elif isinstance(event, ReplicaScrape):
         if (row := live.replicas.get(event.replica)) is not None:
             row.scrape = event
@@ -158,6 +174,20 @@ def fold(live: LiveState, event: Any) -> None:
             if row.scrape.at < event.at:  # a resource or level of its own appears with its first request
                 series[name].add(_before_first(event, row.scrape.at))
         series[name].add(event)
+
+
+def _sampled(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe) -> None:
+    row = live.replicas.get(event.replica)
+    if isinstance(event, RequestsDump):
+        live.dumps.append(event)
+    if row is None:
+        return
+    if isinstance(event, RequestsDump):
+        row.dump = event
+    elif isinstance(event, LevelsDump):
+        row.levels_dump = event
+    else:
+        row.probes[event.resource] = event
 
 
 def fold_all(live: LiveState, events: Iterable[Any]) -> None:

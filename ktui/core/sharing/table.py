@@ -78,6 +78,8 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
     "live_status": {"problem": Treatment.TEXT},
     "live_level": {"level": Treatment.LEVEL},
     "live_requests": {"requests": Treatment.RUNNING},
+    "live_levels": {"levels": Treatment.EMPTY, "queues": Treatment.EMPTY},  # names of levels
+    "live_flow_config": {"schemas": Treatment.EMPTY, "levels": Treatment.EMPTY},  # names, users, groups
 }
 
 _COST = " ".join(FIGURES)
@@ -121,6 +123,9 @@ _KEPT = {
     "live_resource": "replica resource counters gauges",
     "live_level": "replica counters gauges",
     "live_requests": "replica",
+    "live_levels": "replica",
+    "live_flow_config": "",
+    "live_probe": "replica resource cache_rv newest_rv ms",
 }
 
 # By event type, then field. `seq` and `at` are everywhere: a recording is about when things happened.

@@ -316,6 +316,10 @@ TARGET: Bindings = [_key("target.close", "escape,q", "dismiss(None)", "close", "
 LIVE: Bindings = [
     _key("live.tab", "t", "turn_tab", "view", "the next table of the screen"),
 ]
+LIVE_CACHES: Bindings = [
+    *LIVE,
+    _key("live.probe", "p", "probe", "probe", "ask each replica how far this cache is behind etcd"),
+]
 LIVE_APP: Bindings = _with_flow_control()
 
 # Where a list acts, as messages about a keymap name it.
@@ -336,7 +340,7 @@ SCOPES: Mapping[str, Bindings] = {
     "watches": DETAIL,
     "workloads": WORKLOADS,
     "versions": VERSIONS,
-    "live cluster": LIVE,
+    "live cluster": LIVE_CACHES,
     "audit": AUDIT,
 }
 # Modal: no binding of the app is behind them.

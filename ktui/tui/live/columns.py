@@ -16,7 +16,18 @@ from ktui.core.format import (
 )
 from ktui.core.live.findings import Severity
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.live.rows import CacheAt, FindingLine, LevelLine, ReplicaLine, RouteLine, RunningLine, UserLine
+from ktui.tui.live.rows import (
+    CacheAt,
+    FindingLine,
+    GateLine,
+    LevelLine,
+    QueueLine,
+    ReplicaLine,
+    RouteLine,
+    RunningLine,
+    SchemaLine,
+    UserLine,
+)
 
 UNKNOWN: Cell = ("?", "$ink-faint")
 SEVERITY = {
@@ -176,6 +187,8 @@ CACHES: tuple[Column[CacheAt], ...] = (
     _number("behind", "behind", lambda row: row.behind,
             "revisions behind the newest at any replica, each at its last scrape", width=7,
             priority=0, loud=1_000),
+    _number("lag", "lag", lambda row: row.lag, "revisions behind etcd by the newest probe (p)", priority=1,
+            loud=1_000, of=lambda row: 0 if row.probe is None or not row.lag else None),
     _number("objects", "objects", lambda row: row.routes.objects, "objects: apiserver_resource_objects",
             width=7, priority=1),
     _number("bytes", "bytes", lambda row: row.routes.size_bytes,
@@ -256,6 +269,53 @@ LEVELS: tuple[Column[LevelLine], ...] = (
             width=8, priority=1, unit="ms", of=lambda row: row.row.waits),
     _number("p99", "p99 ms", lambda row: row.row.wait_p99, "99 of 100 waited at most this", width=6,
             priority=1, unit="ms", loud=1_000, of=lambda row: row.row.waits),
+)  # fmt: skip
+
+SCHEMAS: tuple[Column[SchemaLine], ...] = (
+    _number("precedence", "prec.", lambda row: row.schema.precedence, "the lowest that matches decides",
+            width=6, priority=0, shown=lambda value: f"{value:.0f}"),
+    Column("schema", "flow schema", lambda row: row.schema.name, width=18, flex=2, most=44, priority=0,
+           about="the FlowSchema"),
+    Column("level", "level", lambda row: row.schema.level, width=14, flex=1, most=30, priority=0,
+           about="the priority level that its requests go to"),
+    Column("flow", "flows", lambda row: row.schema.distinguisher or NOTHING, width=11, priority=3,
+           about="what tells its flows apart: each has a queue or few"),
+    _number("executing", "executing", lambda row: row.executing, "requests executing now: dumps", width=9,
+            priority=1),
+    _number("queued", "queued", lambda row: row.queued, "requests waiting now: dumps", width=6, priority=1,
+            loud=1),
+    Column("subjects", "subjects", lambda row: ", ".join(row.schema.subjects), width=16, flex=4, priority=2,
+           about="whose requests it matches, by its rules"),
+)  # fmt: skip
+
+QUEUES: tuple[Column[QueueLine], ...] = (
+    Column("level", "level", lambda row: row.queue.level, width=16, flex=1, most=40, priority=0,
+           about="the priority level"),
+    Column("replica", "replica", lambda row: row.replica, width=7, priority=1, about="which process"),
+    _number("index", "queue", lambda row: row.queue.index, "its number in the level", priority=0,
+            shown=lambda value: f"{value:.0f}"),
+    _number("pending", "waiting", lambda row: row.queue.pending, "requests in it", width=7, priority=0,
+            loud=1),
+    _number("executing", "executing", lambda row: row.queue.executing, "its requests that execute", width=9,
+            priority=0),
+    _number("seats", "seats", lambda row: row.queue.seats, "seats that these hold", priority=0),
+)  # fmt: skip
+
+
+def _gate(on: bool | None) -> Cell:
+    return UNKNOWN if on is None else ("on", "$success") if on else ("off", "$ink-muted")
+
+
+GATES: tuple[Column[GateLine], ...] = (
+    Column("gate", "feature gate", lambda row: row.name, width=30, flex=1, most=60, priority=0,
+           about="kubernetes_feature_enabled"),
+    Column("server", "server", lambda row: _gate(row.on), lambda row: row.on, width=6, priority=0,
+           about="as the server reports it"),
+    Column("default", "default", lambda row: _gate(row.default), lambda row: str(row.default), width=7,
+           priority=0, about="of its version; ? for gates that do not affect reads"),
+    Column("differs", "", lambda row: ("◂ set by the operator", "bold $warning")
+           if row.default not in (None, row.on) else "", width=22, priority=1,
+           about="whether it differs from the default: routes are predicted with it"),
 )  # fmt: skip
 
 REPLICAS: tuple[Column[ReplicaLine], ...] = (

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ktui.contract.events.live import LevelConfig
 from ktui.core.format import (
     duration,
     frequency,
@@ -20,6 +21,7 @@ from ktui.core.live.findings import Finding
 from ktui.core.live.routes import Number, ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
+from ktui.tui.keys.hints import key_of
 from ktui.tui.live.columns import SEVERITY
 from ktui.tui.live.rows import (
     WINDOW,
@@ -28,6 +30,7 @@ from ktui.tui.live.rows import (
     ReplicaLine,
     RouteLine,
     RunningLine,
+    SchemaLine,
     since_the_start,
 )
 from ktui.tui.widgets.lines import first_lines, line, longest_that_fits
@@ -168,6 +171,7 @@ def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
     rendered = [
         _pair("cache", f"{row.resource} at replica {row.replica}"),
         _pair("behind", f"{behind} (the newest of the replicas, each at its last scrape)"),
+        *_probed(row),
         _pair("LISTs", f"{_count(routes.cache.lists)} served, {_count(routes.waits)} waited for it"),
         _pair("events", f"{_count(routes.cache_events)} from etcd in {duration(routes.seconds)}"),
         _pair("buffer", f"{_count(row.capacity)} events, enlarged {_count(routes.capacity_increases)} times"),
@@ -178,8 +182,50 @@ def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
     return first_lines(rendered, width, height)
 
 
-def level_content(row: LevelLine | None, requests: Sequence[RunningLine], width: int, height: int) -> Content:
-    """A level, and the requests that are in it now."""
+def _probed(row: CacheAt) -> list[Content]:
+    if row.probe is None:
+        return [_pair("probe", f"{key_of('live.probe')} asks how far it is behind etcd")]
+    lag = integer(row.lag or 0)
+    return [_pair("probe", f"{lag} revisions behind etcd, by two reads in {row.probe.ms:.0f} ms")]
+
+
+def schema_content(row: SchemaLine | None, width: int, height: int) -> Content:
+    """A flow schema with all its subjects."""
+    if row is None:
+        return line(("FlowSchemas have not been read", MUTED))
+    schema = row.schema
+    flows = f", flows by {schema.distinguisher.removeprefix('By').lower()}" if schema.distinguisher else ""
+    told = [
+        line((schema.name, STRONG), (f" → {schema.level}{flows}", "$foreground")),
+        *(line((f"  {subject}", MUTED)) for subject in schema.subjects),
+    ]
+    return first_lines(told, width, height)
+
+
+def _configured(config: LevelConfig | None) -> list[Content]:
+    """What its PriorityLevelConfiguration says."""
+    if config is None:
+        return []
+    words = [config.type.lower()]
+    if config.shares:
+        words.append(f"{many(config.shares, 'share')}")
+    if config.queues:
+        words.append(f"{many(config.queues, 'queue')} of {config.queue_length}, hands of {config.hand_size}")
+    elif config.response:
+        words.append("rejects at once when full" if config.response == "Reject" else config.response)
+    if config.lendable:
+        words.append(f"lends {config.lendable} %")
+    return [_pair("configured", ", ".join(word for word in words if word))]
+
+
+def level_content(
+    row: LevelLine | None,
+    requests: Sequence[RunningLine],
+    config: LevelConfig | None,
+    width: int,
+    height: int,
+) -> Content:
+    """A level, how it is configured, and the requests that are in it now."""
     if row is None:
         return line(("no priority level is reported", MUTED))
     level = row.row
@@ -189,6 +235,7 @@ def level_content(row: LevelLine | None, requests: Sequence[RunningLine], width:
                        f"{_count(row.held)} held"),
         _pair("rejected", f"{_count(level.rejected)} in {duration(level.seconds)}"
                           + (f": {reasons}" if reasons else "")),
+        *_configured(config),
     ]  # fmt: skip
     if not requests:
         rendered.append(line(("no request of it in the newest sample", MUTED)))

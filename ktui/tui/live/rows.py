@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from ktui.contract.events.live import RunningRequest
+from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
 from ktui.core.live.findings import Finding, findings
 from ktui.core.live.levels import LevelRow, level_rows
 from ktui.core.live.routes import ResourceRoutes, all_routes, at_replica
 from ktui.core.live.state import LiveState, ReplicaRow, UserRow
+from ktui.kube.versions import BehaviourError, behaviour_of
 
 WINDOW = 60.0  # seconds that rates look back
 
@@ -30,6 +31,12 @@ class CacheAt(msgspec.Struct, frozen=True):
     rv: int | None
     behind: int | None
     capacity: int | None
+    probe: CacheProbe | None = None
+
+    @property
+    def lag(self) -> int | None:
+        """Revisions behind etcd, by the newest probe."""
+        return max(0, self.probe.newest_rv - self.probe.cache_rv) if self.probe is not None else None
 
 
 class RunningLine(msgspec.Struct, frozen=True):
@@ -57,6 +64,29 @@ class LevelLine(msgspec.Struct, frozen=True):
     def dispatched(self) -> float | None:
         row = self.row
         return row.dispatched / row.seconds if row.dispatched is not None and row.seconds else None
+
+
+class SchemaLine(msgspec.Struct, frozen=True):
+    """A FlowSchema, and its requests in the newest dumps."""
+
+    schema: SchemaConfig
+    executing: int
+    queued: int
+
+
+class QueueLine(msgspec.Struct, frozen=True):
+    """A queue that has requests, at one replica."""
+
+    replica: str
+    queue: QueueSample
+
+
+class GateLine(msgspec.Struct, frozen=True):
+    """A feature gate as the server reports it; `default` of its version, None: not one that ktui knows."""
+
+    name: str
+    on: bool
+    default: bool | None
 
 
 class ReplicaLine(msgspec.Struct, frozen=True):
@@ -115,7 +145,8 @@ def caches(live: LiveState) -> list[CacheAt]:
                 continue  # no watch cache
             behind = newest - gauges.rv if newest is not None and gauges.rv is not None else None
             own = at_replica(live, row, resource, WINDOW)
-            found.append(CacheAt(resource, row.name, own, gauges.rv, behind, gauges.capacity))
+            probe = row.probes.get(resource)
+            found.append(CacheAt(resource, row.name, own, gauges.rv, behind, gauges.capacity, probe))
     most = {item.resource: 0.0 for item in found}
     for item in found:
         most[item.resource] += item.routes.fetched or 0
@@ -141,12 +172,23 @@ def levels(live: LiveState) -> list[LevelLine]:
     for row in level_rows(live, WINDOW):
         own = [request for request in requests if request.level == row.level]
         executing = [request for request in own if not request.queued]
+        counted = _executing(live, row.level)
         found.append(
             LevelLine(row, sum(item.seats for item in executing), len(executing), len(own) - len(executing))
+            if counted is None
+            else LevelLine(row, row.executing_seats, counted, len(own) - len(executing))
             if dumped
             else LevelLine(row, row.executing_seats, row.executing, row.queued)
         )
     return sorted(found, key=lambda line: (-(line.queued or 0), -(line.held or 0), line.level))
+
+
+def _executing(live: LiveState, level: str) -> int | None:
+    """By dump_priority_levels before 1.28, whose dump_requests has queued requests only; else None."""
+    if any(row.minor == 0 or row.minor >= 28 for row in live.present):
+        return None
+    dumps = [row.levels_dump for row in live.present if row.levels_dump is not None]
+    return sum(item.executing for dump in dumps for item in dump.levels if item.level == level)
 
 
 def replicas(live: LiveState) -> list[ReplicaLine]:
@@ -159,3 +201,38 @@ def replicas(live: LiveState) -> list[ReplicaLine]:
 
 def finding_lines(live: LiveState) -> list[FindingLine]:
     return [FindingLine(finding, place) for place, finding in enumerate(findings(live, WINDOW))]
+
+
+def schemas(live: LiveState) -> list[SchemaLine]:
+    """In the order in which they are matched."""
+    requests = [request for _, request in live.running()]
+    found = []
+    for schema in live.flow.schemas if live.flow is not None else ():
+        own = [request for request in requests if request.schema == schema.name]
+        queued = sum(request.queued for request in own)
+        found.append(SchemaLine(schema, len(own) - queued, queued))
+    return found
+
+
+def queues(live: LiveState) -> list[QueueLine]:
+    """The longest first."""
+    found = [
+        QueueLine(row.name, queue)
+        for row in live.present
+        if row.levels_dump is not None
+        for queue in row.levels_dump.queues
+    ]
+    return sorted(found, key=lambda line: (-line.queue.pending, -line.queue.seats, line.queue.level))
+
+
+def gates(live: LiveState) -> list[GateLine]:
+    """Those that differ from the version's default first."""
+    server = live.server
+    if server is None:
+        return []
+    try:
+        defaults = behaviour_of(server.version).gates if server.version else {}
+    except BehaviourError:  # older or newer than the rules
+        defaults = {}
+    found = [GateLine(name, on, defaults.get(name)) for name, on in server.gates.items()]
+    return sorted(found, key=lambda line: (line.default in (None, line.on), line.default is None, line.name))

@@ -11,13 +11,19 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
+from ktui.client.connection import ClientError
+from ktui.core.format import many
 from ktui.core.live.state import LiveState
 from ktui.core.state import State
 from ktui.core.table.columns import Column
+from ktui.live.probes import collection_of, probe_paths
+from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.live import columns, panels, rows
+from ktui.tui.live.source import ClusterSource
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
+from ktui.tui.versions.screen import VersionsScreen
 from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
@@ -145,7 +151,9 @@ def _route(screen: LiveScreen, row: rows.RouteLine | None, width: int, height: i
 def _level(screen: LiveScreen, row: rows.LevelLine | None, width: int, height: int) -> Content:
     own = row.level if row is not None else ""
     requests = [item for item in rows.running(screen.live) if item.request.level == own]
-    return panels.level_content(row, requests, width, height)
+    flow = screen.live.flow
+    config = next((item for item in flow.levels if item.name == own), None) if flow is not None else None
+    return panels.level_content(row, requests, config, width, height)
 
 
 def _resource(row: rows.RouteLine) -> str:
@@ -226,6 +234,38 @@ class LiveCaches(LiveScreen):
               lambda row: (row.resource, row.replica), "no watch cache is reported",
               lambda screen, row, width, height: panels.cache_content(row, width, height)),
     )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_CACHES
+
+    def action_probe(self) -> None:
+        """Ask each replica how far this cache is behind etcd, after saying what is sent."""
+        row = self.table.row
+        source = self.ktui.intake.source
+        resource = row.resource if row is not None else ""
+        path = collection_of(resource)
+        if not isinstance(source, ClusterSource) or not path:
+            self.notify("no probe of this: it needs a kubeconfig and a built-in resource", markup=False)
+            return
+        cached, newest = probe_paths(path)
+        each = many(len(self.live.present), "replica")
+        text = (
+            f"Sends two GETs to each of {each}, for a name that no object has: "
+            f"{cached} and {newest}. The first shows the cache's resourceVersion, the second etcd's; "
+            "each reads one key at most. It also needs `list` on the resource."
+        )
+
+        def go(yes: bool | None) -> None:
+            if yes:
+                self.run_worker(self._probe(source, path, resource), group="probe", exclusive=True)
+
+        self.app.push_screen(ConfirmScreen("probe a cache", text), go)
+
+    async def _probe(self, source: ClusterSource, path: str, resource: str) -> None:
+        try:
+            events = await source.probe(path, resource)
+        except ClientError as error:
+            self.notify(str(error), title=f"probe of {resource}", severity="error", markup=False)
+            return
+        self.ktui.feed(events)
 
 
 class LiveEtcd(LiveScreen):
@@ -260,4 +300,57 @@ class LiveFlowControl(LiveScreen):
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
         LiveTable("levels", "priority levels", "metrics, last minute; held, executing, queued: dumps",
               columns.LEVELS, rows.levels, lambda row: row.level, NO_SCRAPE, _level),
+        LiveTable("level-requests", "requests", DUMPS, columns.RUNNING, rows.running,
+              lambda row: row.place, "no request in the newest dumps",
+              lambda screen, row, width, height: panels.running_content(row, width, height)),
+        LiveTable("schemas", "flow schemas", "FlowSchemas, each minute", columns.SCHEMAS, rows.schemas,
+              lambda row: row.schema.name, "FlowSchemas have not been read",
+              lambda screen, row, width, height: panels.schema_content(row, width, height)),
+        LiveTable("queues", "busy queues", "dumps, with each scrape", columns.QUEUES, rows.queues,
+              lambda row: (row.replica, row.queue.level, row.queue.index), "no queue has a request",
+              lambda screen, row, width, height: line(
+                  ("a level puts each flow into a few of its queues: a long one is one flow that waits",
+                   panels.MUTED))),
     )  # fmt: skip
+
+    @on(VTable.Selected, "#levels")
+    def _open_level(self, event: VTable.Selected) -> None:
+        """Its requests."""
+        self._turn_to(1)
+        self.table.set_filter(f"level:{event.row.level}")
+        self.table.focus()
+        self.paint()
+
+
+class LiveVersions(VersionsScreen):
+    """Versions over a live cluster: by its version and gates, which a second table shows."""
+
+    CSS_PATH = "../versions/versions.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.VERSIONS, *keys.LIVE]
+
+    def compose_body(self) -> ComposeResult:
+        yield from super().compose_body()
+        yield VTable(columns.GATES, key=lambda row: row.name, id="gates", classes="box",
+                     empty="this server reports no feature gates (1.26 and later do)")  # fmt: skip
+
+    @property
+    def gates(self) -> VTable[rows.GateLine]:
+        return self.query_one("#gates", VTable)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        entitle(self.gates, line("feature gates", (" · metrics", "$ink-muted")))
+
+    def active_table(self) -> VTable[Any] | None:
+        return self.gates if self.has_class("-gates") else super().active_table()
+
+    def action_turn_tab(self) -> None:
+        shown = not self.has_class("-gates")
+        self.set_class(shown, "-gates")
+        (self.gates if shown else self.table).focus()
+        self.paint()
+
+    def paint_tables(self, state: State) -> None:
+        super().paint_tables(state)
+        if self.has_class("-gates"):
+            self.gates.set_rows(rows.gates(state.live))

@@ -46,6 +46,14 @@ class ClusterSource:
             if batch:
                 yield batch
 
+    async def probe(self, path: str, resource: str) -> list[AnyEvent]:
+        """See Scraper.probe. Raises ClientError."""
+        probe = getattr(self._feed, "probe", None)
+        if probe is None:
+            raise ClientError("there are no probes through Prometheus: --kubeconfig has them")
+        found: list[AnyEvent] = await probe(path, resource)
+        return found
+
     async def why_stopped(self) -> str:
         return ""
 

@@ -92,6 +92,7 @@ _OVER_METRICS = {
     "cache": "LiveCaches",
     "etcd": "LiveEtcd",
     "watches": "LiveWatches",
+    "versions": "LiveVersions",
 }
 LIVE_MODES = (
     *(

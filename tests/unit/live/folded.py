@@ -5,11 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from ktui.contract.events import AnyEvent
-from ktui.contract.events.live import Denied, LiveServer, LiveStatus, ReplicaScrape, RequestsDump
-from ktui.live.dumps import requests_of
+from ktui.contract.events.live import Denied, LevelsDump, LiveServer, LiveStatus, ReplicaScrape, RequestsDump
+from ktui.live.dumps import levels_of, queues_of, requests_of
 from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
 from ktui.live.figures import page_of
+from ktui.live.flow_config import flow_config
 from ktui.live.server_events import server_info
 from tests.unit.live.recorded import FIRST, LAST, MIDDLE, answers, metrics
 
@@ -43,6 +44,21 @@ def dump(replica: int) -> AnyEvent:
     return RequestsDump(at=BEGAN + TIMES[LAST] + 0.5, replica=str(replica + 1), requests=moved)
 
 
+def levels(replica: int) -> AnyEvent:
+    """The priority levels and busy queues of a replica when most was waiting."""
+    pages = [answers(replica, f"/debug/api_priority_and_fairness/dump_{name}")[0][2].decode()
+             for name in ("priority_levels", "queues")]  # fmt: skip
+    at, found = BEGAN + TIMES[LAST] + 0.6, (levels_of(pages[0]), queues_of(pages[1]))
+    return LevelsDump(at=at, replica=str(replica + 1), levels=found[0], queues=found[1])
+
+
+def flow() -> AnyEvent:
+    """How flow control is configured."""
+    base = "/apis/flowcontrol.apiserver.k8s.io/v1"
+    lists = [answers(0, f"{base}/{name}")[0][2] for name in ("flowschemas", "prioritylevelconfigurations")]
+    return msgspec.structs.replace(flow_config(*lists), at=BEGAN)
+
+
 def server(expected: int = 2, denied: list[Denied] | None = None) -> list[AnyEvent]:
     made = LiveServer(
         at=BEGAN, context="recorded", url="https://10.0.0.1:6443", origin="metrics", version="1.36",
@@ -63,4 +79,4 @@ def recorded_events() -> list[AnyEvent]:
     scrapes = [
         event for moment in (FIRST, MIDDLE, LAST) for replica in (0, 1) for event in scrape(replica, moment)
     ]
-    return [*server(), *scrapes, dump(0), dump(1), status()]
+    return [*server(), flow(), *scrapes, dump(0), dump(1), levels(0), levels(1), status()]

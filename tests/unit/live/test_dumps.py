@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.live.access import RULES, denied, role_document
-from ktui.live.dumps import requests_of
+from ktui.live.dumps import levels_of, queues_of, requests_of
 
 HEAD = (
     "PriorityLevelName, FlowSchemaName, QueueIndex, RequestIndexInQueue, FlowDistingsher, ArriveTime, "
@@ -68,3 +68,16 @@ def test_the_role_only_reads() -> None:
     rules = role_document()["rules"]
     assert isinstance(rules, list)
     assert rules[0] == {"nonResourceURLs": ["/metrics"], "verbs": ["get"]}
+
+
+def test_a_line_that_is_not_a_level_or_a_queue_is_left_out() -> None:
+    assert levels_of("head\nx\nsystem, a, true, false, 1, 2\nsystem, 3, true, false, 1, 2\n")[0].waiting == 1
+    assert len(levels_of("head\nx\nsystem, a, true, false, 1, 2\n")) == 0
+    assert (
+        queues_of("head\nsystem, 1, 0, 0, 0\nsystem, 2, 5, 0, 1, 0.0ss\nsystem, z, 1, 1, 1\n")[0].index == 2
+    )
+
+
+@given(st.text(max_size=500))
+def test_any_text_gives_levels_and_queues_or_nothing(text: str) -> None:
+    assert len(levels_of(text)) + len(queues_of(text)) <= 2 * (text.count("\n") + 40)

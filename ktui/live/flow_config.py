@@ -1,0 +1,132 @@
+"""FlowSchemas and PriorityLevelConfigurations as one event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ktui.contract.events.live import FlowConfig, LevelConfig, SchemaConfig
+from ktui.documents.typed import decode_json
+
+MOST = 500  # of each kind
+MOST_SUBJECTS = 50
+
+
+def paths(minor: int) -> tuple[str, str]:
+    """Of both lists: v1 from 1.29 on, before it the newest beta that the minor serves."""
+    version = "v1" if minor >= 29 or not minor else "v1beta3" if minor >= 26 else "v1beta2"
+    base = f"/apis/flowcontrol.apiserver.k8s.io/{version}"
+    return (
+        f"{base}/flowschemas?resourceVersion=0",
+        f"{base}/prioritylevelconfigurations?resourceVersion=0",
+    )
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+
+
+class _Queuing(msgspec.Struct, rename="camel"):
+    queues: int | None = None
+    hand_size: int | None = None
+    queue_length_limit: int | None = None
+
+
+class _Response(msgspec.Struct):
+    type: str = ""
+    queuing: _Queuing | None = None
+
+
+class _Limited(msgspec.Struct, rename="camel"):
+    nominal_concurrency_shares: int | None = None
+    assured_concurrency_shares: int | None = None  # before v1beta3
+    lendable_percent: int | None = None
+    borrowing_limit_percent: int | None = None
+    limit_response: _Response = msgspec.field(default_factory=_Response)
+
+
+class _LevelSpec(msgspec.Struct):
+    type: str = ""
+    limited: _Limited | None = None
+    exempt: _Limited | None = None
+
+
+class _Level(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    spec: _LevelSpec = msgspec.field(default_factory=_LevelSpec)
+
+
+class _Rule(msgspec.Struct):
+    subjects: list[dict[str, Any]] | None = None
+
+
+class _SchemaSpec(msgspec.Struct, rename="camel"):
+    priority_level_configuration: _Meta = msgspec.field(default_factory=_Meta)
+    matching_precedence: int = 0
+    distinguisher_method: dict[str, Any] | None = None
+    rules: list[_Rule] | None = None
+
+
+class _Schema(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    spec: _SchemaSpec = msgspec.field(default_factory=_SchemaSpec)
+
+
+class _Schemas(msgspec.Struct):
+    items: list[_Schema] | None = None
+
+
+class _Levels(msgspec.Struct):
+    items: list[_Level] | None = None
+
+
+def flow_config(schemas: bytes, levels: bytes) -> FlowConfig:
+    """Both lists. Raises DocumentError."""
+    found = [_schema(item) for item in (decode_json(schemas, _Schemas).items or ())[:MOST]]
+    return FlowConfig(
+        schemas=sorted(found, key=lambda item: (item.precedence, item.name)),
+        levels=[_level(item) for item in (decode_json(levels, _Levels).items or ())[:MOST]],
+    )
+
+
+def _schema(item: _Schema) -> SchemaConfig:
+    spec = item.spec
+    subjects = [_subject(subject) for rule in spec.rules or () for subject in rule.subjects or ()]
+    return SchemaConfig(
+        item.metadata.name,
+        spec.priority_level_configuration.name,
+        max(0, spec.matching_precedence),
+        str((spec.distinguisher_method or {}).get("type", "")),
+        list(dict.fromkeys(subjects))[:MOST_SUBJECTS],
+    )
+
+
+def _subject(subject: dict[str, Any]) -> str:
+    """`Group system:nodes`, `ServiceAccount kube-system/*`."""
+    kind = str(subject.get("kind", ""))
+    named = subject.get(kind[:1].lower() + kind[1:])
+    named = named if isinstance(named, dict) else {}
+    space = f"{named['namespace']}/" if named.get("namespace") else ""
+    return f"{kind} {space}{named.get('name', '')}"
+
+
+def _level(item: _Level) -> LevelConfig:
+    spec = item.spec.limited or item.spec.exempt or _Limited()
+    queuing = spec.limit_response.queuing or _Queuing()
+    shares = spec.nominal_concurrency_shares
+    return LevelConfig(
+        item.metadata.name,
+        item.spec.type,
+        _count(shares if shares is not None else spec.assured_concurrency_shares),
+        _count(spec.lendable_percent),
+        _count(spec.borrowing_limit_percent),
+        spec.limit_response.type,
+        _count(queuing.queues),
+        _count(queuing.hand_size),
+        _count(queuing.queue_length_limit),
+    )
+
+
+def _count(value: int | None) -> int | None:
+    return max(0, value) if value is not None else None
