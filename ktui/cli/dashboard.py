@@ -64,6 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--etcd, --snapshot or --attach: the server that the Lab sends to",
     )
     add_prometheus_arguments(cluster)
+    cluster.add_argument(
+        "--follow-audit",
+        metavar="FILE",
+        default="",
+        help="with --etcd, --snapshot or --attach: an audit log of the same cluster, followed as it grows: "
+        "who asks for what",
+    )
     cluster.add_argument("--aim", default="", help=argparse.SUPPRESS)  # a page's: $KUBECONFIG has it
     cluster.add_argument("--page-of", type=int, help=argparse.SUPPRESS)  # its `ktui web`, gone with it
     add_source_arguments(parser)
@@ -158,6 +165,7 @@ async def _show(args: argparse.Namespace) -> int:
     try:
         recorder = _recorder(args)
         source = _cluster(args, kube_context) if over_metrics and not args.replay else _source(args, child)
+        source = _with_sides(source, args, "" if over_metrics else kube_context)
         preferences = preferences_of(args, kube_context)
         app = _app_class(over_metrics=over_metrics)(source, preferences=preferences, recorder=recorder)
         status = await _drive(app, args)
@@ -215,6 +223,20 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
 
     where = f"the Prometheus at {args.prometheus}" if args.prometheus else f"context {context}"
     return ClusterSource(make, where)
+
+
+def _with_sides(source: TelemetrySource, args: argparse.Namespace, kube_context: str) -> TelemetrySource:
+    """With the metrics of a kubeconfig's server and an audit log beside it, where they are given."""
+    from ktui.tui.merged import MergedSource, Side, feed_events  # start-up time
+
+    sides: list[Side] = []
+    if kube_context and (args.etcd or args.snapshot or args.attach):
+        sides.append(lambda: feed_events(_cluster(args, kube_context)))
+    if args.follow_audit and not args.replay:
+        from ktui.audit.activity import audit_activity  # start-up time
+
+        sides.append(lambda: audit_activity(args.follow_audit))
+    return MergedSource(source, sides) if sides else source
 
 
 async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:

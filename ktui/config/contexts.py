@@ -41,6 +41,7 @@ ENTRIES: Mapping[str, ContextKey] = {
         ContextKey("attach", kinds.TEXT),
         ContextKey("kubeconfig", kinds.PATH),
         ContextKey("kube-context", kinds.TEXT),
+        ContextKey("follow-audit", kinds.PATH),
         ContextKey("cacert", kinds.PATH, ("etcd",)),
         ContextKey("cert", kinds.PATH, ("etcd",)),
         ContextKey("key", kinds.PATH, ("etcd",)),

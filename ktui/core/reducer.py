@@ -31,6 +31,7 @@ from ktui.contract.events import (
     RequestRouted,
     RequestsDump,
     RequestStarted,
+    ResourceAsked,
     ResourceScrape,
     ServerInfo,
     TaskFailures,
@@ -258,4 +259,5 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     LevelsDump: _live,
     FlowConfig: _live,
     CacheProbe: _live,
+    ResourceAsked: _live,
 }

@@ -75,3 +75,4 @@ def _live(state: State) -> Iterator[AnyEvent]:
         yield from row.probes.values()
     if live.flow is not None:
         yield live.flow
+    yield from live.asked.values()

@@ -22,6 +22,7 @@ from ktui.contract.events.live import (
     LiveStatus,
     ReplicaScrape,
     RequestsDump,
+    ResourceAsked,
     ResourceScrape,
 )
 from ktui.contract.events.requests import RequestFinished, RequestRouted, RequestStarted, RouteStep
@@ -56,6 +57,7 @@ __all__ = [
     "RequestRouted",
     "RequestStarted",
     "RequestsDump",
+    "ResourceAsked",
     "ResourceScrape",
     "RouteStep",
     "ServerInfo",
@@ -94,4 +96,5 @@ AnyEvent = (
     | LevelsDump
     | FlowConfig
     | CacheProbe
+    | ResourceAsked
 )

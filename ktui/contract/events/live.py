@@ -222,6 +222,23 @@ class CacheProbe(Event, frozen=True, kw_only=True, tag="live_probe"):
     ms: Milliseconds = 0.0
 
 
+class ClientShare(msgspec.Struct, frozen=True, gc=False):
+    """How many of a resource's requests one client sent."""
+
+    client: str
+    requests: Count = 0
+
+
+class ResourceAsked(Event, frozen=True, kw_only=True, tag="audit_resource"):
+    """Who asked for one resource, by an audit log that is followed: all that was read so far."""
+
+    resource: str
+    requests: Count = 0
+    lists: Count = 0
+    span: Seconds = 0.0  # from the first record of the log to the last
+    clients: list[ClientShare] = msgspec.field(default_factory=list)  # those that sent most
+
+
 class Denied(msgspec.Struct, frozen=True, gc=False):
     """A source that could not be read; `reason` is one sentence, `rule` the RBAC rule that would grant it."""
 

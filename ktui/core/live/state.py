@@ -17,6 +17,7 @@ from ktui.contract.events.live import (
     LiveStatus,
     ReplicaScrape,
     RequestsDump,
+    ResourceAsked,
     ResourceScrape,
     RunningRequest,
 )
@@ -36,6 +37,7 @@ LIVE_EVENTS = (
     LevelsDump,
     FlowConfig,
     CacheProbe,
+    ResourceAsked,
 )
 
 
@@ -95,6 +97,7 @@ class LiveState(msgspec.Struct):
     server: LiveServer | None = None
     status: LiveStatus | None = None
     flow: FlowConfig | None = None
+    asked: dict[str, ResourceAsked] = msgspec.field(default_factory=dict)  # by resource
     replicas: dict[str, ReplicaRow] = msgspec.field(default_factory=dict)
     dumps: deque[RequestsDump] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_DUMPS))
     now: float = 0.0
@@ -153,6 +156,8 @@ def fold(live: LiveState, event: Any) -> None:
         live.status = event
     elif isinstance(event, LiveServer):
         live.server = event
+    elif isinstance(event, ResourceAsked):
+        live.asked[event.resource] = event
     elif isinstance(event, FlowConfig):
         live.flow = event
     elif isinstance(event, (RequestsDump, LevelsDump, CacheProbe)):

@@ -79,6 +79,7 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
     "live_level": {"level": Treatment.LEVEL},
     "live_requests": {"requests": Treatment.RUNNING},
     "live_levels": {"levels": Treatment.EMPTY, "queues": Treatment.EMPTY},  # names of levels
+    "audit_resource": {"clients": Treatment.EMPTY},
     "live_flow_config": {"schemas": Treatment.EMPTY, "levels": Treatment.EMPTY},  # names, users, groups
 }
 
@@ -125,6 +126,7 @@ _KEPT = {
     "live_requests": "replica",
     "live_levels": "replica",
     "live_flow_config": "",
+    "audit_resource": "resource requests lists span",
     "live_probe": "replica resource cache_rv newest_rv ms",
 }
 

@@ -320,6 +320,7 @@ LIVE_CACHES: Bindings = [
     *LIVE,
     _key("live.probe", "p", "probe", "probe", "ask each replica how far this cache is behind etcd"),
 ]
+LIVE_VERSIONS: Bindings = [*VERSIONS, *LIVE]
 LIVE_APP: Bindings = _with_flow_control()
 
 # Where a list acts, as messages about a keymap name it.
@@ -340,7 +341,9 @@ SCOPES: Mapping[str, Bindings] = {
     "watches": DETAIL,
     "workloads": WORKLOADS,
     "versions": VERSIONS,
-    "live cluster": LIVE_CACHES,
+    "live cluster": LIVE,
+    "live caches": LIVE_CACHES,
+    "live versions": LIVE_VERSIONS,
     "audit": AUDIT,
 }
 # Modal: no binding of the app is behind them.

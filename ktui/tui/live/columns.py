@@ -279,7 +279,7 @@ SCHEMAS: tuple[Column[SchemaLine], ...] = (
     Column("level", "level", lambda row: row.schema.level, width=14, flex=1, most=30, priority=0,
            about="the priority level that its requests go to"),
     Column("flow", "flows", lambda row: row.schema.distinguisher or NOTHING, width=11, priority=3,
-           about="what tells its flows apart: each has a queue or few"),
+           about="what separates its flows: each gets a few queues"),
     _number("executing", "executing", lambda row: row.executing, "requests executing now: dumps", width=9,
             priority=1),
     _number("queued", "queued", lambda row: row.queued, "requests waiting now: dumps", width=6, priority=1,

@@ -326,7 +326,7 @@ class LiveVersions(VersionsScreen):
     """Versions over a live cluster: by its version and gates, which a second table shows."""
 
     CSS_PATH = "../versions/versions.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.VERSIONS, *keys.LIVE]
+    BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_VERSIONS
 
     def compose_body(self) -> ComposeResult:
         yield from super().compose_body()

@@ -14,6 +14,7 @@ from ktui.core.references import CompareRef, KeyRef, Place, Read, Reference, Res
 from ktui.core.rows import Head
 from ktui.core.selection import Selection
 from ktui.core.state import State
+from ktui.core.stored.sources import joined
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from ktui.core.stored.possible_lists import PossibleList
 
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
-TITLES = ("LISTs", "largest objects", "managedFields", "churn", "hottest keys")
-POSSIBLE, LARGEST, WEIGHTS, CHURN, HOTTEST = range(len(TITLES))
+TITLES = ("LISTs", "sources", "largest objects", "managedFields", "churn", "hottest keys")
+POSSIBLE, SOURCES, LARGEST, WEIGHTS, CHURN, HOTTEST = range(len(TITLES))
+NO_SOURCES = "no LIST in metrics or log yet: --kubeconfig adds how it was served, --follow-audit who asks"
 NOT_READ = "not read yet: x reads every value once, in small pieces"
 NOT_WATCHED = "not watched yet: x opens one watch"
 
@@ -46,6 +48,7 @@ class StoredPane(Below):
         self.reads = StoredReads(self)
         self.tables: list[VTable[Any]] = [
             _table("possible", columns.list_columns(VERSIONS), _form, "etcd's keys are being counted"),
+            _table("sources", columns.SOURCES, lambda row: row.resource, NO_SOURCES),
             _table("largest", columns.LARGEST, lambda row: row.key, NOT_READ),
             _table("weights", columns.WEIGHTS, lambda row: row.resource, NOT_READ),
             _table("churn", columns.CHURN, lambda row: row.resource, NOT_WATCHED),
@@ -106,6 +109,7 @@ class StoredPane(Below):
         reads, shown = self.reads, self._shown
         title, rows = {
             POSSIBLE: (line("LISTs that anyone could send", (" · predicted", "$ink-muted")), None),
+            SOURCES: (line("who asks, how it was served, what is stored"), joined(self.dashboard.state)),
             LARGEST: (line("largest objects", (reads.read_text, "$ink-muted")), reads.survey.largest),
             WEIGHTS: (line("managedFields by resource", (reads.read_text, "$ink-muted")), reads.weights),
             CHURN: (line("changes by resource", (reads.watched_text, "$ink-muted")), reads.resources),

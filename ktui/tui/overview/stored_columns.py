@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from msgspec import Struct
 
 from ktui.contract.etcd import KeyChurn, ResourceChurn
 from ktui.core.format import percent, short_bytes, short_count
+from ktui.core.live.routes import ResourceRoutes
 from ktui.core.request_view import query_words
 from ktui.core.routes import badge_of_route
 from ktui.core.stored.possible_lists import PossibleList, VersionCost
+from ktui.core.stored.sources import ResourceSources
 from ktui.core.stored.survey import LargeObject, Weight
-from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.core.table.columns import NOTHING, Cell, Column, plain
 from ktui.tui.widgets.figures import figure
 
 UNREAD: Cell = ("?", "$ink-muted")  # values of Secrets are not read from an etcd that is not ktui's
@@ -77,7 +82,11 @@ def _key_cell(row: LargeObject | KeyChurn) -> Cell:
 
 
 def _name_cell(row: Weight | ResourceChurn) -> Cell:
-    plural, dot, group = (row.resource or "(no resource)").partition(".")
+    return _plural(row.resource or "(no resource)")
+
+
+def _plural(resource: str) -> Cell:
+    plural, dot, group = resource.partition(".")
     return ((plural, "$foreground"), (f"{dot}{group}", "$ink-muted"))
 
 
@@ -167,4 +176,46 @@ HOTTEST: tuple[Column[KeyRate], ...] = (
            about="the newest manager in its managedFields; ? not looked at"),
     Column("lease", "lease", _lease, lambda row: row.churn.lease, width=8, flex=1, most=16, priority=4,
            about="etcd's lease of the key"),
+)  # fmt: skip
+
+
+def _asker(row: ResourceSources) -> Cell:
+    if row.asked is None or not row.asked.clients:
+        return NOTHING
+    first = row.asked.clients[0]
+    return (
+        (first.client, "$foreground"),
+        (f" {percent(first.requests / max(1, row.asked.requests))}", "$ink-muted"),
+    )
+
+
+def _served(
+    name: str, title: str, value: Callable[[ResourceRoutes], float | None], about: str
+) -> Column[Any]:
+    def number(row: ResourceSources) -> float | None:
+        return row.routes.per_second(value(row.routes)) if row.routes is not None else None
+
+    def cell(row: ResourceSources) -> Cell:
+        found = number(row)
+        return ("?", "$ink-faint") if found is None else _per_second(found)
+
+    return figure(name, title, lambda row: number(row) or 0, f"{about} (m: metrics, last minute)", priority=0,
+                  width=5, cell=cell)  # fmt: skip
+
+
+SOURCES: tuple[Column[ResourceSources], ...] = (
+    Column("resource", "resource", lambda row: _plural(row.resource), lambda row: row.resource, width=14,
+           flex=1, most=30, priority=0, about="the Kubernetes resource"),
+    Column("asker", "a: most asked by", _asker, lambda row: plain(_asker(row)), width=18, flex=2, most=44,
+           priority=1, about="the client with most requests, and its share (a: audit log)"),
+    figure("asked", "a: LISTs", lambda row: row.asked.lists if row.asked is not None else 0,
+           "LISTs in the audit log (a)", width=8, priority=2),
+    _served("cache", "m: C/s", lambda routes: routes.cache.lists, "LISTs a second from the watch cache"),
+    _served("etcd", "m: E/s", lambda routes: routes.etcd.lists, "LISTs a second from etcd"),
+    figure("stored", "e: keys", lambda row: row.stored.count if row.stored is not None else 0,
+           "keys in etcd (e: etcd)", width=7, priority=1),
+    figure("bytes", "e: bytes", lambda row: row.stored.bytes if row.stored is not None else 0,
+           "their bytes in etcd (e)", width=8, priority=0, unit="B"),
+    figure("cost", "B/s", lambda row: row.cost, "bytes that LISTs read a second: objects by metrics, mean "
+           "size by etcd (m × e)", width=6, priority=0, unit="B"),
 )  # fmt: skip

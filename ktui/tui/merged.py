@@ -1,0 +1,87 @@
+"""Several sources on one dashboard: a server's telemetry, and what else is known of the same cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ktui.client.connection import ClientError
+from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.contract.events.live import LiveStatus
+from ktui.tui.source import Link, Report, TelemetrySource
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
+
+Side = Callable[[], AsyncIterator[list[AnyEvent]]]
+RETRY_SECONDS = 15.0  # after which a side source that failed is tried again
+
+
+class MergedSource:
+    """`main` says which server this is, and when it is over; `sides` only add to it.
+
+    A side source that fails is reported as `live_status`, and tried again.
+    """
+
+    def __init__(self, main: TelemetrySource, sides: Sequence[Side]) -> None:
+        self.restartable = main.restartable
+        self._main = main
+        self._sides = sides
+
+    @property
+    def reconnects(self) -> bool:
+        return bool(getattr(self._main, "reconnects", False))
+
+    async def connect(self, report: Report) -> ApiClient | None:
+        return await self._main.connect(report)
+
+    async def batches(self) -> AsyncIterator[list[AnyEvent]]:
+        queue: asyncio.Queue[list[AnyEvent] | None] = asyncio.Queue(maxsize=64)
+        main = asyncio.create_task(self._feed_main(queue))
+        tasks = [main, *(asyncio.create_task(_feed_side(side, queue)) for side in self._sides)]
+        try:
+            while (item := await queue.get()) is not None:
+                yield item
+            await main  # raises what ended it
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _feed_main(self, queue: asyncio.Queue[Any]) -> None:
+        try:
+            async for batch in self._main.batches():
+                await queue.put(batch)
+        finally:
+            await queue.put(None)
+
+    async def why_stopped(self) -> str:
+        return await self._main.why_stopped()
+
+    def link(self) -> Link:
+        return self._main.link()
+
+    async def close(self) -> None:
+        await self._main.close()
+
+
+async def _feed_side(side: Side, queue: asyncio.Queue[Any]) -> None:
+    while True:
+        try:
+            async for batch in side():
+                await queue.put([event for event in batch if not isinstance(event, ServerInfo)])
+        except (ClientError, OSError) as error:
+            await queue.put([LiveStatus(at=time.time(), problem=str(error))])
+        await asyncio.sleep(RETRY_SECONDS)
+
+
+async def feed_events(source: TelemetrySource) -> AsyncIterator[list[AnyEvent]]:
+    """A source as a side of another one."""
+    await source.connect(lambda text: None)
+    try:
+        async for batch in source.batches():
+            yield batch
+    finally:
+        await source.close()

@@ -1,0 +1,35 @@
+"""A resource by log, metrics and etcd, each figure from its own source."""
+
+from __future__ import annotations
+
+from ktui.contract.events import Prefix
+from ktui.contract.events.live import ClientShare, ResourceAsked
+from ktui.core.reducer import apply
+from ktui.core.state import State
+from ktui.core.stored.sources import joined
+from tests.unit.live.folded import recorded_events
+
+
+def test_sources_are_joined_by_resource() -> None:
+    state = State()
+    asked = ResourceAsked(resource="pods", requests=9, lists=8, clients=[ClientShare("inventory/2.0", 6)])
+    only_logged = ResourceAsked(resource="leases.coordination.k8s.io", requests=3)
+    stored = Prefix(prefix="/registry/pods/", resource="pods", count=5_000, bytes=40_000_000)
+    apply(state, [*recorded_events(), asked, only_logged, stored])
+    found = {row.resource: row for row in joined(state)}
+    pods = found["pods"]
+    assert pods.asked == asked
+    assert pods.stored == stored
+    assert pods.routes is not None
+    fetched = pods.routes.per_second(pods.routes.fetched)
+    assert fetched is not None
+    assert pods.cost == fetched * 8_000  # objects by metrics, mean size by etcd
+    assert joined(state)[0] == pods
+    logged = found["leases.coordination.k8s.io"]
+    assert (logged.stored, logged.cost, logged.asked) == (None, 0.0, only_logged)
+
+
+def test_without_metrics_and_log_there_is_nothing_to_join() -> None:
+    state = State()
+    apply(state, [Prefix(prefix="/registry/pods/", resource="pods", count=5, bytes=400)])
+    assert joined(state) == []

@@ -1,0 +1,71 @@
+"""Several sources as one: the first says which server it is, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from ktui.client.connection import ClientError
+from ktui.contract.events import AnyEvent, Prefix, ServerInfo
+from ktui.contract.events.live import LiveStatus
+from ktui.tui.merged import MergedSource
+from ktui.tui.source import Link, Report, Stage
+
+pytestmark = pytest.mark.anyio
+
+
+def info(kind: str) -> ServerInfo:
+    return ServerInfo(
+        ktui_version="1", kube_version="1.36", etcd_version="", etcd_kind=kind, endpoints=[], writable=False,
+        progress="assumed",
+    )  # fmt: skip
+
+
+class Main:
+    """Ends with an error once `over` events have come from the sides."""
+
+    restartable = True
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    async def connect(self, report: Report) -> None:
+        return None
+
+    async def batches(self) -> AsyncIterator[list[AnyEvent]]:
+        yield [info("external")]
+        yield [Prefix(prefix="/registry/pods/")]
+        raise ClientError("the server has gone")
+
+    async def why_stopped(self) -> str:
+        return "stopped"
+
+    def link(self) -> Link:
+        return Link(Stage.LIVE)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def test_sides_add_to_it_and_do_not_say_which_server_it_is() -> None:
+    async def side() -> AsyncIterator[list[AnyEvent]]:
+        yield [info("kube-apiserver"), Prefix(prefix="/side/")]
+
+    async def broken() -> AsyncIterator[list[AnyEvent]]:
+        raise ClientError("no server answers")
+        yield []
+
+    main = Main()
+    found: list[AnyEvent] = []
+    source = MergedSource(main, [side, broken])
+    with pytest.raises(ClientError, match="the server has gone"):
+        async for batch in source.batches():
+            found += batch
+    kinds = [event.etcd_kind for event in found if isinstance(event, ServerInfo)]
+    assert kinds == ["external"]
+    assert {event.prefix for event in found if isinstance(event, Prefix)} >= {"/registry/pods/"}
+    assert all(event.problem == "no server answers" for event in found if isinstance(event, LiveStatus))
+    assert await source.why_stopped() == "stopped"
+    await source.close()
+    assert main.closed
