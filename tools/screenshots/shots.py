@@ -168,7 +168,7 @@ AUDIT = (
 # Over an etcd that gets no requests.
 STORED = (
     Shot("stored", ("1",), (NORMAL, WIDE)),
-    Shot("stored-managed", ("t", "x", "y", "t"), (NORMAL,)),
+    Shot("stored-managed", ("t", "t", "x", "y", "t"), (NORMAL,)),
     Shot("stored-churn", ("t", "t", "x", "y"), (NORMAL,), when=churned),
 )
 # Over the recorded pages of a real kube-apiserver.

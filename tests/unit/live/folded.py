@@ -62,7 +62,7 @@ def flow() -> AnyEvent:
 def server(expected: int = 2, denied: list[Denied] | None = None) -> list[AnyEvent]:
     made = LiveServer(
         at=BEGAN, context="recorded", url="https://10.0.0.1:6443", origin="metrics", version="1.36",
-        expected=expected, denied=denied or [],
+        expected=expected, denied=denied or [], gates={"ConsistentListFromCache": True, "WatchList": True},
     )  # fmt: skip
     return [server_info(made, BEGAN, []), made]
 
