@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 from ktui.audit.client import Client
-from ktui.audit.live import LiveTally, follow
+from ktui.audit.growing_logs import LiveTally, follow
 from ktui.audit.tally import Tally
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import ClientShare, ResourceAsked
