@@ -161,7 +161,7 @@ async def test_a_recording_of_it_is_played_on_the_same_screens(tmp_path: Path) -
 async def test_flow_control_is_7_and_a_command() -> None:
     app = live_app(recorded_events())
     async with app.run_test(size=NORMAL) as pilot:
-        await pilot.press(*":flow", "enter")
+        await pilot.press("colon", *"flow", "enter")
         await until_said(pilot, "priority levels", seconds=20)
         await pilot.press("1", "7")
         await until_said(pilot, "configured", seconds=20)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ktui.core.format import integer, short_count
 from ktui.core.references import (
@@ -30,9 +30,9 @@ class NoSuchThing(ValueError):
     """One sentence: what was named and is not there."""
 
 
-def mode_commands() -> list[Command]:
+def mode_commands(modes: Sequence[Mode] = MODES) -> list[Command]:
     """A command a screen: alone its word shows the screen, with an argument what is meant in it."""
-    return [_of(mode) for mode in MODES]
+    return [_of(mode) for mode in modes]
 
 
 def _of(mode: Mode) -> Command:

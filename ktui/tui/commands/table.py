@@ -12,7 +12,7 @@ from ktui.tui.commands.places import key_or_prefix, mode_commands, resource_comm
 from ktui.tui.commands.recording import RECORDING
 from ktui.tui.commands.settings import ACTIONS, SETTINGS
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.navigation.modes import MODES, find_mode
+from ktui.tui.navigation.modes import LIVE_MODES, MODES, find_mode
 
 SHOWN = 8  # suggestions
 
@@ -34,7 +34,7 @@ class Commands:
         word = word.lower()
         known = next((item for item in self.all(app) if word in item.words), None)
         if known is None and self.whole and (mode := find_mode(word)) is not None:
-            known = next(item for item in self.fixed if item.word == mode.name)
+            known = next((item for item in self.fixed if item.word == mode.name), None)
         return known
 
     def run(self, app: Dashboard, text: str) -> str:
@@ -121,3 +121,4 @@ def _path(app: Dashboard, text: str) -> str:
 
 
 COMMANDS = Commands([*mode_commands(), *ACTIONS, *SETTINGS, *RECORDING])
+LIVE_COMMANDS = Commands([*mode_commands(LIVE_MODES), *ACTIONS, *SETTINGS, *RECORDING])

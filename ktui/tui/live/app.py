@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 
@@ -10,9 +10,18 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.keys import bindings as keys
 from ktui.tui.navigation.modes import LIVE_MODES
 
+if TYPE_CHECKING:
+    from ktui.tui.commands import Commands
+
 
 class LiveApp(KtuiApp, inherit_bindings=False):
     """The same modes and keys; all but the Lab and Versions show metrics. 7 is Flow control."""
 
     MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in LIVE_MODES}
     BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_APP
+
+    @property
+    def commands(self) -> Commands:
+        from ktui.tui.commands.table import LIVE_COMMANDS  # start-up time
+
+        return LIVE_COMMANDS
