@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
 def _explain(
     request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
 ) -> Explanation:
-    from ktui.kube.access_pattern import AccessPattern
+    from ktui.kube.access_pattern import AccessPattern  # start-up time
     from ktui.kube.explain import explain  # start-up time
     from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
     from ktui.kube.routing.cache_state import Readiness

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -12,11 +12,13 @@ from ktui.core.format import percent, short_bytes, short_count
 from ktui.core.live.routes import ResourceRoutes
 from ktui.core.request_view import query_words
 from ktui.core.routes import badge_of_route
-from ktui.core.stored.possible_lists import PossibleList, VersionCost
 from ktui.core.stored.sources import ResourceSources
 from ktui.core.stored.survey import LargeObject, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
 from ktui.tui.widgets.figures import figure
+
+if TYPE_CHECKING:
+    from ktui.core.stored.possible_lists import PossibleList, VersionCost
 
 UNREAD: Cell = ("?", "$ink-muted")  # values of Secrets are not read from an etcd that is not ktui's
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from ktui.core.format import integer, long_bytes, many, percent, rate, short_bytes
 from ktui.core.routes import badge_of_route
 from ktui.core.state import State
-from ktui.core.stored.possible_lists import PossibleList
 from ktui.tui.keys.hints import key_hints
+from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch
 from ktui.tui.widgets.lines import first_lines, line
+
+if TYPE_CHECKING:
+    from ktui.core.stored.possible_lists import PossibleList
 
 MUTED, STRONG = "$ink-muted", "bold $ink-strong"
 DEFRAG_SHARE = 0.5  # of the file that is free: from here on a defragmentation is worth a word
@@ -84,8 +88,6 @@ def _pair(name: str, text: str) -> Content:
 
 def load_content(state: State, *, watch: bool, width: int, height: int) -> Content:
     """What reading values, or watching, asks of etcd; said before it is started."""
-    from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch  # it uses the columns
-
     text = load_of_watch(state) if watch else load_of_reading(state)
     told = [line((part, MUTED)) for part in textwrap.wrap(text, max(20, width))]
     told.append(key_hints(("overview.read", "starts and stops it"), ("overview.ranking", "next table")))

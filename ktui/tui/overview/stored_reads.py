@@ -11,7 +11,6 @@ from ktui.contract.etcd import Churn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
 from ktui.core.stored.survey import Survey, Weight
-from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.overview.stored_columns import KeyRate, ResourceRate
 
 if TYPE_CHECKING:
@@ -96,6 +95,8 @@ class StoredReads:
         if self.own_etcd:
             go(True)
             return
+        from ktui.tui.dialogs.confirm import ConfirmScreen  # start-up time
+
         text = load_of_watch(self._state, prefix) if watch else load_of_reading(self._state, prefix)
         title = "watch what changes" if watch else "read all values"
         self._pane.app.push_screen(ConfirmScreen(title, text), go)
