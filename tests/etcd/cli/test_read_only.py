@@ -46,6 +46,7 @@ LISTS = (
     "?watch=1&timeoutSeconds=1&allowWatchBookmarks=true",
     "?watch=1&timeoutSeconds=1&resourceVersion=0",
 )
+STREAMS = ("/telemetry", "/ktui/v1/etcd/churn")  # without an end
 PAGES = (
     *("/", "/api", "/apis", "/version", "/metrics", "/healthz", "/livez", "/readyz?verbose", "/openapi/v3"),
     *("/openapi/v3/api/v1", "/ktui/v1/info", "/ktui/v1/behaviour", "/ktui/v1/requests"),
@@ -183,7 +184,10 @@ async def use_every_page(served: Served, collections: list[str]) -> None:
     for page in PAGES:
         assert (await served.http.get(page)).status_code == 200, page
     for page in (await served.json("/"))["paths"]:
-        if "{}" not in page and page not in ("/telemetry", "/ktui/v1/etcd/key", "/ktui/v1/etcd/history"):
+        if page in STREAMS:
+            async with served.http.stream("GET", page) as stream:
+                assert await anext(stream.aiter_lines())
+        elif "{}" not in page and page not in ("/ktui/v1/etcd/key", "/ktui/v1/etcd/history"):
             await served.http.get(page)
     keys = (await served.json("/ktui/v1/etcd/keys?prefix=/registry/&limit=400"))["keys"]
     for row in keys[::7]:
