@@ -17,12 +17,11 @@ from ktui.tui.keys.names import keys_in, usable
 def key_of(binding_id: str) -> str:
     """How the live key of a binding is written: `w`, `?`, `enter`, `f2`.
 
-    Of several keys it is the first. Raises KeyError for an id that no binding has.
+    Of several keys it is the first, and never the other direction's, which the footer shows with it
+    (`,.`). Raises KeyError for an id that no binding has.
     """
     binding, moved = _by_id()[binding_id], _keymap().get(binding_id)
-    if moved is None:
-        return binding.key_display or written(keys_in(binding.key)[0])
-    return written(keys_in(moved)[0])
+    return written(keys_in(binding.key if moved is None else moved)[0])
 
 
 def key_hints(*keys: tuple[str, str]) -> Content:

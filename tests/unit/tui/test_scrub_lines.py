@@ -92,6 +92,11 @@ def test_the_right_end_says_what_was_passed(where: Position, says: str) -> None:
     assert line.plain.endswith(says) and line.cell_length == 120
 
 
+def test_without_a_marker_it_names_the_keys_of_the_speed() -> None:
+    line = status_line(HOUR, position(5), 340.0, [], "", 120)
+    assert line.plain.endswith("space pause  , . 5 s  < > speed")
+
+
 @given(st.integers(1, 200), st.floats(min_value=0, max_value=3600), st.booleans())
 def test_a_status_never_is_wider_than_its_line(width: int, after: float, playing: bool) -> None:
     line = status_line(HOUR, position(after, playing=playing), 340.0, MOMENTS, "", width)
