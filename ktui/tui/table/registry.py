@@ -17,6 +17,12 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         "overview.requests": (
             "route time client request scanned returned ms seats verb resource ns status reason"
         ),
+        "overview.possible": "badge request objects bytes seats 1.24 1.30 1.31 1.34 1.36",
+        "overview.sources": "resource asker asked cache etcd stored bytes cost",
+        "overview.largest": "key resource bytes",
+        "overview.weights": "resource keys bytes average managed share skipped",
+        "overview.churn": "resource writes deletes bytes total",
+        "overview.hottest": "key revisions bytes manager lease",
         "requests.log": (
             "route time client request reason status scanned returned etcd bytes ms seats id verb resource ns"
         ),
