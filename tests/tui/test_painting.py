@@ -10,7 +10,7 @@ from textual.geometry import Region
 from ktui.tui.looks import themes
 from ktui.tui.widgets.key_bar import KeyBar
 from ktui.tui.widgets.panel import Panel
-from tests.tui.still import NORMAL, demo_events, still_app
+from tests.tui.still import NORMAL, WIDE, demo_events, still_app
 
 pytestmark = pytest.mark.anyio
 
@@ -73,15 +73,17 @@ async def test_the_footer_is_there_with_the_first_frame() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL):
         told = [key.about for key in app.screen.query_one(KeyBar).keys]
-        assert told[:3] == ["help", "cheaper", "Overview"]
+        assert told[:4] == ["help", "cheaper", "view", "Overview"]
 
 
 async def test_a_click_on_a_key_is_the_key() -> None:
     app = still_app(demo_events())
-    async with app.run_test(size=NORMAL) as pilot:
+    async with app.run_test(size=WIDE) as pilot:
         bar = app.screen.query_one(KeyBar)
-        assert bar.key_at(0) == bar.keys[0] and bar.key_at(119) is None
-        place = next(x for x in range(120) if (key := bar.key_at(x)) is not None and key.about == "Requests")
+        assert bar.key_at(0) == bar.keys[0] and bar.key_at(WIDE[0] - 1) is None
+        place = next(
+            x for x in range(WIDE[0]) if (key := bar.key_at(x)) is not None and key.about == "Requests"
+        )
         await pilot.click(KeyBar, offset=(place, 0))
         await pilot.pause()
         assert app.current_mode == "requests"
@@ -89,9 +91,9 @@ async def test_a_click_on_a_key_is_the_key() -> None:
 
 async def test_the_mouse_over_a_key_tells_what_it_does() -> None:
     app = still_app(demo_events())
-    async with app.run_test(size=NORMAL) as pilot:
+    async with app.run_test(size=WIDE) as pilot:
         bar = app.screen.query_one(KeyBar)
         await pilot.hover(KeyBar, offset=(0, 0))
         assert bar.pointed == bar.keys[0] and bar.tooltip == bar.keys[0].tooltip != ""
-        await pilot.hover(KeyBar, offset=(119, 0))
+        await pilot.hover(KeyBar, offset=(WIDE[0] - 1, 0))
         assert bar.pointed is None and bar.tooltip is None

@@ -246,7 +246,7 @@ NEVER_PRESET = {
     "help", "version", "config", "context", "kubeconfig", "aim", "parent", "attach", "token", "server_ca",
     "etcd", "snapshot", "demo", "cacert", "cert", "key", "server_name", "user", "etcd_prefix",
     "allow_writes", "insecure_http", "replay", "record", "screenshot", "press", "size", "page_of",
-    "token_file", "token_auth_file", "authorization_mode", "prometheus", "story",
+    "token_file", "token_auth_file", "authorization_mode", "prometheus", "follow_audit", "story",
 }  # fmt: skip
 
 

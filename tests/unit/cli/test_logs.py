@@ -122,7 +122,7 @@ def test_what_happens_in_a_server(caplog: pytest.LogCaptureFixture) -> None:
         RequestFinished(id=1, status=200, route="cache", ms=1.25),
         RequestFinished(id=2, status=200, route="cache", ms=1.25),
     ):  # fmt: skip
-        follower.tell(event)
+        follower.log(event)
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("INFO", "cache pods is ready at revision 7, 3 objects"),
         ("WARNING", "cache pods is reinitializing at revision 8, 0 objects: compacted"),
