@@ -58,6 +58,8 @@ class TextScreen(Dialog[None]):
             yield field
 
     def on_mount(self) -> None:
+        if not self.query(LineView):
+            return  # the app ended before this screen was composed
         self.view.show(self._lines)
         box, size = self.query_one(Vertical), self.view.virtual_size
         box.styles.width, box.styles.height = size.width + _FRAME, size.height + _FRAME - 1
