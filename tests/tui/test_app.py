@@ -238,6 +238,7 @@ async def test_writes_are_shown_when_asked_for() -> None:
         assert "reads · w all" in shown(app)
         assert 77 not in {row.id for row in app.screen.requests.rows}
         await pilot.press("w")
+        await pilot.press("up", "down")  # the explanation stays until the cursor is moved
         await pilot.pause()
         assert "a write: one transaction" in shown(app)
         assert 77 in {row.id for row in app.screen.requests.rows}
