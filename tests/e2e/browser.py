@@ -95,6 +95,13 @@ class Tab:
             await self.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
             await self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
 
+    async def enter(self) -> None:
+        """Press Enter, after forgetting what was drawn."""
+        await self.value("window.drawn = ''")
+        key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", text="\r", **key)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **key)
+
     async def resize(self, width: int, height: int) -> None:
         await self.call(
             "Emulation.setDeviceMetricsOverride",

@@ -258,6 +258,9 @@ _ROUTES = {
     paths.ETCD_KEYS: "KeyPage",
     paths.ETCD_KEY: "KeyDetail",
     paths.ETCD_HISTORY: "KeyHistory",
+    paths.ETCD_SURVEY: "SurveyPage",
+    paths.ETCD_CHURN: "Churn",
+    paths.FAULTS: "ActiveFaults",
     paths.CACHE_OBJECTS.format("[^/]+"): "ObjectPage",
     paths.CACHE_EVENTS.format("[^/]+"): "EventPage",
     paths.CACHE_CHECK.format("[^/]+"): "ConsistencyCheck",
@@ -279,7 +282,7 @@ class HostileServer(ThreadingHTTPServer):
         self.ended = Event()
         self.documents = {
             document.__name__: json.dumps(
-                hostile_value(inspect.type_info(document), mark_of(document) + HOSTILE)
+                hostile_value(inspect.type_info(document), mark_of(document) + HOSTILE + mark_of(document))
             ).encode()
             for document in documents()
         }
@@ -291,12 +294,19 @@ class HostileServer(ThreadingHTTPServer):
     def handle_error(self, *connection: Any) -> None:
         pass  # of a client that has left
 
+    def _document(self, name: str, path: str) -> bytes:
+        """A survey ends with its second page, and reports of churn are lines."""
+        document = self.documents[name]
+        if name == "SurveyPage" and "after=" in path:
+            return json.dumps({**json.loads(document), "next": ""}).encode()
+        return document + b"\n"
+
     def answer(self, path: str) -> tuple[int, bytes]:
         plain = path.partition("?")[0]
         for pattern, name in _ROUTES.items():
             if re.fullmatch(pattern, plain):
                 self.asked.add(name)
-                return 200, self.documents[name]
+                return 200, self._document(name, path)
         if plain.endswith("/raw"):
             return 200, HOSTILE.encode()
         metadata = {"resourceVersion": HOSTILE, "continue": HOSTILE, "name": HOSTILE, "namespace": HOSTILE}

@@ -58,12 +58,14 @@ def test_ctrl_c_while_a_server_starts(terminal: Terminal, home: Home) -> None:
 
 
 @pytest.mark.parametrize("after", ["starting", "● pods"], ids=["starting", "live"])
-def test_ctrl_c_ends_the_dashboard_and_says_so(terminal: Terminal, home: Home, after: str) -> None:
+def test_ctrl_c_in_the_dashboard_leaves_and_says_so(terminal: Terminal, home: Home, after: str) -> None:
     hold = {"KTUI_TEST_ENDLESS_START": "1"} if after == "starting" else {}  # until it was seen
     terminal.run(f"clear; {BROKEN} {SMALL}; echo left $?", home.environment | hold)
     terminal.wait_for(lambda screen: after in screen, after)
     terminal.type("C-c")
-    assert "ktui: ended by Ctrl-C" in interrupted(terminal, home)
+    screen = interrupted(terminal, home)
+    assert re.search(r"^ktui: ended by Ctrl-C\s*\nleft 0\s*$", screen, re.MULTILINE), screen
+    assert terminal.modes() == {"alternate_on": "0", "cursor_flag": "1", "mouse_any_flag": "0"}
 
 
 def interrupted(terminal: Terminal, home: Home) -> str:

@@ -116,8 +116,8 @@ def table(walker: Walker) -> None:
     walker.press("r", sees="■ route")
     walker.press("q", loses="■ route")
     walker.press("c", sees="to the clipboard")
-    walker.press("e", sees="export to ")
-    walker.press("Enter", sees=" rows written to")
+    walker.press("e", sees="export to ktui-requests-")
+    walker.press("Enter", sees=" rows written to", loses="export to ktui-requests-")
     walker.press("y", sees='"type":')
     walker.press("Escape", loses='"type":')
 
