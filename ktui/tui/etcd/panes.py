@@ -107,7 +107,7 @@ class EtcdPanes(ServerPane):
     def _start_over(self, state: State) -> None:
         """Of another server, or another history of etcd: everything, from where the user stands."""
         prefix = self.keys.list.prefix
-        key = self.value.detail.key if self.value.detail is not None else ""
+        key = self.value.detail.key if self.value.detail is not None else self.keys.wanted
         self._plant(_home(state))
         if prefix:
             self.prefixes.lead_to(prefix)

@@ -39,7 +39,6 @@ class TreePane(ServerPane):
         self.branches = PrefixTree(ROOT)
         self.led = False
         self._goal = ""  # the prefix that the cursor is led to while its branches are read
-        self._placed = ""  # where it was put on the way
         self._rest = Rest(self, SETTLE)
         self._refused_at: float | None = None  # when the root could not be read
 
@@ -101,9 +100,6 @@ class TreePane(ServerPane):
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:
         prefix = event.row.prefix
-        if event.by_user and prefix == self._placed:
-            self._placed = ""
-            return
         if event.by_user:
             self.led, self._goal = False, ""
             self.post_message(self.Moved())
@@ -174,5 +170,4 @@ class TreePane(ServerPane):
         if nearest.prefix == self._goal:
             self._goal = ""
         if self.table.row is not nearest:
-            self._placed = nearest.prefix
-            self.table.move_to(rows.index(nearest))
+            self.table.move_to(rows.index(nearest), by_user=False)

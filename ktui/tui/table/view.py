@@ -83,14 +83,14 @@ class CursorView(ScrollView, Generic[Row]):
         except ValueError:
             return None
 
-    def move_to(self, index: int) -> None:
+    def move_to(self, index: int, *, by_user: bool = True) -> None:
         """Put the cursor on a row shown and bring it into view."""
         last = max(0, len(self._rows) - 1)
         self._moved = True
         self._cursor = max(0, min(index, last))
         self.following = self._follows and self._cursor == last
         self._scroll_by(0)
-        self._announce(by_user=True)
+        self._announce(by_user=by_user)
         self.refresh()
 
     def _scroll_by(self, lines: int) -> None:

@@ -30,7 +30,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
     class Highlighted(Message):
         """The cursor is on another row, or on a newer state of the same one.
 
-        `by_user` is False when only the data has changed under the cursor.
+        `by_user` is False when the data has changed under the cursor, or the program has put it there.
         """
 
         def __init__(self, table: VTable[Any], row: Any, by_user: bool = True) -> None:
