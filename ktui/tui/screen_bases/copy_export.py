@@ -93,8 +93,8 @@ class ExportingScreen(FilteringScreen):
     async def _export(self, table: VTable[Any], path: Path, form: Form) -> None:
         """Rows that have not been read are read first: a file has all of them, or is not written."""
         try:
-            unread = isinstance(table, WantingTable) and table.read_all is not None
-            rows = list(await table.read_all()) if unread else list(table.rows)  # type: ignore[attr-defined]
+            read_all = table.read_all if isinstance(table, WantingTable) else None
+            rows = list(table.rows if read_all is None else await read_all())
         except ClientError as error:
             self.notify(
                 f"nothing written: not all rows could be read: {error}", severity="error", markup=False
