@@ -95,7 +95,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     create_revision: int
     lease: int = 0
     _scanned: Scanned | None = None
-    _item: Pieces | None = None
+    transcoded: Pieces | None = None  # what `item_pieces` has computed
     _metadata_end: int = 0  # see Codec.item_parts
     _layout: Layout | None = None
     _row: Row | None = None
@@ -161,14 +161,9 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             return False
         return selection.fields.empty or selection.fields.matches(self.fields)
 
-    @property
-    def transcoded(self) -> bool:
-        """True if `item_pieces` is computed."""
-        return self._item is not None
-
     def item_pieces(self) -> Pieces:
         """Its JSON in a List (built-ins without kind and apiVersion), in pieces."""
-        item = self._item
+        item = self.transcoded
         if item is None:
             decoding(len(self.raw))
             try:
@@ -176,7 +171,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             except CodecError as error:
                 raise UnreadableError(self.key, error.reason) from error
             if isinstance(self._value, bytes):
-                self._item = item
+                self.transcoded = item
         return item
 
     def metadata_pieces(self) -> Pieces | None:
@@ -222,8 +217,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     def full_json(self) -> bytes:
         """Its JSON by itself: kind and apiVersion first."""
-        if self._item is not None and self._metadata_end:
-            return self._reader.codec.with_type(self.raw, self._item)
+        if self.transcoded is not None and self._metadata_end:
+            return self._reader.codec.with_type(self.raw, self.transcoded)
         decoding(len(self.raw))
         try:
             return self._reader.codec.object_json(self.raw, self.rv)
@@ -241,7 +236,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
         What can be computed from the stored value is dropped, and the value becomes a difference.
         """
-        self._item = self._row = None
+        self.transcoded = self._row = None
         if newer is not None:
             self._share(newer)
         if not isinstance(self._value, bytes):

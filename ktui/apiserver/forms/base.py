@@ -49,8 +49,8 @@ class ObjectForm(EventForm, Protocol):
         """One item of a List, in pieces to be joined."""
         ...
 
-    def ready(self, obj: StoredObject) -> bool:
-        """True if the pieces of `item` are kept, so that it takes no time however large the object is."""
+    def kept(self, obj: StoredObject) -> Sequence[Piece] | None:
+        """The pieces of `item` if they take no time however large the object is, else None."""
         ...
 
 

@@ -58,7 +58,11 @@ class Message:
         return len(self._encoded(obj)) if layout is None else layout.item_size
 
     def ready(self, obj: StoredObject) -> bool:
+        """True if its message is cut, not encoded."""
         return self._spliced and obj.layout() is not None
+
+    def kept(self, obj: StoredObject) -> Sequence[Piece] | None:
+        return self.item(obj) if self.ready(obj) else None
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.encoding(self.key, self._frame)

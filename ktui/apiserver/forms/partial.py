@@ -92,8 +92,8 @@ class Partial:
             return (partial(b"".join(self._plain.item(obj)), self._api_version, self._resource),)
         return (self._head, *metadata, b"}")
 
-    def ready(self, obj: StoredObject) -> bool:
-        return self.spliced and obj.transcoded
+    def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
+        return self.item(obj) if self.spliced and obj.transcoded is not None else None
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         if event.type == "ERROR":

@@ -39,7 +39,7 @@ class Plain:
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         return obj.item_pieces()
 
-    def ready(self, obj: StoredObject) -> bool:
+    def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
         return obj.transcoded
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
@@ -62,8 +62,8 @@ class Converted(Plain):
         decoding(obj.size)
         return self._codec.item_pieces(obj.raw, obj.rv, self._version)
 
-    def ready(self, obj: StoredObject) -> bool:
-        return False
+    def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
+        return None
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.encoding(self._version, self._line)

@@ -84,8 +84,11 @@ class Table:
         row = row_at(obj.table_row(self._resource, self._made), time.time())
         return (*row, *self._object(obj), b"}")
 
-    def ready(self, obj: StoredObject) -> bool:
-        return obj.has_table_row(self._resource) and (self._include == "None" or self._partial.ready(obj))
+    def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
+        ready = obj.has_table_row(self._resource) and (
+            self._include == "None" or (self._partial.spliced and obj.transcoded is not None)
+        )
+        return self.item(obj) if ready else None
 
     def whole(self, obj: StoredObject) -> bytes:
         return self._one(b"".join(self.item(obj)), str(obj.rv))

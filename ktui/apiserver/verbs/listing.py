@@ -83,10 +83,14 @@ async def _chunks(
 
 
 def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Sequence[Piece]]:
+    kept = renderer.kept
     for obj in objects:
-        if obj.size >= LARGE_BYTES and not renderer.ready(obj):
-            yield LARGE_FOLLOWS
-        yield renderer.item(obj)
+        item = kept(obj)
+        if item is None:
+            if obj.size >= LARGE_BYTES:
+                yield LARGE_FOLLOWS
+            item = renderer.item(obj)
+        yield item
 
 
 def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:

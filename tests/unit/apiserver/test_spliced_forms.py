@@ -146,10 +146,10 @@ def test_a_row_is_kept_until_the_object_changes() -> None:
     )
     form = _form(pods, "Table")
     before = b"".join(form.item(old))
-    assert form.ready(old) and not form.ready(new)
+    assert form.kept(old) and not form.kept(new)
     assert old.has_table_row(replace(pods)) and not old.has_table_row(replace(pods, columns=()))
     old.shrink(new)
-    assert not form.ready(old)
+    assert not form.kept(old)
     assert b"".join(form.item(old)) == before != b"".join(form.item(new))
 
 
