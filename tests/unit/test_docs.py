@@ -16,11 +16,13 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 TEXTS = [*PAGES, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))]
 INDEX = DOCS / "index.md"
+MODULES = {path.name for folder in ("ktui", "tests", "tools") for path in (ROOT / folder).rglob("*.py")}
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _SOURCE = re.compile(r"`((?:ktui|tests|tools|benchmarks|docs|themes)/[\w./-]+)`")
+_MODULE = re.compile(r"`(\w+\.py)`")  # named without its folder
 _SPAN = re.compile(r"`[^`\n]*`")
 
 
@@ -92,6 +94,7 @@ def test_every_file_of_the_source_that_is_named_is_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     named = _SOURCE.findall(text)
     assert [file for file in named if not (ROOT / file).exists()] == []
+    assert set(_MODULE.findall(text)) <= MODULES
 
 
 def test_links_and_anchors_are_found() -> None:
