@@ -44,6 +44,8 @@ async def send_tree(
 
 async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:
     """Send a Status or a Scale: never transformed, whatever `as=` requests."""
+    if obj["kind"] == "Status":
+        call.chain.status = obj
     document = to_json(obj)
     if form.media_type == PROTOBUF:
         document = server.services.codec.messages.document(document)

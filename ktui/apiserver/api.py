@@ -123,7 +123,7 @@ class Api:
             log_refusal(call.request, deep)
             await self._fail(call, deep)
         except Exception as error:  # a bug in a handler: its request gets a 500, the others are served
-            call.error = f"{type(error).__name__}: {error}"
+            call.error = call.chain.panicked = f"{type(error).__name__}: {error}"
             log.exception("%s %s failed", call.verb, call.request.path)
             await self._fail(call, internal_error("the server log has the details"))
 
@@ -170,5 +170,6 @@ class Api:
         """Once the response has begun it is too late for a Status: the connection is broken off."""
         if call.response.started:
             return
+        call.chain.status = error.body()
         call.stamp()
         await send_error(call.response, error, call.request, self._server.services.codec.messages)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from collections.abc import Sequence
+from functools import partial
 from html import escape
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.chain import ChainRecord, RequestLog
 from ktui.apiserver.deadline import time_allowed
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.http.asgi import Receive, Scope, Send
@@ -30,11 +33,10 @@ from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
 from ktui.kube.golang.quoting import quote
-from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb
+from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
-from ktui.kube.users import Requester
-from ktui.kube.versions import Behaviour
+from ktui.kube.users import described
 from ktui.telemetry.memory import ConcurrentRequests, Footprint
 from ktui.telemetry.meter import Meter
 
@@ -60,6 +62,7 @@ class Application:
         )
         self._api = Api(self._server, metrics, others)
         self._pages = Pages(services, self.catalog, metrics, others.pages)
+        self._logs = services.request_logs
         self._stopping = False
         self._ids = itertools.count(1)
         self._concurrent = ConcurrentRequests()
@@ -113,59 +116,74 @@ class Application:
             await self._refuse(response, error, request)
             return
         info = parse_path(request.path)
-        response.add_headers([("audit-id", audit_id(request))])
+        verb = request_verb(request.method, info, request.query)
+        record = ChainRecord(request, response, info, verb, audit_id(request))
+        response.add_headers([("audit-id", record.audit_id)])
         if info.incomplete:
             await response.text(500, _without_info(request))
             return
-        verb = request_verb(request.method, info, request.query)
-        behaviour = self._services.settings.behaviour
         response.add_headers([("cache-control", "no-cache, private")])
+        if not self._logs:
+            await self._serve_recorded(record)
+            return
+        if verb == "WATCH":
+            response.on_start = partial(_log_start, self._logs, record)
+        try:
+            await self._serve_recorded(record)
+        finally:
+            for kept in self._logs:
+                await kept.finished(record)
+
+    async def _serve_recorded(self, record: ChainRecord) -> None:
+        request, response, verb = record.request, record.response, record.verb
         try:
             if verb != "WATCH":
-                time_allowed(request, behaviour.minor)
-            who, flow = await self._admit(request, response, info, verb)
+                time_allowed(request, self._services.settings.behaviour.minor)
+            flow = await self._admit(record)
         except StatusError as error:
-            await self._fail(response, error, request)
+            await self._fail(response, error, record)
             return
         if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
-            await self._api.serve(self._call(request, response, info, verb, behaviour, who, flow.level))
+            await self._api.serve(self._call(record, flow.level))
         else:
-            await self._serve_page(request, response)
+            await self._serve_page(record)
 
-    async def _admit(
-        self, request: Request, response: Response, info: RequestInfo, verb: str
-    ) -> tuple[Requester, FlowSchema]:
-        """Authentication, flow schema and authorization; StatusError 400, 401, 403."""
-        behaviour = self._services.settings.behaviour
+    async def _admit(self, record: ChainRecord) -> FlowSchema:
+        """Authentication, impersonation, flow schema and authorization; StatusError 400, 401, 403."""
+        services, request, info = self._services, record.request, record.info
+        behaviour, authorizer = services.settings.behaviour, services.authorizer
         try:
-            who = await self._services.authenticator.identify(request)
-            who = impersonated(self._services.authorizer, who, request)
-            flow = flow_of(who, info, verb, behaviour.minor)
+            record.who = who = await services.authenticator.identify(request)
+            record.passed("authentication", described(who))
+            for kept in self._logs:
+                await kept.received(record)
+            record.acting = acting = impersonated(authorizer, who, request)
+            if acting is not who:
+                record.passed("impersonation", described(acting))
+            record.flow = flow = flow_of(acting, info, record.verb, behaviour.minor)
             if flow_controlled(behaviour):
-                response.add_headers(flow_headers(flow))
-            authorize(self._services.authorizer, who, request, info, verb)
+                record.response.add_headers(flow_headers(flow))
+                record.passed("flow control", f"{flow.name}, level {flow.level.name}")
+            authorize(authorizer, record)
+            record.passed("authorization", (record.decision and record.decision.reason) or "allowed")
         except StatusError as error:
             if error.code != 401:
-                response.add_headers([NOSNIFF])
+                record.response.add_headers([NOSNIFF])
             raise
-        return who, flow
+        return flow
 
-    def _call(
-        self,
-        request: Request,
-        response: Response,
-        info: RequestInfo,
-        verb: str,
-        behaviour: Behaviour,
-        who: Requester,
-        level: PriorityLevel,
-    ) -> Call:
-        meter = Meter(request_id=next(self._ids), footprint=Footprint())
-        turn = self._concurrent.arrive()
+    def _call(self, record: ChainRecord, level: PriorityLevel) -> Call:
+        record.meter = meter = Meter(request_id=next(self._ids), footprint=Footprint())
+        turn, behaviour = self._concurrent.arrive(), self._services.settings.behaviour
         bus = self._services.bus
-        return Call(request, response, info, verb, behaviour, bus, meter, level, turn, who)
+        assert record.acting is not None
+        return Call(
+            record.request, record.response, record.info, record.verb, behaviour, bus, meter, level, turn,
+            record.acting, record,
+        )  # fmt: skip
 
-    async def _serve_page(self, request: Request, response: Response) -> None:
+    async def _serve_page(self, record: ChainRecord) -> None:
+        request, response = record.request, record.response
         try:
             path = "/version" if request.path == "/version/" else request.path
             page = self._pages.find(request.method, path)
@@ -176,21 +194,29 @@ class Application:
             else:
                 await page(request, response)
         except StatusError as error:
-            await self._fail(response, error, request)
+            await self._fail(response, error, record)
         except BodyIncomplete:
-            await self._refuse(response, body_incomplete(), request)
-        except Exception:  # a bug in a page: its request gets a 500, the others are served
+            log_refusal(request, body_incomplete())
+            await self._fail(response, body_incomplete(), record)
+        except Exception as error:  # a bug in a page: its request gets a 500, the others are served
+            record.panicked = f"{type(error).__name__}: {error}"
             log.exception("%s %s failed", request.method, request.path)
             if not response.started:
-                await self._fail(response, internal_error("the server log has the details"), request)
+                await self._fail(response, internal_error("the server log has the details"), record)
 
     async def _refuse(self, response: Response, error: StatusError, request: Request) -> None:
         """Answer a request that no client of the Kubernetes API sends, and log it."""
         log_refusal(request, error)
-        await self._fail(response, error, request)
-
-    async def _fail(self, response: Response, error: StatusError, request: Request) -> None:
         await send_error(response, error, request, self._services.codec.messages)
+
+    async def _fail(self, response: Response, error: StatusError, record: ChainRecord) -> None:
+        record.status = error.body()
+        await send_error(response, error, record.request, self._services.codec.messages)
+
+
+def _log_start(logs: Sequence[RequestLog], record: ChainRecord) -> None:
+    for kept in logs:
+        kept.response_started(record)
 
 
 def _check_target(request: Request) -> None:

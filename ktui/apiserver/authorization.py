@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from ktui.apiserver.chain import Authorizer, Decision
-from ktui.apiserver.http.request import Request
+from ktui.apiserver.chain import Authorizer, ChainRecord
 from ktui.kube.golang.quoting import quote
-from ktui.kube.requestinfo import RequestAttributes, RequestInfo, attributes_of, name_asked, rules_verb
+from ktui.kube.requestinfo import RequestAttributes, attributes_of, name_asked, rules_verb
 from ktui.kube.status import StatusError
 from ktui.kube.users import Requester
 
 
-def authorize(
-    authorizer: Authorizer, who: Requester, request: Request, info: RequestInfo, verb: str
-) -> Decision:
-    """The decision that allows the request; StatusError 403."""
+def authorize(authorizer: Authorizer, record: ChainRecord) -> None:
+    """Record the decision about a request; StatusError 403 unless it allows it."""
+    info, verb, who = record.info, record.verb, record.acting
+    assert who is not None
     # The name that a LIST selects is read for its message only: it takes time.
     asked = attributes_of(info, rules_verb(info, verb))
-    decision = authorizer.decide(who, asked)
-    if decision.allowed:
-        return decision
-    if info.is_resource and not info.name:
+    record.decision = decision = authorizer.decide(who, asked)
+    if not decision.allowed and info.is_resource and not info.name:
         verb = "LIST" if verb == "HEAD" else verb
-        asked = attributes_of(info, rules_verb(info, verb), name_asked(verb, request.query))
-        decision = authorizer.decide(who, asked)  # a rule may name the only object that is listed
-        if decision.allowed:
-            return decision
-    raise may_not(who, asked, decision.reason)
+        asked = attributes_of(info, rules_verb(info, verb), name_asked(verb, record.request.query))
+        # A rule may name the only object that is listed.
+        record.decision = decision = authorizer.decide(who, asked)
+    if not decision.allowed:
+        raise may_not(who, asked, decision.reason)
 
 
 def may_not(who: Requester, asked: RequestAttributes, reason: str = "") -> StatusError:

@@ -20,6 +20,7 @@ from ktui.telemetry.meter import Meter
 from ktui.telemetry.paused_gc import COLLECTOR
 
 if TYPE_CHECKING:
+    from ktui.apiserver.chain import ChainRecord
     from ktui.apiserver.large_requests import LargeRequests
     from ktui.kube.flowcontrol import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
@@ -51,6 +52,7 @@ class Call:
     level: PriorityLevel
     turn: RequestTurn
     who: Requester
+    chain: ChainRecord
     resource: Resource | None = None
     plan: Plan | None = None
     route: str = ""
@@ -73,6 +75,7 @@ class Call:
 
     def announce(self) -> None:
         """Publish that the request has started."""
+        controlled = flow_controlled(self.behaviour)
         self._publish(
             RequestStarted(
                 id=self.id,
@@ -86,8 +89,11 @@ class Call:
                 user_agent=shortened(self.request.user_agent),
                 accept=self.request.accept[:MAX_ACCEPT],
                 user=self.who.user,
-                level=self.level.name if flow_controlled(self.behaviour) else "",
+                level=self.level.name if controlled else "",
                 peer=self.request.peer,
+                audit_id=self.chain.audit_id,
+                flow_schema=self.chain.flow.name if controlled and self.chain.flow else "",
+                chain=self.chain.stages.copy(),
             )
         )
 

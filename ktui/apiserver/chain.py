@@ -1,13 +1,21 @@
-"""What the request chain asks of the rooms that are plugged in where a server is composed."""
+"""What the request chain finds out, and what it asks of the rooms that are plugged in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ktui.apiserver.http.request import Request
-from ktui.kube.requestinfo import RequestAttributes
+from ktui.contract.events import ChainStage
+from ktui.kube.requestinfo import RequestAttributes, RequestInfo
 from ktui.kube.users import Requester
+
+if TYPE_CHECKING:
+    from ktui.apiserver.http.response import Response
+    from ktui.kube.flowcontrol import FlowSchema
+    from ktui.telemetry.meter import Meter
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +42,59 @@ class Authorizer(Protocol):
 
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
         """The status of a SelfSubjectRulesReview."""
+        ...
+
+
+@dataclass(slots=True)
+class ChainRecord:
+    """What the request chain found out about one request; the request logs are written from it.
+
+    `who` is the authenticated user, None until authentication has passed; `acting` the user whom it
+    impersonates, or `who`. `sent` is the metadata of the object in the body. `status` is the Status that
+    was answered: of an error, or of a deletion. `panicked` is the unexpected exception of the handler.
+    `received` is Unix time.
+    """
+
+    request: Request
+    response: Response
+    info: RequestInfo
+    verb: str
+    audit_id: str
+    who: Requester | None = None
+    acting: Requester | None = None
+    flow: FlowSchema | None = None
+    decision: Decision | None = None
+    status: dict[str, Any] | None = None
+    sent: Mapping[str, Any] = field(default_factory=dict)
+    panicked: str = ""
+    meter: Meter | None = None
+    stages: list[ChainStage] = field(default_factory=list)
+    received: float = field(default_factory=time.time)
+    started: float = field(default_factory=time.perf_counter)
+    _mark: float = field(default_factory=time.perf_counter)
+
+    def passed(self, stage: str, decision: str) -> None:
+        """End a stage: its time is that since the stage before it."""
+        now = time.perf_counter()
+        self.stages.append(ChainStage(stage, decision, (now - self._mark) * 1000.0))
+        self._mark = now
+
+    def resume(self) -> None:
+        """A stage begins now: what came since the last one was not part of the chain."""
+        self._mark = time.perf_counter()
+
+
+class RequestLog(Protocol):
+    """A log with lines about each request: audit log, httplog."""
+
+    async def received(self, record: ChainRecord) -> None:
+        """Its user is known."""
+        ...
+
+    def response_started(self, record: ChainRecord) -> None:
+        """The headers of a long-running request have been sent."""
+        ...
+
+    async def finished(self, record: ChainRecord) -> None:
+        """The response is complete, or was broken off."""
         ...

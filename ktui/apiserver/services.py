@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +11,7 @@ from ktui.contract.faults import Fault
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
-    from ktui.apiserver.chain import Authenticator, Authorizer
+    from ktui.apiserver.chain import Authenticator, Authorizer, RequestLog
     from ktui.cacher.registry import Registry
     from ktui.cacher.settings import Settings
     from ktui.storage.browser import EtcdBrowser
@@ -61,3 +62,4 @@ class Services:
     authorizer: Authorizer
     event_ttl: int = 3600
     faults: Faults | None = None
+    request_logs: Sequence[RequestLog] = ()

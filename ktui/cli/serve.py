@@ -67,6 +67,30 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default="AlwaysAllow",
         help="RBAC: the stored roles decide what users may do; system:masters may do everything",
     )
+    logs = parser.add_argument_group("logs of requests, as kube-apiserver writes them")
+    logs.add_argument("--audit-log-path", metavar="FILE", help="write audit.k8s.io/v1 Events; - is stdout")
+    logs.add_argument(
+        "--audit-policy-file",
+        metavar="FILE",
+        help="the audit.k8s.io/v1 Policy to follow (default: every request at level Metadata)",
+    )
+    logs.add_argument(
+        "--audit-log-mode",
+        choices=["blocking", "batch"],
+        default="blocking",
+        help="of a slow disk: requests wait (blocking, the default), or Events are dropped (batch)",
+    )
+    for name, what in (
+        ("maxsize", "rotate the audit log before it exceeds N megabytes"),
+        ("maxbackup", "keep N rotated audit logs"),
+        ("maxage", "delete rotated audit logs after N days"),
+    ):
+        logs.add_argument(
+            f"--audit-log-{name}", metavar="N", type=int, default=0, help=f"{what} (default 0: no limit)"
+        )
+    logs.add_argument(
+        "--http-log", metavar="FILE", help="write a klog line for each request, as with --v=3; - is stdout"
+    )
     add_source_arguments(parser)
     add_behaviour_arguments(parser)
     parser.add_argument("--demo", action="store_true", help="fill the embedded etcd with a demo cluster")

@@ -52,3 +52,8 @@ def requester_of(
 def service_account_groups(namespace: str) -> list[str]:
     """The groups of every service account of a namespace."""
     return [SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}"]
+
+
+def described(who: Requester) -> str:
+    """`admin (system:masters, system:authenticated)`."""
+    return f"{who.user} ({', '.join(who.groups)})" if who.groups else who.user

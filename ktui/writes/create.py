@@ -53,6 +53,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
     obj = await compute(request_body.sent_object, server, resource, body)
+    call.chain.sent = dict(metadata_of(obj))
     await create(server, call, Creation(resource, obj, options, body.duplicates), form)
 
 

@@ -30,12 +30,23 @@ class BodyIncomplete(Exception):
 class Request:
     """Method, decoded path, raw query, headers with lower-case names, and the body on demand."""
 
-    __slots__ = ("_receive", "_sent", "badly_escaped", "headers", "method", "path", "peer", "query")
+    __slots__ = (
+        "_receive",
+        "_sent",
+        "badly_escaped",
+        "headers",
+        "method",
+        "path",
+        "peer",
+        "query",
+        "raw_path",
+    )
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
-        self.badly_escaped = bool(_BAD_ESCAPE.search(scope.get("raw_path") or b""))
+        self.raw_path: bytes = scope.get("raw_path") or b""
+        self.badly_escaped = bool(_BAD_ESCAPE.search(self.raw_path))
         self.query: str = scope.get("query_string", b"").decode("latin-1")
         self.headers: dict[str, str] = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         self._sent = scope["headers"]
@@ -46,6 +57,12 @@ class Request:
         """The values of a header that is sent several times, `name` in lower case."""
         wanted = name.encode("latin-1")
         return [value.decode("latin-1") for key, value in self._sent if key == wanted]
+
+    @property
+    def uri(self) -> str:
+        """Path and query as the client sent them."""
+        path = self.raw_path.decode("latin-1") or self.path
+        return f"{path}?{self.query}" if self.query else path
 
     @property
     def user_agent(self) -> str:

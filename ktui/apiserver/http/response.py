@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ktui.apiserver.http.asgi import Send
 
@@ -14,10 +14,10 @@ class Response:
 
     granian breaks the connection (over HTTP/2 the stream) of a body whose end is not sent.
 
-    `bodyless`: the response to a HEAD, whose body is not sent.
+    `bodyless`: the response to a HEAD, whose body is not sent. `on_start` is called with the headers sent.
     """
 
-    __slots__ = ("_headers", "_send", "bodyless", "ended", "sent_bytes", "status")
+    __slots__ = ("_headers", "_send", "bodyless", "ended", "on_start", "sent_bytes", "status")
 
     def __init__(self, send: Send, *, bodyless: bool = False) -> None:
         self._send = send
@@ -26,6 +26,7 @@ class Response:
         self.status = 0
         self.sent_bytes = 0
         self.ended = False
+        self.on_start: Callable[[], None] | None = None
 
     @property
     def started(self) -> bool:
@@ -52,6 +53,8 @@ class Response:
                 ],
             }
         )
+        if self.on_start is not None:
+            self.on_start()
 
     async def flush(self) -> None:
         """Send the headers before there is a body: granian holds them back until the first piece."""

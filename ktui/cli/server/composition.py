@@ -26,6 +26,7 @@ from ktui.cli.server.faults import FaultInjector
 from ktui.cli.server.heap import trim_when_quiet
 from ktui.cli.server.log_telemetry import log_telemetry
 from ktui.cli.server.record import record
+from ktui.cli.server.request_logs import RequestLogFiles
 from ktui.client.connection import ServerConnection
 from ktui.client.kubeconfig import write_kubeconfig
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw
@@ -65,6 +66,7 @@ class Composition:
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
         self._chain: RequestChain | None = None
+        self._request_logs: RequestLogFiles | None = None
         self._codec = StoredCodec()
         self._stop = asyncio.Event()
 
@@ -77,6 +79,8 @@ class Composition:
         self._listen_to_signals()
         if self._args.record:
             self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
+        minor = self._config.behaviour.minor
+        self._request_logs = RequestLogFiles(self._args, self._config.audit_policy, minor)
         loop = asyncio.get_running_loop()
         prepared = loop.run_in_executor(None, prepare, self._codec, codec_for())  # while etcd starts
         self._client = client = await self._source.connect(self._stop)
@@ -127,6 +131,8 @@ class Composition:
             await self._faults.close()
         if self._http is not None:
             await self._http.stop()
+        if self._request_logs is not None:
+            await self._request_logs.stop()
         if self._chain is not None:
             await self._chain.stop()
         if self._registry is not None:
@@ -185,6 +191,7 @@ class Composition:
             authenticator=chain.authenticator,
             authorizer=chain.authorizer,
             faults=self._faults,
+            request_logs=self._request_logs.logs if self._request_logs is not None else (),
         )
 
     def _make_chain(self, registry: Registry) -> RequestChain:

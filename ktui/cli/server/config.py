@@ -13,9 +13,11 @@ from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.server import split_listen
 from ktui.authn.token_file import read_users
 from ktui.cli.server.etcd_source import endpoints_of
+from ktui.cli.server.request_logs import policy_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
+from ktui.requestlogs.audit_policy import AuditPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class ServeConfig:
     token: str | None
     warm: tuple[str, ...] | None  # None: all
     users: Mapping[str, Requester]  # of --token-auth-file, by token
+    audit_policy: AuditPolicy
 
     @classmethod
     def from_arguments(cls, args: argparse.Namespace) -> ServeConfig:
@@ -47,7 +50,7 @@ class ServeConfig:
             else args.token or os.environ.get("KTUI_TOKEN") or secrets.token_urlsafe(24)
         )
         users = read_users(Path(args.token_auth_file).expanduser()) if args.token_auth_file else {}
-        return cls(args, behaviour, token, _warm(args.warm, owned=not args.etcd), users)
+        return cls(args, behaviour, token, _warm(args.warm, owned=not args.etcd), users, policy_of(args))
 
 
 def _warm(text: str | None, owned: bool) -> tuple[str, ...] | None:

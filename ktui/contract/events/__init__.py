@@ -25,7 +25,13 @@ from ktui.contract.events.live import (
     ResourceAsked,
     ResourceScrape,
 )
-from ktui.contract.events.requests import RequestFinished, RequestRouted, RequestStarted, RouteStep
+from ktui.contract.events.requests import (
+    ChainStage,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    RouteStep,
+)
 from ktui.contract.events.server import ServerInfo, TaskFailures
 from ktui.contract.events.stream import Dropped, Marker
 from ktui.contract.events.watches import FanOut, WatcherClosed, WatcherOpened, WatcherState
@@ -36,6 +42,7 @@ __all__ = [
     "AnyEvent",
     "CacheProbe",
     "CacheStatus",
+    "ChainStage",
     "Cost",
     "Dropped",
     "EtcdCall",

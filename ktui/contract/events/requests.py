@@ -8,6 +8,14 @@ from ktui.contract.events.base import Count, Difference, Event, Milliseconds
 from ktui.contract.events.cost import CostEvent
 
 
+class ChainStage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One stage of the request chain, what it decided, and how long it took."""
+
+    stage: str  # authentication | impersonation | flow control | authorization | admission
+    decision: str
+    ms: Milliseconds = 0.0
+
+
 class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
     """A request that passed authentication. `id` is unique within the server's life."""
 
@@ -24,6 +32,9 @@ class RequestStarted(Event, frozen=True, kw_only=True, tag="request_started"):
     user: str = ""  # the authenticated user; "" if unknown
     level: str = ""  # the priority level of the request; "" without flow control
     peer: str = ""  # host:port of the client: tells apart clients with the same name
+    audit_id: str = ""  # of the Audit-ID header: names the request in audit log and request log
+    flow_schema: str = ""  # "" without flow control
+    chain: list[ChainStage] = msgspec.field(default_factory=list)  # the stages before the handler, in order
 
 
 class RouteStep(msgspec.Struct, frozen=True, gc=False):
@@ -67,6 +78,7 @@ class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finishe
     initial_ms: Milliseconds = 0.0  # until the last of them was sent (without any, the headers)
     error: str = ""  # the Status message of an error answer
     rv: str = ""  # list resourceVersion or object resourceVersion of the answer
+    chain: list[ChainStage] = msgspec.field(default_factory=list)  # the stages of the handler: admission
 
     @property
     def seat_seconds(self) -> float:

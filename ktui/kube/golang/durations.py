@@ -1,4 +1,4 @@
-"""Durations as Go's time.ParseDuration reads them: `10s`, `1m30s`, `1.5h`, `0`."""
+"""Durations as Go reads and writes them: `10s`, `1m30s`, `1.5h`, `0`."""
 
 from __future__ import annotations
 
@@ -27,3 +27,23 @@ def parse_duration(text: str) -> float:
         what = "missing unit in duration" if _NUMBER_ONLY.match(rest, at) else "invalid duration"
         raise ValueError(f"time: {what} {quote(text)}")
     return sign * total
+
+
+def format_duration(seconds: float) -> str:
+    """As Duration.String writes it, to the nanosecond: `1h2m3.5s`, `1.926865ms`, `929.214µs`, `0s`."""
+    ns = round(abs(seconds) * 1e9)
+    sign = "-" if seconds < 0 and ns else ""
+    for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000)):
+        if ns < size * 1000:
+            return f"{sign}{_decimal(ns, size)}{unit}" if ns else "0s"
+    hours, rest = divmod(ns, 3_600_000_000_000)
+    minutes, rest = divmod(rest, 60_000_000_000)
+    above = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
+    return f"{sign}{above}{_decimal(rest, 1_000_000_000)}s"
+
+
+def _decimal(number: int, size: int) -> str:
+    """`number` / `size`, without zeros at its end; `size` is a power of ten."""
+    whole, part = divmod(number, size)
+    digits = str(part).rjust(len(str(size)) - 1, "0").rstrip("0") if part else ""
+    return f"{whole}.{digits}" if digits else str(whole)

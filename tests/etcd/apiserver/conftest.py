@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 
 from ktui.apiserver.app import build_app
 from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.chain import RequestLog
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.services import Services
 from ktui.cacher.cacher import Cacher
@@ -120,6 +121,7 @@ async def running(
     token: str | None = TOKEN,
     users: Mapping[str, Requester] | None = None,
     mode: str = ALWAYS_ALLOW,
+    request_logs: Sequence[RequestLog] = (),
 ) -> AsyncIterator[Api]:
     bus, settings, leases = Bus(), Settings(), Leases(client)
     facts = Facts(client, prefix)
@@ -132,7 +134,15 @@ async def running(
     chain = make_chain(registry, token, users, mode=mode)
     await chain.start(writable=True)
     services = Services(
-        registry, settings, bus, facts, browser, StoredCodec(), chain.authenticator, chain.authorizer
+        registry,
+        settings,
+        bus,
+        facts,
+        browser,
+        StoredCodec(),
+        chain.authenticator,
+        chain.authorizer,
+        request_logs=request_logs,
     )
     app = build_app(services, WRITES | chain.handlers)
     server = HttpServer(app, "127.0.0.1:0")

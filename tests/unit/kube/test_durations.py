@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.golang.durations import parse_duration
+from ktui.kube.golang.durations import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,14 @@ def test_what_is_none(text, words):
     with pytest.raises(ValueError) as refused:
         parse_duration(text)
     assert str(refused.value) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"), (1e-9, "1ns"), (929.214e-6, "929.214µs"), (1.926865e-3, "1.926865ms"), (0.012, "12ms"),
+        (1, "1s"), (59.5, "59.5s"), (60, "1m0s"), (3723.5, "1h2m3.5s"), (3600, "1h0m0s"), (-0.25, "-250ms"),
+    ],
+)  # fmt: skip
+def test_durations_are_written_as_go_writes_them(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text

@@ -1,0 +1,1 @@
+"""Logs with lines about each request: the audit log, and httplog."""

@@ -1,0 +1,55 @@
+"""`--audit-log-path`: an Event for each stage of each request that the policy selects.
+
+Upstream: endpoints/filters/audit.go.
+"""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+
+from ktui.apiserver.chain import ChainRecord
+from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
+from ktui.requestlogs.audit_events import event_of
+from ktui.requestlogs.audit_policy import AuditPolicy
+from ktui.requestlogs.log_file import LogFile
+
+_encode = msgspec.json.Encoder().encode
+
+
+class AuditLog:
+    """A RequestLog of kube-apiserver 1.`minor`."""
+
+    def __init__(self, file: LogFile, policy: AuditPolicy, minor: int) -> None:
+        self._file = file
+        self._policy = policy
+        self._minor = minor
+
+    async def received(self, record: ChainRecord) -> None:
+        await self._file.room()
+        self._write(record, "RequestReceived")
+
+    def response_started(self, record: ChainRecord) -> None:
+        if record.who is not None:
+            self._write(record, "ResponseStarted")
+
+    async def finished(self, record: ChainRecord) -> None:
+        """Of a request whose authentication has failed this is the only Event."""
+        if record.who is None:
+            self._write(record, "ResponseStarted")
+        else:
+            self._write(record, "Panic" if record.panicked else "ResponseComplete")
+        await self._file.room()
+
+    def _write(self, record: ChainRecord, stage: str) -> None:
+        asked = _asked(record)
+        audited = self._policy.decide(record.who, asked)
+        if audited.level == "None" or stage in audited.omitted:
+            return
+        event = event_of(record, asked, audited.level, stage, time.time(), self._minor)
+        self._file.put(lambda: _encode(event) + b"\n")
+
+
+def _asked(record: ChainRecord) -> RequestAttributes:
+    return attributes_of(record.info, rules_verb(record.info, record.verb))

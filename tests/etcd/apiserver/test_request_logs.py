@@ -1,0 +1,143 @@
+"""The audit log and the HTTP log of a server, and what `ktui audit` makes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ktui.audit.formats.reader import line_reader
+from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.predictions import assume_ready
+from ktui.etcd.client import EtcdClient
+from ktui.kube.routing.predict import predict
+from ktui.kube.versions import behaviour_of
+from ktui.requestlogs.audit_log import AuditLog
+from ktui.requestlogs.audit_policy import EVERYTHING
+from ktui.requestlogs.httplog import HttpLog
+from ktui.requestlogs.log_file import LogFile
+
+from .conftest import JSON, Api, running
+
+pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
+
+INSIDE = "/api/v1/namespaces/a/configmaps"
+
+
+@dataclass
+class Logged:
+    """A server whose logs are complete once `close` has been called."""
+
+    api: Api
+    audit: LogFile
+    http: LogFile
+    directory: Path
+
+    async def close(self) -> None:
+        await self.api.server.stop()
+        await self.audit.stop()
+        await self.http.stop()
+
+    def lines(self, name: str) -> list[bytes]:
+        return (self.directory / name).read_bytes().splitlines()
+
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.lines("audit.log")]
+
+
+@pytest.fixture
+async def logged(client: EtcdClient, prefix: str, tmp_path: Path) -> AsyncIterator[Logged]:
+    audit, http = LogFile(str(tmp_path / "audit.log")), LogFile(str(tmp_path / "http.log"))
+    audit.start()
+    http.start()
+    logs = (AuditLog(audit, EVERYTHING, 36), HttpLog(http, 36))
+    async with running(client, prefix, request_logs=logs) as api:
+        answer = await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
+        assert answer.status_code == 201, answer.text
+        yield Logged(api, audit, http, tmp_path)
+
+
+async def test_each_request_has_its_stages(logged: Logged) -> None:
+    api = logged.api
+    await api.warm()
+    await api.config_map("one")
+    async with api.http.stream(
+        "GET", INSIDE, params={"watch": "1", "timeoutSeconds": "1"}, headers={"Audit-ID": "w"}
+    ) as stream:
+        assert stream.headers["audit-id"] == "w"
+        async for _ in stream.aiter_bytes():
+            pass
+    await api.get(f"{INSIDE}/none", **{"Audit-ID": "missing"})
+    await api.get(INSIDE, Authorization="Bearer wrong", **{"Audit-ID": "unknown"})
+    await api.http.get(INSIDE, headers={"Impersonate-Group": "x", "Audit-ID": "refused"})
+    await api.http.delete(f"{INSIDE}/one", headers={"Audit-ID": "gone"})
+    await logged.close()
+    found: dict[str, list[tuple[str, int | None]]] = {}
+    for event in logged.events():
+        code = event.get("responseStatus", {}).get("code")
+        found.setdefault(event["auditID"], []).append((event["stage"], code))
+    received = ("RequestReceived", None)
+    assert found["w"] == [received, ("ResponseStarted", 200), ("ResponseComplete", 200)]
+    assert found["missing"] == [received, ("ResponseComplete", 404)]
+    assert found["unknown"] == [("ResponseStarted", 401)]
+    assert found["refused"] == [received, ("ResponseComplete", 400)]
+    created = next(event for event in logged.events() if event.get("objectRef", {}).get("name") == "one")
+    assert created["verb"] == "create"
+    (deleted,) = (
+        event
+        for event in logged.events()
+        if (event["auditID"], event["stage"]) == ("gone", "ResponseComplete")
+    )
+    assert deleted["responseStatus"]["status"] == "Success"
+    assert deleted["responseStatus"]["details"]["name"] == "one"
+
+
+async def test_a_bug_in_a_handler_is_a_panic(logged: Logged, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr("ktui.writes.create.write_options", broken)
+    answer = await logged.api.http.post(INSIDE, content=b"{}", headers=JSON)
+    assert answer.status_code == 500
+    await logged.close()
+    last = logged.events()[-1]
+    assert (last["stage"], last["responseStatus"]["message"]) == ("Panic", "APIServer panic'd: KeyError: 'x'")
+
+
+QUERIES = (
+    "", "?resourceVersion=0", "?limit=1", "?limit=1&resourceVersion=0", "?fieldSelector=metadata.name=one",
+    "?labelSelector=a", "?resourceVersion=0&resourceVersionMatch=NotOlderThan", "?resourceVersionMatch=Exact",
+    "?resourceVersion=abc", "?limit=abc",
+)  # fmt: skip
+
+
+async def test_the_audit_predicts_the_routes_that_the_server_took(logged: Logged) -> None:
+    api = logged.api
+    await api.warm()
+    await api.seen(await api.config_map("one"))
+    paths = [f"{path}{query}" for path in (INSIDE, "/api/v1/configmaps") for query in QUERIES]
+    paths += [
+        f"{INSIDE}/one",
+        f"{INSIDE}/one?resourceVersion=0",
+        "/api/v1/events",
+        f"{INSIDE}/one?pretty=%20",
+    ]
+    took = {}
+    for number, path in enumerate(paths):
+        answer = await api.get(path, **{"Audit-ID": str(number)})
+        took[str(number)] = answer.headers.get("x-ktui-route", "none")
+    await logged.close()
+    read = line_reader(datetime.now(UTC) + timedelta(days=1))
+    for name in ("audit.log", "http.log"):
+        predicted = {}
+        for line in logged.lines(name):
+            if isinstance(logged_request := read(line), LoggedRequest) and logged_request.id in took:
+                assert logged_request.uri == paths[int(logged_request.id)]
+                plan = predict(*assume_ready(logged_request.uri, progress=True), behaviour_of())
+                predicted[logged_request.id] = plan.source.route if plan.error is None else "none"
+        assert predicted == took
