@@ -13,7 +13,7 @@ from ktui.apiserver.chain import ChainRecord
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
 from ktui.requestlogs.audit_events import event_of
 from ktui.requestlogs.audit_policy import AuditPolicy
-from ktui.requestlogs.log_file import LogFile
+from ktui.requestlogs.log_writer import LogWriter
 
 _encode = msgspec.json.Encoder().encode
 
@@ -21,13 +21,13 @@ _encode = msgspec.json.Encoder().encode
 class AuditLog:
     """A RequestLog of kube-apiserver 1.`minor`."""
 
-    def __init__(self, file: LogFile, policy: AuditPolicy, minor: int) -> None:
-        self._file = file
+    def __init__(self, writer: LogWriter, policy: AuditPolicy, minor: int) -> None:
+        self._writer = writer
         self._policy = policy
         self._minor = minor
 
     async def received(self, record: ChainRecord) -> None:
-        await self._file.room()
+        await self._writer.room()
         self._write(record, "RequestReceived")
 
     def response_started(self, record: ChainRecord) -> None:
@@ -40,7 +40,7 @@ class AuditLog:
             self._write(record, "ResponseStarted")
         else:
             self._write(record, "Panic" if record.panicked else "ResponseComplete")
-        await self._file.room()
+        await self._writer.room()
 
     def _write(self, record: ChainRecord, stage: str) -> None:
         asked = _asked(record)
@@ -48,7 +48,7 @@ class AuditLog:
         if audited.level == "None" or stage in audited.omitted:
             return
         event = event_of(record, asked, audited.level, stage, time.time(), self._minor)
-        self._file.put(lambda: _encode(event) + b"\n")
+        self._writer.put(lambda: _encode(event) + b"\n")
 
 
 def _asked(record: ChainRecord) -> RequestAttributes:

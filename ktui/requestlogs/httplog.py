@@ -9,7 +9,7 @@ from datetime import datetime
 from ktui.apiserver.chain import ChainRecord
 from ktui.kube.golang.durations import format_duration
 from ktui.kube.golang.quoting import quote
-from ktui.requestlogs.log_file import LogFile
+from ktui.requestlogs.log_writer import LogWriter
 
 # 1.22 has the API's verb and the audit-ID, 1.23 level and flow schema, 1.24 the seats.
 AUDIT_ID_SINCE, LEVEL_SINCE, SEATS_SINCE = 22, 23, 24
@@ -20,8 +20,8 @@ APPLY = "application/apply-patch+yaml"
 class HttpLog:
     """A RequestLog of kube-apiserver 1.`minor`."""
 
-    def __init__(self, file: LogFile, minor: int) -> None:
-        self._file = file
+    def __init__(self, writer: LogWriter, minor: int) -> None:
+        self._writer = writer
         self._minor = minor
 
     async def received(self, record: ChainRecord) -> None:
@@ -32,8 +32,8 @@ class HttpLog:
 
     async def finished(self, record: ChainRecord) -> None:
         line = http_line(record, self._minor, time.time(), time.perf_counter() - record.started)
-        self._file.put(lambda: line)
-        await self._file.room()
+        self._writer.put(lambda: line)
+        await self._writer.room()
 
 
 def http_line(record: ChainRecord, minor: int, now: float, took: float) -> bytes:

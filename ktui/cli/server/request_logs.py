@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from ktui.apiserver.chain import RequestLog
+from ktui.cli.output import emit, emit_json_text
 from ktui.contract.errors import RecordingError
 from ktui.requestlogs.audit_log import AuditLog
 from ktui.requestlogs.audit_policy import EVERYTHING, AuditPolicy, read_policy
 from ktui.requestlogs.httplog import HttpLog
 from ktui.requestlogs.log_file import LogFile, Rotation
+from ktui.requestlogs.log_writer import LogWriter
 
-MODES = BLOCKING, _ = ("blocking", "batch")
+BLOCKING = "blocking"
+STDOUT = "-"
 
 
 def policy_of(args: argparse.Namespace) -> AuditPolicy:
@@ -32,24 +36,36 @@ class RequestLogFiles:
 
     def __init__(self, args: argparse.Namespace, policy: AuditPolicy, minor: int) -> None:
         self.logs: list[RequestLog] = []
+        self._writers: list[LogWriter] = []
         self._files: list[LogFile] = []
         if args.audit_log_path:
             rotation = Rotation(args.audit_log_maxsize, args.audit_log_maxbackup, args.audit_log_maxage)
-            file = self._open(args.audit_log_path, rotation, blocking=args.audit_log_mode == BLOCKING)
-            self.logs.append(AuditLog(file, policy, minor))
+            write = self._open(args.audit_log_path, rotation, emit_json_text)
+            blocking = args.audit_log_mode == BLOCKING
+            writer = self._start(LogWriter(args.audit_log_path, write, blocking=blocking))
+            self.logs.append(AuditLog(writer, policy, minor))
         if args.http_log:
-            self.logs.append(HttpLog(self._open(args.http_log, Rotation(), blocking=True), minor))
+            write = self._open(args.http_log, Rotation(), emit)
+            self.logs.append(HttpLog(self._start(LogWriter(args.http_log, write)), minor))
 
-    def _open(self, path: str, rotation: Rotation, *, blocking: bool) -> LogFile:
+    def _open(self, path: str, rotation: Rotation, to_stdout: Callable[..., None]) -> Callable[[bytes], None]:
+        if path == STDOUT:
+            return lambda data: to_stdout(data.decode().removesuffix("\n"), flush=True)
         try:
-            file = LogFile(path, rotation, blocking=blocking)
+            file = LogFile(Path(path).expanduser(), rotation)
         except OSError as error:
             raise RecordingError(f"{path} cannot be written: {error.strerror}") from error
         self._files.append(file)
-        file.start()
-        return file
+        return file.write
+
+    def _start(self, writer: LogWriter) -> LogWriter:
+        self._writers.append(writer)
+        writer.start()
+        return writer
 
     async def stop(self) -> None:
         """Write what is queued."""
+        for writer in self._writers:
+            await writer.stop()
         for file in self._files:
-            await file.stop()
+            file.close()

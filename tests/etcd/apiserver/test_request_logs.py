@@ -21,6 +21,7 @@ from ktui.requestlogs.audit_log import AuditLog
 from ktui.requestlogs.audit_policy import EVERYTHING
 from ktui.requestlogs.httplog import HttpLog
 from ktui.requestlogs.log_file import LogFile
+from ktui.requestlogs.log_writer import LogWriter
 
 from .conftest import JSON, Api, running
 
@@ -34,14 +35,13 @@ class Logged:
     """A server whose logs are complete once `close` has been called."""
 
     api: Api
-    audit: LogFile
-    http: LogFile
+    writers: list[LogWriter]
     directory: Path
 
     async def close(self) -> None:
         await self.api.server.stop()
-        await self.audit.stop()
-        await self.http.stop()
+        for writer in self.writers:
+            await writer.stop()
 
     def lines(self, name: str) -> list[bytes]:
         return (self.directory / name).read_bytes().splitlines()
@@ -52,14 +52,17 @@ class Logged:
 
 @pytest.fixture
 async def logged(client: EtcdClient, prefix: str, tmp_path: Path) -> AsyncIterator[Logged]:
-    audit, http = LogFile(str(tmp_path / "audit.log")), LogFile(str(tmp_path / "http.log"))
-    audit.start()
-    http.start()
+    files = [LogFile(tmp_path / name) for name in ("audit.log", "http.log")]
+    audit, http = writers = [LogWriter("a log", file.write) for file in files]
+    for writer in writers:
+        writer.start()
     logs = (AuditLog(audit, EVERYTHING, 36), HttpLog(http, 36))
     async with running(client, prefix, request_logs=logs) as api:
         answer = await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
         assert answer.status_code == 201, answer.text
-        yield Logged(api, audit, http, tmp_path)
+        yield Logged(api, writers, tmp_path)
+    for file in files:
+        file.close()
 
 
 async def test_each_request_has_its_stages(logged: Logged) -> None:

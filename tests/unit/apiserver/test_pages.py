@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from ktui.apiserver.authorization import authorize
+from ktui.apiserver.chain import ChainRecord
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
@@ -201,7 +202,10 @@ def let_in(path: str, authorization: str = "", method: str = "GET") -> None:
     exchange = Exchange(path, method=method, query=query, headers={"Authorization": authorization})
     info = parse_path(path)
     who = asyncio.run(authenticator("s3cret").identify(exchange.request))
-    authorize(AlwaysAllow(), who, exchange.request, info, request_verb(method, info))
+    record = ChainRecord(
+        exchange.request, exchange.response, info, request_verb(method, info), "id", who, who
+    )
+    authorize(AlwaysAllow(), record)
 
 
 def authenticator(token: str | None) -> TokenAuthenticator:
@@ -214,9 +218,10 @@ def never(resource: Resource) -> Store:
 
 def test_the_token_lets_in() -> None:
     let_in("/api/v1/pods", "Bearer s3cret")
-    request = Exchange("/metrics").request
-    who = asyncio.run(authenticator(None).identify(request))
-    authorize(AlwaysAllow(), who, request, parse_path("/metrics"), "GET")
+    exchange = Exchange("/metrics")
+    who = asyncio.run(authenticator(None).identify(exchange.request))
+    info = parse_path("/metrics")
+    authorize(AlwaysAllow(), ChainRecord(exchange.request, exchange.response, info, "GET", "id", who, who))
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/livez", "/healthz", "/version"])

@@ -1,0 +1,94 @@
+"""Lines of a log, written by a thread from a bounded queue: requests wait for no disk."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+QUEUED = 10_000  # lines
+AT_ONCE = 400  # lines written together
+Line = Callable[[], bytes]
+"""A line that the thread encodes."""
+
+
+class LogWriter:
+    """`put` never waits. `room` waits while the queue is full if `blocking`; else lines are dropped.
+
+    `write` appends lines (OSError); `name` is for messages.
+    """
+
+    def __init__(
+        self, name: str, write: Callable[[bytes], None], *, blocking: bool = True, queued: int = QUEUED
+    ) -> None:
+        self.dropped = 0
+        self._name = name
+        self._write = write
+        self._blocking = blocking
+        self._most = queued
+        self._lines: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
+        self._drained = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._work, name="log writer", daemon=True)
+        self._waited_for = False
+
+    def start(self) -> None:
+        """Call it on the event loop of the requests."""
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    async def stop(self) -> None:
+        """Return when all that is queued has been written."""
+        self._lines.put(None)
+        await asyncio.to_thread(self._thread.join)
+        if self.dropped:
+            log.warning("%d lines of %s were dropped: its disk is too slow", self.dropped, self._name)
+
+    def put(self, line: Line) -> None:
+        if not self._blocking and self._full:
+            self.dropped += 1
+            return
+        self._lines.put(line)
+
+    async def room(self) -> None:
+        """Wait until the queue has room."""
+        while self._blocking and self._full and self._thread.is_alive():
+            self._drained.clear()
+            self._waited_for = True
+            if self._full:  # else the thread may not have seen that it is waited for
+                await self._drained.wait()
+
+    @property
+    def _full(self) -> bool:
+        return self._lines.qsize() >= self._most
+
+    # In the thread.
+
+    def _work(self) -> None:
+        failed = False
+        while batch := self._batch():
+            try:
+                self._write(b"".join(line() for line in batch))
+                failed = False
+            except OSError as error:
+                if not failed:  # each line for a full disk would be one more line here
+                    log.error("%s cannot be written, its lines are lost: %s", self._name, error.strerror)
+                failed = True
+            if self._waited_for and self._loop is not None:
+                self._waited_for = False
+                self._loop.call_soon_threadsafe(self._drained.set)
+
+    def _batch(self) -> list[Line]:
+        """The next lines, none at the end."""
+        batch: list[Line] = []
+        while (line := self._lines.get()) is not None:
+            batch.append(line)
+            if len(batch) == AT_ONCE or self._lines.empty():
+                return batch
+        if batch:
+            self._lines.put(None)  # for the next call
+        return batch

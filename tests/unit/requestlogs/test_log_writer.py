@@ -1,0 +1,84 @@
+"""Lines of a log: written by a thread, from a bounded queue."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+
+import pytest
+
+from ktui.requestlogs.log_writer import AT_ONCE, LogWriter
+
+pytestmark = pytest.mark.anyio
+
+
+class Sink:
+    """What was written; the first write waits for `go`."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def write(self, data: bytes) -> None:
+        self.begun.set()
+        self.go.wait()
+        self.data += data
+
+
+def put(writer: LogWriter, *lines: bytes) -> None:
+    for line in lines:
+        writer.put(lambda line=line: line)
+
+
+async def test_lines_are_written_in_order() -> None:
+    sink = Sink()
+    sink.go.set()
+    writer = LogWriter("x.log", sink.write)
+    writer.start()
+    lines = [b"%d\n" % number for number in range(AT_ONCE * 2 + 3)]
+    put(writer, *lines)
+    await writer.stop()
+    assert sink.data == b"".join(lines)
+
+
+async def test_a_request_waits_while_the_queue_is_full() -> None:
+    sink = Sink()
+    writer = LogWriter("x.log", sink.write, queued=2)
+    writer.start()
+    put(writer, b"first\n")
+    await asyncio.to_thread(sink.begun.wait)
+    put(writer, b"a\n", b"b\n", b"c\n")
+    waiting = asyncio.create_task(writer.room())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    sink.go.set()
+    async with asyncio.timeout(60):
+        await waiting
+    await writer.stop()
+    assert sink.data == b"first\na\nb\nc\n"
+
+
+async def test_lines_are_dropped_and_counted_if_nothing_may_wait(caplog: pytest.LogCaptureFixture) -> None:
+    sink = Sink()
+    writer = LogWriter("x.log", sink.write, blocking=False, queued=2)
+    put(writer, *[b"line\n"] * 5)
+    await writer.room()
+    sink.go.set()
+    writer.start()
+    await writer.stop()
+    assert (writer.dropped, sink.data) == (3, b"line\n" * 2)
+    assert "3 lines of x.log were dropped" in caplog.text
+
+
+async def test_a_full_disk_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    def write(data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    writer = LogWriter("x.log", write)
+    writer.start()
+    put(writer, *[b"line\n"] * (AT_ONCE * 3))
+    with caplog.at_level(logging.ERROR):
+        await writer.stop()
+    (said,) = caplog.messages
+    assert said == "x.log cannot be written, its lines are lost: No space left on device"
