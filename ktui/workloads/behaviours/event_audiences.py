@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,24 +85,27 @@ class EventAudiences:
     """`received` takes each line of each watcher, `written` each change; `fold` matches them by revision.
 
     `strays` are events with a resourceVersion that is not later than the last change's, and of no change:
-    a later one is of a write whose answer has not come.
+    a later one is of a write whose answer has not come. `late` ones came after their change was added up.
     """
 
     def __init__(self, label: str) -> None:
         self.steps: dict[str, StepFigures] = {}
-        self.delivered = self.strays = 0
+        self.delivered = self.strays = self.late = 0
         self._label = label
         self._last = 0
         self._writes: dict[str, Written] = {}
         self._deletes: dict[str, Written] = {}
         self._deliveries: dict[str, _Delivery] = {}
+        self._folded: deque[str] = deque(maxlen=1_000)  # versions of the last changes that were added up
+
+    def deleting(self, write: Written) -> None:
+        """Before a DELETE is sent: its events may come before its answer, which names no version."""
+        self._deletes[write.name] = write
 
     def written(self, write: Written) -> None:
-        if write.version:
-            self._writes[write.version] = write
-            self._last = max(self._last, int(write.version))
-        else:
-            self._deletes[write.name] = write
+        """A create or a change, once it is answered."""
+        self._writes[write.version] = write
+        self._last = max(self._last, int(write.version))
 
     def received(self, group: str, line: bytes, prefix: str) -> None:
         """One event at a watcher of `group`; of objects whose name begins otherwise nothing is kept."""
@@ -128,10 +131,14 @@ class EventAudiences:
         before = time.monotonic() - settled
         for version in [version for version, seen in self._deliveries.items() if seen.at <= before]:
             seen = self._deliveries.pop(version)
-            if (write := self._writes.pop(version, None)) is None:
-                self.strays += seen.counts.total() if int(version) <= self._last else 0
-            elif write.step:
-                self._fold(write, version, seen)
+            if (write := self._writes.pop(version, None)) is not None:
+                self._folded.append(version)
+                if write.step:
+                    self._fold(write, version, seen)
+            elif version in self._folded:
+                self.late += seen.counts.total()
+            elif int(version) <= self._last:
+                self.strays += seen.counts.total()
 
     def _fold(self, write: Written, version: str, seen: _Delivery) -> None:
         figures = self.steps.setdefault(write.step, StepFigures(write.change))

@@ -137,9 +137,12 @@ async def _write(context: LoadContext, seen: EventAudiences, watchers: int) -> N
         name = f"{_prefix(context)}{number}"
         try:
             for step in LIFE:
+                if step.verb == "DELETE":
+                    seen.deleting(Written(step.name, step.change, name, "", watchers))
                 answer = await _change(context, client, name, step)
                 if answer.ok:
-                    seen.written(Written(step.name, step.change, name, _version(step, answer), watchers))
+                    if step.verb != "DELETE":
+                        seen.written(Written(step.name, step.change, name, _version(answer), watchers))
                     context.count("changes")
                 seen.fold(SETTLED)
                 context.now = f"{integer(seen.delivered)} events delivered"
@@ -147,7 +150,7 @@ async def _write(context: LoadContext, seen: EventAudiences, watchers: int) -> N
                     return
         finally:
             if step.verb != "DELETE":
-                seen.written(Written("", "DELETED", name, "", watchers))
+                seen.deleting(Written("", "DELETED", name, "", watchers))
                 await client.write("DELETE", f"{CONFIGMAPS}/{name}", None, "delete")
 
 
@@ -168,11 +171,11 @@ async def _change(context: LoadContext, client: LoadClient, name: str, step: Lif
     return await client.write("PATCH", f"{CONFIGMAPS}/{name}", body, "change", content_type=merge)
 
 
-def _version(step: LifeStep, answer: LoadAnswer) -> str:
-    """The resourceVersion that the answer names; a deleted ConfigMap's answer is a Status without one."""
+def _version(answer: LoadAnswer) -> str:
+    """The resourceVersion of the object in the answer."""
     body = ListBody(collection=False)
     body.feed(answer.body)
-    return "" if step.verb == "DELETE" else body.envelope().metadata.resource_version
+    return body.envelope().metadata.resource_version
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
@@ -237,6 +240,7 @@ def _received(seen: EventAudiences) -> FindingsTable:
         "watchers × event (value of the label in the event's object)",
         f"the resourceVersion is that of the change in all events but {integer(seen.strays)}",
         "who loses the object gets DELETED with the previous object, whose label still matches",
+        *([f"{integer(seen.late)} events came too late to be counted"] if seen.late else ()),
     )
     return FindingsTable("one change at each watcher", heads, tuple(rows), notes)
 

@@ -225,7 +225,7 @@ async def stopped(server: ServerConnection, holds: Callable[[Run], bool], name: 
         run.stop()
 
     try:
-        await run.go(60.0, stop)
+        await run.go(100.0, stop)  # on a busy machine, too
     finally:
         await client.close()
     assert run.ended == "stopped"

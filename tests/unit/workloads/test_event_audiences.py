@@ -50,8 +50,10 @@ def deliver(seen: EventAudiences, version: int, label: str, **types: str) -> Non
 )
 def test_who_received_a_change(change: str, types: dict[str, str], audience: ChangeRecipients) -> None:
     seen = EventAudiences("l")
-    # Events may come before the answer of the write; that of a DELETE names no resourceVersion.
-    seen.written(Written("step", change, "a-0", "" if change == "DELETED" else "7", ALL))
+    if change == "DELETED":
+        seen.deleting(Written("step", change, "a-0", "", ALL))
+    else:
+        seen.written(Written("step", change, "a-0", "7", ALL))
     deliver(seen, 7, "in", **types)
     seen.fold(0.0)
     figures = seen.steps["step"]
@@ -73,6 +75,15 @@ def test_an_event_with_another_resource_version_is_a_stray() -> None:
     seen.received(PLAIN, line("MODIFIED", 10, "in"), "a-")  # of a write whose answer has not come
     seen.fold(0.0)
     assert (seen.strays, seen.steps) == (3, {})
+
+
+def test_an_event_after_its_change_was_added_up_is_late() -> None:
+    seen = EventAudiences("l")
+    seen.written(Written("leaves", "MODIFIED", "a-0", "9", ALL))
+    for _ in range(2):
+        deliver(seen, 9, "in", selecting="DELETED")
+        seen.fold(0.0)
+    assert (seen.strays, seen.late, seen.steps["leaves"].events) == (0, WATCHERS[SELECTING], 1)
 
 
 def test_what_has_just_come_is_not_folded_yet() -> None:
