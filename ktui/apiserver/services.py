@@ -47,7 +47,7 @@ class Faults(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`event_ttl`: lifetime of an Event in seconds.
+    """`event_ttl`: lifetime of an Event in seconds. `service_cluster_ip_range`: a network, if none is stored.
 
     `faults` None: this etcd was not started by ktui, or holds a snapshot.
     """
@@ -61,5 +61,6 @@ class Services:
     authenticator: Authenticator
     authorizer: Authorizer
     event_ttl: int = 3600
+    service_cluster_ip_range: str = "10.32.0.0/16"
     faults: Faults | None = None
     request_logs: Sequence[RequestLog] = ()

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ktui.authz.roles import GROUP
 from ktui.kube.resources import BUILTIN
-from ktui.kube.status import StatusError
-from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import fill_new, timestamp
+from ktui.writes.bootstrap.creation import create_missing
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry
-
-AT_ONCE = 16
-MANAGER = "kube-apiserver"
 
 
 async def create_default_roles(registry: Registry) -> None:
@@ -28,22 +22,12 @@ async def create_default_roles(registry: Registry) -> None:
     defaults: dict[str, list[dict[str, Any]]] = json.loads(
         (Path(__file__).parent / "data" / "default_roles.json").read_text()
     )
-    places = asyncio.Semaphore(AT_ONCE)
 
-    async def create(name: str, obj: dict[str, Any]) -> None:
+    def whole(name: str, obj: dict[str, Any]) -> dict[str, Any]:
         resource = BUILTIN.find(GROUP, "v1", name)
         assert resource is not None
-        new = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
-        fill_new(new, resource, obj["metadata"].get("namespace", ""))
-        track_update(None, new, manager=MANAGER, time=timestamp(), resource=resource)
-        async with places:
-            try:
-                await registry.for_resource(resource).store.create(new)
-            except StatusError as error:
-                if error.reason != "AlreadyExists":
-                    raise
+        return {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
 
-    async with asyncio.TaskGroup() as group:
-        for name, objects in defaults.items():
-            for obj in objects:
-                group.create_task(create(name, obj))
+    await create_missing(
+        registry, (whole(name, obj) for name, objects in defaults.items() for obj in objects)
+    )

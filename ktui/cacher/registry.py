@@ -56,6 +56,10 @@ class Registry:
             self._bus.publish(cacher.state())
         return cacher
 
+    def uncached_store(self, resource: Resource) -> Store:
+        """A store of keys that are no API resource: no cache, no telemetry."""
+        return self._make_store(resource)
+
     def find(self, resource_id: str) -> Cacher | None:
         """The cacher of `pods`, `ciliumnodes.cilium.io` … if it was requested before."""
         return self._cachers.get(resource_id)

@@ -91,6 +91,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     logs.add_argument(
         "--http-log", metavar="FILE", help="write a klog line for each request, as with --v=3; - is stdout"
     )
+    parser.add_argument(
+        "--service-cluster-ip-range",
+        metavar="CIDR",
+        default="10.32.0.0/16",
+        help="where services get their cluster IPs, unless etcd has a ServiceCIDR (default: 10.32.0.0/16)",
+    )
     add_source_arguments(parser)
     add_behaviour_arguments(parser)
     parser.add_argument("--demo", action="store_true", help="fill the embedded etcd with a demo cluster")

@@ -37,6 +37,7 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.metadata.objectmeta import fill_new, metadata_of, timestamp, validate_metadata
 from ktui.writes.metadata.rules import finalizer_warnings
 from ktui.writes.options import WriteOptions, write_options
+from ktui.writes.services.allocation import allocating
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import validate_new
 
@@ -78,7 +79,7 @@ async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
     obj = await _prepared(server, call, new)
     call.writes()
     try:
-        stored = await _stored(server, call, new, obj)
+        stored = await _allocated(server, call, new, obj)
     except StatusError as error:
         if error.reason != "AlreadyExists":
             raise
@@ -87,6 +88,15 @@ async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
         await send_tree(server, call, resource, obj, form, 201)
     else:
         await send_object(server, call, resource, stored, form, 201)
+
+
+async def _allocated(server: Server, call: Call, new: Creation, obj: Obj) -> StoredObject | None:
+    """Store the object with what it is allocated."""
+    where, name, dry_run = call.info.namespace, metadata_of(obj)["name"], new.options.dry_run
+    async with allocating(server, new.resource, where, name, dry_run=dry_run) as allocation:
+        if allocation is not None:
+            await allocation.fill_new(obj)
+        return await _stored(server, call, new, obj)
 
 
 async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> StoredObject | None:

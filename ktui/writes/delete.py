@@ -18,6 +18,7 @@ from ktui.writes.decoding.body import SentBody
 from ktui.writes.decoding.typed import warn
 from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
+from ktui.writes.services.allocation import release
 
 Obj = dict[str, Any]
 
@@ -59,7 +60,10 @@ async def delete(
         if options.dry_run:
             return deletion.removes, in_version(server, deletion.marked, resource)
         if deletion.fate is not Fate.MARK_AND_REMOVE:
-            return deletion.fate is Fate.REMOVE, await stored_objects.tree(server, stored, resource)
+            removed = await stored_objects.tree(server, stored, resource)
+            if deletion.fate is Fate.REMOVE:
+                await release(server, resource, removed)
+            return deletion.fate is Fate.REMOVE, removed
         if options.resource_version is not None:
             options = replace(options, resource_version=str(stored.rv))
 

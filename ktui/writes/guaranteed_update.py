@@ -21,6 +21,7 @@ from ktui.writes.managedfields.apply import Apply
 from ktui.writes.metadata.rules import finalizer_warnings
 from ktui.writes.options import WriteOptions
 from ktui.writes.patches.patched_json import patched_text
+from ktui.writes.services.allocation import Unallocated, allocating
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -63,13 +64,34 @@ async def apply_change(
     compute = _by_the_rules(server, context, change, options.validation, faults, warnings)
     call.writes()
     try:
-        outcome = await _outcome(server, context, compute, options)
+        outcome = await _allocated(server, context, compute, options)
     finally:
         warn(call, warnings)  # also for a refused update
     if isinstance(outcome, dict):
         await send_tree(server, call, context.resource, outcome, form)
     else:
         await send_object(server, call, context.resource, outcome, form)
+
+
+async def _allocated(
+    server: Server, context: UpdateContext, compute: Change, options: WriteOptions
+) -> StoredObject | Obj:
+    """The outcome with what the object is allocated: reserved on demand, and then decided again."""
+    where, name, dry_run = context.namespace, context.name, options.dry_run
+    async with allocating(server, context.resource, where, name, dry_run=dry_run) as allocation:
+        if allocation is None or context.subresource:
+            return await _outcome(server, context, compute, options)
+
+        def filled(old: Obj) -> Obj:
+            new = compute(old)
+            allocation.fill(old, new)
+            return new
+
+        while True:
+            try:
+                return await _outcome(server, context, filled, options)
+            except Unallocated as lacking:
+                await allocation.reserve(lacking.needs)
 
 
 async def _outcome(

@@ -43,7 +43,8 @@ class Response:
 
     async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:
         self.status = status
-        every = dict.fromkeys([("content-type", content_type), *self._headers, *headers])  # each once
+        typed = [("content-type", content_type)] if content_type else []
+        every = dict.fromkeys([*typed, *self._headers, *headers])  # each once
         await self._send(
             {
                 "type": "http.response.start",

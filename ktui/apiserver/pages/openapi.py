@@ -1,54 +1,227 @@
-"""The part of /openapi/v3 that kubectl needs before it writes.
+"""/openapi/v2 and /openapi/v3: types and paths of what is served, for `kubectl explain` and code generators.
 
-kubectl looks up whether a kind's PATCH supports `fieldValidation`, and otherwise validates
-itself (for which it would need all schemas). Schemas are not served.
+Descriptions of built-in kinds are missing; those of custom resources are their definitions'. Documents
+are made when they are requested, in the thread for large work, and kept until definitions change.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
+import msgspec.json
+
+from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
+from ktui.apiserver.negotiation import JSON, acceptable
+from ktui.cacher.settings import Settings
 from ktui.kube.resources import Resource, ResourceTable
+from ktui.kube.status import not_acceptable
+from ktui.kube.structural.openapi import custom_name, custom_schemas
+from ktui.kube.subresources import subresources_of
+from ktui.telemetry.off_loop import compute_large
+from ktui.wire.openapi import COMPONENTS, DEFINITIONS, kind_schema, schemas_of
 
-ROOT = "/openapi/v3"
+Document = dict[str, Any]
+
+V2, ROOT = "/openapi/v2", "/openapi/v3"
+TEXT = "text/plain; charset=utf-8"
+KEPT = 64  # documents
+_YEAR = "31536000"
+_ACTIONS = {
+    "get": ("get", "get"),
+    "list": ("get", "list"),
+    "create": ("post", "post"),
+    "update": ("put", "put"),
+    "patch": ("patch", "patch"),
+    "delete": ("delete", "delete"),
+    "deletecollection": ("delete", "deletecollection"),
+}
+_ON_COLLECTION = frozenset({"list", "create", "deletecollection"})
+_WRITES = frozenset({"create", "update", "patch"})
 
 
-def index(table: ResourceTable) -> dict[str, Any]:
+class OpenApiPages:
+    """Documents of the present table and version; `Etag` and `?hash=` name their content."""
+
+    def __init__(self, catalog: Catalog, settings: Settings) -> None:
+        self._catalog = catalog
+        self._settings = settings
+
+    async def index(self, request: Request, response: Response) -> None:
+        # Upstream sends this JSON as text.
+        document = index(self._catalog.table, self._release)
+        await response.whole(200, TEXT, msgspec.json.encode(document) + b"\n")
+
+    async def group_version(self, request: Request, response: Response) -> None:
+        path = request.path.strip("/").removeprefix(ROOT.strip("/") + "/")
+        resources = _at(self._catalog.table, path)
+        if not resources:
+            await response.whole(404, "", b"")
+            return
+        await self._send(request, response, resources, version=3)
+
+    async def whole(self, request: Request, response: Response) -> None:
+        """The swagger document. (Upstream has it as protobuf as well, which nothing but kubectl asks for.)"""
+        if not acceptable(request.accept, JSON):
+            raise not_acceptable((JSON,))
+        await self._send(request, response, _documented(self._catalog.table), version=2)
+
+    @property
+    def _release(self) -> int:
+        return self._settings.behaviour.minor
+
+    async def _send(
+        self, request: Request, response: Response, resources: list[Resource], version: int
+    ) -> None:
+        tag = digest(resources, self._release)
+        if version == 3 and (asked := request.parameter("hash")):
+            if asked != tag:
+                location = f"{request.path}?hash={tag}"
+                response.add_headers([("location", location)])
+                await response.whole(301, "", b"")
+                return
+            response.add_headers([("cache-control", f"public, immutable, max-age={_YEAR}")])
+        response.add_headers([("etag", f'"{tag}"'), ("vary", "Accept")])
+        if request.headers.get("if-none-match", "") == f'"{tag}"':
+            await response.whole(304, "", b"")
+            return
+        body = _BODIES.get((version, tag))
+        if body is None:
+            body = await compute_large(_made, version, tag, tuple(resources), self._release)
+        await response.whole(200, JSON, body)
+
+
+_BODIES: dict[tuple[int, str], bytes] = {}
+
+
+def _made(version: int, tag: str, resources: tuple[Resource, ...], release: int) -> bytes:
+    document = (swagger if version == 2 else components)(list(resources), release)
+    if len(_BODIES) >= KEPT:
+        _BODIES.clear()
+    body = _BODIES[version, tag] = msgspec.json.encode(document)
+    return body
+
+
+def index(table: ResourceTable, release: int) -> Document:
     """The paths of the documents by group version."""
-    paths = {_path_of(r): {"serverRelativeURL": f"{ROOT}/{_path_of(r)}"} for r in table.all() if r.stored}
+    by_path: dict[str, list[Resource]] = {}
+    for resource in _documented(table):
+        by_path.setdefault(_path_of(resource), []).append(resource)
+    paths = {
+        path: {"serverRelativeURL": f"{ROOT}/{path}?hash={digest(resources, release)}"}
+        for path, resources in by_path.items()
+    }
     return {"paths": dict(sorted(paths.items()))}
 
 
-def document(table: ResourceTable, path: str) -> dict[str, Any] | None:
+def document(table: ResourceTable, path: str, release: int) -> Document | None:
     """The document of `api/v1` or `apis/apps/v1`; None if that is not served."""
-    resources = [r for r in table.all() if _path_of(r) == path and r.stored]
-    if not resources:
-        return None
+    resources = _at(table, path)
+    return components(resources, release) if resources else None
+
+
+def components(resources: list[Resource], release: int) -> Document:
+    """An OpenAPI 3 document."""
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "unversioned"},
-        "paths": {url: item for r in resources for url, item in _paths(r).items()},
-        "components": {"schemas": {}},
+        "paths": {url: item for r in resources for url, item in _paths(r, COMPONENTS, version=3).items()},
+        "components": {"schemas": _schemas(resources, release, COMPONENTS)},
     }
+
+
+def swagger(resources: list[Resource], release: int) -> Document:
+    """An OpenAPI 2 document."""
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": f"v1.{release}"},
+        "paths": {url: item for r in resources for url, item in _paths(r, DEFINITIONS, version=2).items()},
+        "definitions": _schemas(resources, release, DEFINITIONS),
+    }
+
+
+def digest(resources: Iterable[Resource], release: int) -> str:
+    """A name for the documents' content: it changes with the version and with definitions."""
+    found = hashlib.sha256(str(release).encode())
+    for resource in resources:
+        found.update(_fingerprint(resource) if resource.custom else resource.path.encode())
+    return found.hexdigest().upper()
+
+
+def _fingerprint(resource: Resource) -> bytes:
+    return msgspec.json.encode([resource.path, resource.kind, dict(resource.schemas)], order="sorted")
+
+
+@lru_cache(maxsize=8)
+def _documented(table: ResourceTable) -> list[Resource]:
+    """Each resource in each of its versions, also those that are never stored (reviews)."""
+    built_in = [r.at(version) for r in table.all() if not r.custom and not r.gated for version in r.versions]
+    return [*built_in, *(r for r in table.all() if r.custom)]
+
+
+def _at(table: ResourceTable, path: str) -> list[Resource]:
+    return [r for r in _documented(table) if _path_of(r) == path]
+
+
+def _schemas(resources: list[Resource], release: int, root: str) -> Document:
+    built_in = [(r.api_version, r.kind) for r in resources if not r.custom]
+    found = schemas_of(built_in, release, root)
+    for resource in resources:
+        if resource.custom:
+            found |= custom_schemas(resource, root)
+    return found
 
 
 def _path_of(resource: Resource) -> str:
     return f"{'apis' if resource.group else 'api'}/{resource.api_version}"
 
 
-def _paths(resource: Resource) -> dict[str, Any]:
+def _name_of(resource: Resource) -> str | None:
+    if not resource.custom:
+        return kind_schema(resource.api_version, resource.kind)
+    return custom_name(resource)
+
+
+def _paths(resource: Resource, root: str, *, version: int) -> Document:
     scope = "/namespaces/{namespace}" if resource.namespaced else ""
-    url = f"/{_path_of(resource)}{scope}/{resource.resource}/{{name}}"
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    parameters = [
-        {"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": True}}
-        for name in ("dryRun", "fieldManager", "fieldValidation")
-    ]
-    operation = {
-        "operationId": f"patch{resource.kind}",
-        "parameters": parameters,
-        "responses": {"200": {"description": "OK"}},
-        "x-kubernetes-action": "patch",
-        "x-kubernetes-group-version-kind": kind,
+    collection = f"/{_path_of(resource)}{scope}/{resource.resource}"
+    name = _name_of(resource)
+    ref = {"$ref": root + name} if name else {}
+    found: dict[str, Document] = {}
+    for verb in resource.verbs:
+        if verb in _ACTIONS:
+            url = collection if verb in _ON_COLLECTION else f"{collection}/{{name}}"
+            method, operation = _ACTIONS[verb][0], _operation(resource, verb, ref, version)
+            found.setdefault(url, {})[method] = operation
+    for sub in subresources_of(resource):
+        item = found.setdefault(f"{collection}/{{name}}/{sub.name}", {})
+        for verb in sub.verbs:
+            method = _ACTIONS[verb][0]
+            item[method] = _operation(resource, verb, {}, version, sub.name)
+    return found
+
+
+def _operation(
+    resource: Resource, verb: str, ref: Mapping[str, str], version: int, sub: str = ""
+) -> Document:
+    answer: Document = {"description": "OK"}
+    if ref:
+        answer |= {"schema": ref} if version == 2 else {"content": {JSON: {"schema": ref}}}
+    text = {"type": "string"} if version == 2 else {"schema": {"type": "string", "uniqueItems": True}}
+    names = ("dryRun", "fieldManager", "fieldValidation") if verb in _WRITES else ()
+    return {
+        "operationId": f"{verb}{resource.group.title().replace('.', '')}{resource.version.title()}"
+        f"{resource.kind}{sub.title()}",
+        "parameters": [{"name": name, "in": "query", **text} for name in names],
+        "responses": {"200": answer},
+        "x-kubernetes-action": _ACTIONS[verb][1],
+        "x-kubernetes-group-version-kind": {
+            "group": resource.group,
+            "version": resource.version,
+            "kind": resource.kind,
+        },
     }
-    return {url: {"patch": operation}}

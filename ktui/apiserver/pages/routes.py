@@ -31,7 +31,6 @@ from ktui.kube.status import not_acceptable
 from ktui.storage.slices import Slices
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
-TEXT = "text/plain; charset=utf-8"
 NAMED_CACHES = 5  # of those that are stale
 
 
@@ -91,9 +90,12 @@ class Pages:
         router.add("GET", "/version", self._version)
         router.add("GET", "/metrics", self._metrics)
         router.add("GET", paths.TELEMETRY, self._telemetry.get)
-        router.add("GET", openapi.ROOT, self._openapi_index)
-        router.add("GET", f"{openapi.ROOT}/api/{{}}", self._openapi)
-        router.add("GET", f"{openapi.ROOT}/apis/{{}}/{{}}", self._openapi)
+        router.add("GET", "/version/", self._version)
+        documents = openapi.OpenApiPages(self._catalog, self._services.settings)
+        router.add("GET", openapi.V2, documents.whole)
+        router.add("GET", openapi.ROOT, documents.index)
+        for segments in ("{}", "{}/{}", "{}/{}/{}"):
+            router.add("GET", f"{openapi.ROOT}/{segments}", documents.group_version)
         self._add_ktui(router)
         return router
 
@@ -147,15 +149,3 @@ class Pages:
             pieces.append(piece)
             await slices.yield_if_due()
         await response.whole(200, METRICS_TYPE, b"".join(pieces))
-
-    async def _openapi_index(self, request: Request, response: Response) -> None:
-        # Upstream sends this JSON as text.
-        await send_json(response, openapi.index(self._catalog.table), media_type=TEXT)
-
-    async def _openapi(self, request: Request, response: Response) -> None:
-        path = request.path.strip("/").removeprefix(openapi.ROOT.strip("/") + "/")
-        document = openapi.document(self._catalog.table, path)
-        if document is None:
-            await response.text(404, "404 page not found\n")
-        else:
-            await send_json(response, document)

@@ -17,7 +17,7 @@ from ktui.apiserver.services import Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
-from ktui.cli.server.chain import RequestChain, make_chain
+from ktui.cli.server.chain import SYNC_SECONDS, RequestChain, make_chain
 from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
@@ -44,6 +44,7 @@ from ktui.supervision import Supervisor, Work, stop
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for
 from ktui.wire.stored_codec import StoredCodec, prepare
+from ktui.writes.bootstrap.start import create_cluster_objects
 from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)
@@ -98,6 +99,7 @@ class Composition:
         app = build_app(services, WRITES | self._chain.handlers)
         self._http = HttpServer(app, self._args.listen, self._tls(), self._supervisor)
         await self._http.start()
+        await self._bootstrap(client, registry)
         self._bus.publish(services.facts.info())  # a recording begins with its server
         registry.warm(self._to_warm())
         if self._args.log_file:
@@ -111,6 +113,17 @@ class Composition:
             progressed = lambda: self._bus.publish(services.facts.info())  # noqa: E731
             self._demo = Demo(self._args, self.url, self._publish_failures, progressed)
             self._keep_running("the process of the demo's clients", self._demo.run)
+
+    async def _bootstrap(self, client: EtcdClient, registry: Registry) -> None:
+        """Fill an etcd that ktui has started; into others only clients write."""
+        if not self._owned or client.read_only:
+            return
+        host, port = split_listen(self.url.partition("://")[2])
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                await create_cluster_objects(registry, self._config.service_range, host, port)
+        except (TimeoutError, ExceptionGroup) as error:
+            log.warning("the default objects could not be created: %s", error)
 
     async def until_stopped(self) -> None:
         """Wait for a signal, or for the end of the embedded etcd (then its error is raised)."""
@@ -190,6 +203,7 @@ class Composition:
             codec=self._codec,
             authenticator=chain.authenticator,
             authorizer=chain.authorizer,
+            service_cluster_ip_range=self._config.service_range,
             faults=self._faults,
             request_logs=self._request_logs.logs if self._request_logs is not None else (),
         )

@@ -18,6 +18,9 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.requestlogs.audit_policy import AuditPolicy
+from ktui.writes.bootstrap.start import service_range_of
+
+SERVICE_RANGE = "10.32.0.0/16"  # the demo cluster's services are in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class ServeConfig:
     warm: tuple[str, ...] | None  # None: all
     users: Mapping[str, Requester]  # of --token-auth-file, by token
     audit_policy: AuditPolicy
+    service_range: str  # a network
 
     @classmethod
     def from_arguments(cls, args: argparse.Namespace) -> ServeConfig:
@@ -50,7 +54,11 @@ class ServeConfig:
             else args.token or os.environ.get("KTUI_TOKEN") or secrets.token_urlsafe(24)
         )
         users = read_users(Path(args.token_auth_file).expanduser()) if args.token_auth_file else {}
-        return cls(args, behaviour, token, _warm(args.warm, owned=not args.etcd), users, policy_of(args))
+        services = service_range_of(args.service_cluster_ip_range)
+        if args.demo and services != SERVICE_RANGE:
+            raise ValueError(f"--demo has services in {SERVICE_RANGE}: leave out --service-cluster-ip-range")
+        warm = _warm(args.warm, owned=not args.etcd)
+        return cls(args, behaviour, token, warm, users, policy_of(args), services)
 
 
 def _warm(text: str | None, owned: bool) -> tuple[str, ...] | None:

@@ -32,8 +32,8 @@ def services(plan: DemoPlan) -> Iterator[Create]:
     for index, app in enumerate(plan.apps):
         spec: Json = {
             "type": "ClusterIP",
-            "clusterIP": f"10.32.{index // 250}.{index % 250 + 1}",
-            "clusterIPs": [f"10.32.{index // 250}.{index % 250 + 1}"],
+            "clusterIP": f"10.32.{index // 250}.{index % 250 + 2}",
+            "clusterIPs": [f"10.32.{index // 250}.{index % 250 + 2}"],
             "ipFamilies": ["IPv4"],
             "ipFamilyPolicy": "SingleStack",
             "selector": {"app": app.name},

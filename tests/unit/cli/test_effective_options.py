@@ -249,6 +249,7 @@ NEVER_PRESET = {
     "token_file", "token_auth_file", "authorization_mode", "prometheus", "follow_audit", "story",
     "audit_log_path", "audit_policy_file", "audit_log_mode", "audit_log_maxsize", "audit_log_maxbackup",
     "audit_log_maxage", "http_log",
+    "service_cluster_ip_range",
 }  # fmt: skip
 
 

@@ -1,0 +1,153 @@
+"""OpenAPI schemas of the built-in kinds, from the fields of their messages; without descriptions.
+
+`required` are the members that Go's encoding never leaves out; upstream marks them by hand, nearly the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.wire.schema import SchemaField, fields, kind_messages, message_of
+
+Schema = dict[str, Any]
+
+DEFINITIONS, COMPONENTS = "#/definitions/", "#/components/schemas/"
+META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+_PACKAGES = {
+    "apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
+    "apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration",
+    "meta": "io.k8s.apimachinery.pkg.apis.meta",
+}
+_JSON = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON"
+_DEFINED: dict[str, tuple[str, Schema]] = {
+    "time": (f"{META}.Time", {"type": "string", "format": "date-time"}),
+    "microtime": (f"{META}.MicroTime", {"type": "string", "format": "date-time"}),
+    "duration": (f"{META}.Duration", {"type": "string"}),
+    "quantity": ("io.k8s.apimachinery.pkg.api.resource.Quantity", {"type": "string"}),
+    "intstr": (
+        "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+        {"type": "string", "format": "int-or-string"},
+    ),
+    "raw": ("io.k8s.apimachinery.pkg.runtime.RawExtension", {"type": "object"}),
+    "fieldsv1": (f"{META}.FieldsV1", {"type": "object"}),
+    "rawjson": (_JSON, {}),
+    "schemaOrBool": (f"{_JSON}SchemaPropsOrBool", {}),
+    "schemaOrArray": (f"{_JSON}SchemaPropsOrArray", {}),
+    "schemaOrStrings": (f"{_JSON}SchemaPropsOrStringArray", {}),
+}
+_EITHER: dict[str, Schema] = {  # OpenAPI 3 has a way to write them
+    "quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    "intstr": {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
+}
+_PLAIN: dict[str, Schema] = {
+    "string": {"type": "string"},
+    "bool": {"type": "boolean"},
+    "int32": {"type": "integer", "format": "int32"},
+    "int64": {"type": "integer", "format": "int64"},
+    "double": {"type": "number", "format": "double"},
+    "bytes": {"type": "string", "format": "byte"},
+}
+_TYPE_MEMBERS: Schema = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
+
+
+def schema_name(message: str) -> str:
+    """`apps.v1.Deployment` → `io.k8s.api.apps.v1.Deployment`."""
+    package, _, rest = message.partition(".")
+    return f"{_PACKAGES.get(package, f'io.k8s.api.{package}')}.{rest}"
+
+
+def kind_schema(api_version: str, kind: str) -> str | None:
+    """The name of a built-in kind's schema."""
+    message = message_of(api_version, kind)
+    return schema_name(message) if message else None
+
+
+def schemas_of(kinds: list[tuple[str, str]], release: int, root: str) -> dict[str, Schema]:
+    """The schemas of these (apiVersion, kind) pairs, of their lists, and of all that they refer to.
+
+    `root`: where references point, DEFINITIONS or COMPONENTS.
+    """
+    found: dict[str, Schema] = {}
+    wanted = [message for pair in kinds if (message := message_of(*pair))]
+    lists = [(api_version, f"{kind}List", message_of(api_version, kind)) for api_version, kind in kinds]
+    wanted += ["meta.v1.ObjectMeta", "meta.v1.ListMeta", "meta.v1.Status", "meta.v1.DeleteOptions"]
+    while wanted:
+        message = wanted.pop()
+        name = schema_name(message)
+        if name in found:
+            continue
+        found[name] = _message_schema(message, release, root)
+        for row in _rows(message, release):
+            if row.kind in _DEFINED:
+                defined, schema = _DEFINED[row.kind]
+                found.setdefault(defined, _EITHER.get(row.kind, schema) if root == COMPONENTS else schema)
+            elif row.type:
+                wanted.append(row.type)
+    for api_version, kind, item in lists:
+        if item:
+            found[f"{schema_name(item)}List"] = _list_schema(api_version, kind, item, root)
+    return dict(sorted(found.items()))
+
+
+def _rows(message: str, release: int) -> Iterator[SchemaField]:
+    for row in fields(message, release):
+        if row.has("i"):
+            yield from _rows(row.type, release)
+        else:
+            yield row
+
+
+def _message_schema(message: str, release: int, root: str) -> Schema:
+    properties: Schema = {}
+    required = []
+    for row in _rows(message, release):
+        properties[row.name] = _property(row, root)
+        if not row.has("o"):
+            required.append(row.name)
+    schema: Schema = {"type": "object"}
+    known = kind_messages().get(message)
+    if known is not None:
+        properties |= _TYPE_MEMBERS
+    if properties:
+        schema["properties"] = dict(sorted(properties.items()))
+    if required:
+        schema["required"] = sorted(required)
+    if known is not None:
+        schema["x-kubernetes-group-version-kind"] = [_gvk(*known)]
+    return schema
+
+
+def _list_schema(api_version: str, kind: str, item: str, root: str) -> Schema:
+    metadata = {"$ref": f"{root}{META}.ListMeta"}
+    items = {"type": "array", "items": {"$ref": f"{root}{schema_name(item)}"}}
+    return {
+        "type": "object",
+        "required": ["items"],
+        "properties": {"apiVersion": {"type": "string"}, "items": items, "kind": {"type": "string"}}
+        | {"metadata": metadata},
+        "x-kubernetes-group-version-kind": [_gvk(api_version, kind)],
+    }
+
+
+def _gvk(api_version: str, kind: str) -> Schema:
+    group, _, version = api_version.rpartition("/")
+    return {"group": group, "kind": kind, "version": version}
+
+
+def _property(row: SchemaField, root: str) -> Schema:
+    one = _value(row, root)
+    if row.is_map:
+        return {"type": "object", "additionalProperties": one}
+    if row.repeated:
+        return {"type": "array", "items": one}
+    return one
+
+
+def _value(row: SchemaField, root: str) -> Schema:
+    if row.kind in _PLAIN:
+        return _PLAIN[row.kind]
+    if row.kind == "list":
+        return {"type": "array", "items": {"type": "string"}}
+    name = _DEFINED[row.kind][0] if row.kind in _DEFINED else schema_name(row.type)
+    return {"$ref": root + name}

@@ -1,0 +1,1 @@
+"""What a kube-apiserver puts into an empty etcd when it starts."""

@@ -1,0 +1,53 @@
+"""Create what the server itself owns, beside its clients."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.status import StatusError
+from ktui.writes.managedfields.entries import track_update
+from ktui.writes.metadata.objectmeta import fill_new, timestamp
+
+if TYPE_CHECKING:
+    from ktui.cacher.registry import Registry
+
+Obj = dict[str, Any]
+
+AT_ONCE = 16
+MANAGER = "kube-apiserver"
+
+
+def resource_of(obj: Obj) -> Resource:
+    """The built-in resource of an object's apiVersion and kind."""
+    group, _, version = obj["apiVersion"].rpartition("/")
+    return next(r for r in BUILTIN if r.group == group and version in r.versions and r.kind == obj["kind"])
+
+
+async def create_own(registry: Registry, obj: Obj) -> bool:
+    """Create an object as manager `kube-apiserver`; False if it exists. StatusError when etcd refuses."""
+    resource = resource_of(obj)
+    fill_new(obj, resource, obj["metadata"].get("namespace", ""))
+    track_update(None, obj, manager=MANAGER, time=timestamp(), resource=resource)
+    try:
+        await registry.for_resource(resource).store.create(obj)
+    except StatusError as error:
+        if error.reason != "AlreadyExists":
+            raise
+        return False
+    return True
+
+
+async def create_missing(registry: Registry, objects: Iterable[Obj]) -> None:
+    """Create those that do not exist, several at the same time. ExceptionGroup of StatusErrors."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def create(obj: Obj) -> None:
+        async with places:
+            await create_own(registry, obj)
+
+    async with asyncio.TaskGroup() as group:
+        for obj in objects:
+            group.create_task(create(obj))

@@ -1,0 +1,164 @@
+"""The objects of an empty cluster, as kube-apiserver 1.36 creates them (RBAC's and flow control's apart).
+
+Controllers of kube-apiserver: system namespaces, default priority classes, kubernetes Service with its
+endpoints, default ServiceCIDR, and the APIServices of the groups that it serves itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.kube.resources import ResourceTable
+from ktui.writes.metadata.objectmeta import timestamp
+from ktui.writes.services.addresses import ServiceRange, address_object
+
+Obj = dict[str, Any]
+
+NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+PRIORITY_CLASSES = {
+    "system-node-critical": (
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    "system-cluster-critical": (
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if "
+        "necessary.",
+    ),
+}
+# The groupPriorityMinimum of each group, and the versionPriority of versions other than 15.
+GROUP_PRIORITIES = {
+    "": 18000,
+    "apps": 17800,
+    "events.k8s.io": 17750,
+    "authentication.k8s.io": 17700,
+    "authorization.k8s.io": 17600,
+    "autoscaling": 17500,
+    "batch": 17400,
+    "certificates.k8s.io": 17300,
+    "networking.k8s.io": 17200,
+    "policy": 17100,
+    "rbac.authorization.k8s.io": 17000,
+    "storage.k8s.io": 16800,
+    "apiextensions.k8s.io": 16700,
+    "admissionregistration.k8s.io": 16700,
+    "scheduling.k8s.io": 16600,
+    "coordination.k8s.io": 16500,
+    "node.k8s.io": 16300,
+    "discovery.k8s.io": 16200,
+    "resource.k8s.io": 16200,
+    "flowcontrol.apiserver.k8s.io": 16100,
+}
+VERSION_PRIORITIES = {
+    ("", "v1"): 1,
+    ("autoscaling", "v2"): 30,
+    ("flowcontrol.apiserver.k8s.io", "v1"): 21,
+    ("resource.k8s.io", "v1"): 21,
+}
+CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY = 1000, 100
+AUTOMANAGED = "kube-aggregator.kubernetes.io/automanaged"
+SERVICE_LABEL = {"kubernetes.io/service-name": "kubernetes"}
+API_PORT = 443
+
+
+def cluster_objects(services: ServiceRange, address: str, port: int) -> Iterator[Obj]:
+    """Everything but APIServices; the server listens on `address` (an IP) and `port`."""
+    for name in NAMESPACES:
+        yield {
+            **_head("v1", "Namespace", name, labels={"kubernetes.io/metadata.name": name}),
+            "spec": {"finalizers": ["kubernetes"]},
+            "status": {"phase": "Active"},
+        }
+    for name, (value, description) in PRIORITY_CLASSES.items():
+        head = _head("scheduling.k8s.io/v1", "PriorityClass", name)
+        policy = {"preemptionPolicy": "PreemptLowerPriority"}
+        yield {**head, "value": value, "description": description, **policy}
+    yield _service_range(services)
+    yield address_object(services.first, "default", "kubernetes")
+    yield from _kubernetes_service(services, address, port)
+
+
+def api_services(table: ResourceTable) -> Iterator[Obj]:
+    """One APIService for each served version of a group."""
+    served = {(r.group, version) for r in table if not r.gated and not r.custom for version in r.versions}
+    for group, version in sorted(served):
+        if group in GROUP_PRIORITIES and "alpha" not in version and "beta" not in version:
+            priority = VERSION_PRIORITIES.get((group, version), 15)
+            yield api_service(group, version, GROUP_PRIORITIES[group], priority, "onstart")
+
+
+def api_service(group: str, version: str, priority: int, version_priority: int, managed: str) -> Obj:
+    """A local APIService; `managed`: "onstart" for built-in groups, "true" for those of definitions."""
+    named = {"group": group} if group else {}
+    condition = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": timestamp(),
+        "reason": "Local",
+        "message": "Local APIServices are always available",
+    }
+    return {
+        **_head(
+            "apiregistration.k8s.io/v1", "APIService", f"{version}.{group}", labels={AUTOMANAGED: managed}
+        ),
+        "spec": {
+            **named,
+            "version": version,
+            "groupPriorityMinimum": priority,
+            "versionPriority": version_priority,
+        },
+        "status": {"conditions": [condition]},
+    }
+
+
+def _service_range(services: ServiceRange) -> Obj:
+    condition = {
+        "type": "Ready",
+        "status": "True",
+        "lastTransitionTime": timestamp(),
+        "reason": "",
+        "message": "Kubernetes default Service CIDR is ready",
+    }
+    head = _head("networking.k8s.io/v1", "ServiceCIDR", "kubernetes")
+    return {**head, "spec": {"cidrs": [services.cidr]}, "status": {"conditions": [condition]}}
+
+
+def _kubernetes_service(services: ServiceRange, address: str, port: int) -> Iterator[Obj]:
+    labels = {"component": "apiserver", "provider": "kubernetes"}
+    name, first = "https", services.first
+    yield {
+        **_head("v1", "Service", "kubernetes", "default", labels),
+        "spec": {
+            "ports": [{"name": name, "protocol": "TCP", "port": API_PORT, "targetPort": port}],
+            "clusterIP": first,
+            "clusterIPs": [first],
+            "type": "ClusterIP",
+            "sessionAffinity": "None",
+            "ipFamilies": [services.family],
+            "ipFamilyPolicy": "SingleStack",
+            "internalTrafficPolicy": "Cluster",
+        },
+        "status": {"loadBalancer": {}},
+    }
+    mirrored = {"endpointslice.kubernetes.io/skip-mirror": "true"}
+    ports = [{"name": name, "port": port, "protocol": "TCP"}]
+    yield {
+        **_head("v1", "Endpoints", "kubernetes", "default", mirrored),
+        "subsets": [{"addresses": [{"ip": address}], "ports": ports}],
+    }
+    yield {
+        **_head("discovery.k8s.io/v1", "EndpointSlice", "kubernetes", "default", SERVICE_LABEL),
+        "addressType": "IPv6" if ":" in address else "IPv4",
+        "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
+        "ports": ports,
+    }
+
+
+def _head(api_version: str, kind: str, name: str, namespace: str = "", labels: Obj | None = None) -> Obj:
+    metadata: Obj = {"name": name}
+    if namespace:
+        metadata["namespace"] = namespace
+    if labels:
+        metadata["labels"] = dict(labels)
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}

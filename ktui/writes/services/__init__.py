@@ -1,0 +1,1 @@
+"""Services' cluster IPs and node ports: allocated, kept and freed."""

@@ -1,0 +1,258 @@
+"""What a Service is given when it is written: cluster IP, IP families, node ports.
+
+The change of an update is decided for the object that the Txn compares, and may be decided again; values
+are reserved in etcd before. So `fill` says what it lacks (Unallocated), the caller reserves it and tries
+again, and what is reserved and not stored in the end is freed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
+from ktui.kube.json_trees import copied
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.writes import stored_objects
+from ktui.writes.before_update import finished_deleting
+from ktui.writes.services.addresses import Addresses, ServiceRange, Unavailable
+from ktui.writes.services.node_ports import NodePorts
+from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
+
+if TYPE_CHECKING:
+    from ktui.apiserver.server import Server
+
+Obj = dict[str, Any]
+
+HEADLESS = "None"
+ADDRESS = "spec.clusterIPs"
+FAMILIES = ("IPv4", "IPv6")
+
+
+class Need(NamedTuple):
+    """A value for a field: `wanted` is the client's own, None for any."""
+
+    path: str
+    wanted: str | int | None
+
+
+class Unallocated(Exception):
+    """The service lacks values that are not reserved yet."""
+
+    def __init__(self, needs: list[Need]) -> None:
+        self.needs = needs
+
+
+@dataclass
+class Allocation:
+    """The values of one write of one service. Methods may raise StatusError."""
+
+    addresses: Addresses
+    ports: NodePorts
+    namespace: str
+    name: str
+    dry_run: bool = False
+
+    def __post_init__(self) -> None:
+        self._reserved: dict[Need, Any] = {}
+        self._released: tuple[set[str], set[int]] = (set(), set())
+        self._stored: Obj = {}
+
+    def fill(self, old: Obj | None, new: Obj) -> None:
+        """Set what the service has by its type, in place. Unallocated; StatusError 422."""
+        if old is not None and finished_deleting(new):
+            self._released = set(addresses_of(old.get("spec") or {})), _ports_of(old.get("spec") or {})
+            return
+        spec = new["spec"] = copied(new.get("spec") or {})
+        was: Obj = (old or {}).get("spec") or {}
+        self._families(new, spec)
+        lacking = [*self._addresses(was, spec), *self._ports(was, spec)]
+        if lacking:
+            raise Unallocated(lacking)
+        gone = set(addresses_of(was)) - set(addresses_of(spec)), _ports_of(was) - _ports_of(spec)
+        self._released, self._stored = gone, spec
+
+    async def fill_new(self, service: Obj) -> None:
+        """Fill a new service; what is lacking is reserved on the way."""
+        while True:
+            try:
+                return self.fill(None, service)
+            except Unallocated as lacking:
+                await self.reserve(lacking.needs)
+
+    async def reserve(self, needs: list[Need]) -> None:
+        """Reserve what `fill` lacked; StatusError 422 if it is not available."""
+        for need in needs:
+            try:
+                self._reserved[need] = await self._one(need)
+            except Unavailable as error:
+                raise self._refused(need, str(error)) from None
+
+    async def finish(self, *, stored: bool) -> None:
+        """Free what was reserved and is not stored, and what the service had before."""
+        if self.dry_run:
+            return
+        kept = self._stored if stored else {}
+        addresses, ports = self._released if stored else (set(), set())
+        drawn = self._reserved.items()
+        addresses |= {value for need, value in drawn if need.path == ADDRESS} - set(addresses_of(kept))
+        ports |= {value for need, value in drawn if need.path != ADDRESS} - _ports_of(kept)
+        await self.free(addresses, ports)
+
+    async def free(self, addresses: set[str], ports: set[int]) -> None:
+        for address in addresses - {HEADLESS}:
+            await self.addresses.free(address)
+        await self.ports.free(ports)
+
+    async def _one(self, need: Need) -> str | int:
+        if need.path == ADDRESS:
+            if need.wanted is None:
+                return await self.addresses.draw(self.namespace, self.name, dry_run=self.dry_run)
+            address = str(need.wanted)
+            if self.dry_run:
+                await self.addresses.check(address)
+            else:
+                await self.addresses.take(address, self.namespace, self.name)
+            return address
+        if self.dry_run:
+            return int(need.wanted or 0) or await self.ports.peek()
+        if need.wanted is None:
+            return await self.ports.draw()
+        await self.ports.take(int(need.wanted))
+        return int(need.wanted)
+
+    def _refused(self, need: Need, why: str) -> Exception:
+        if need.path == ADDRESS:
+            shown: Any = None if need.wanted is None else [need.wanted]
+            why = f"failed to allocate IP {need.wanted}: {why}" if need.wanted else why
+            error = invalid_value(ADDRESS, shown, why)
+        else:
+            error = invalid_number(need.path, int(need.wanted or 0), why)
+        return _invalid(self.name, [error])
+
+    def _families(self, obj: Obj, spec: Obj) -> None:
+        """Families and policy of a cluster with one family; an ExternalName has neither."""
+        if type_of(spec) == "ExternalName":
+            return
+        family = self.addresses.range.family
+        bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
+        policy = spec.setdefault("ipFamilyPolicy", "RequireDualStack" if bare else "SingleStack")
+        families = spec["ipFamilies"] = list(spec.get("ipFamilies") or [family])
+        if bare:
+            if policy != "SingleStack" and len(families) < len(FAMILIES):
+                families += [other for other in FAMILIES if other not in families]
+            return
+        errors = [
+            invalid_value(f"spec.ipFamilies[{index}]", name, "not configured on this cluster")
+            for index, name in enumerate(families)
+            if name != family
+        ]
+        if policy == "RequireDualStack":
+            why = "this cluster is not configured for dual-stack services"
+            errors.append(invalid_value("spec.ipFamilyPolicy", policy, why))
+        if errors:
+            raise _invalid(self.name, errors)
+
+    def _addresses(self, was: Obj, spec: Obj) -> Iterator[Need]:
+        if type_of(spec) == "ExternalName":
+            return
+        before = set() if type_of(was) == "ExternalName" else set(addresses_of(was))
+        given = addresses_of(spec)
+        if not given:
+            need = Need(ADDRESS, None)
+            if need not in self._reserved:
+                yield need
+                return
+            given = [self._reserved[need]]
+        elif given[0] != HEADLESS and given[0] not in before:
+            need = Need(ADDRESS, given[0])
+            if need not in self._reserved:
+                yield need
+        spec["clusterIP"], spec["clusterIPs"] = given[0], given
+
+    def _ports(self, was: Obj, spec: Obj) -> Iterator[Need]:
+        kind = type_of(spec)
+        if kind not in ("NodePort", "LoadBalancer"):
+            return
+        draws = kind == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
+        known, had = dict[int, int](), _ports_of(was)
+        ports = spec.get("ports") or []
+        for index, port in enumerate(ports):
+            number, given = port.get("port"), port.get("nodePort")
+            path = f"spec.ports[{index}].nodePort"
+            if given:
+                if given not in had and given not in known.values():
+                    need = Need(path, given)
+                    if need not in self._reserved:
+                        yield need
+            elif draws:
+                chosen = known.get(number) or next(
+                    (p["nodePort"] for p in ports if p.get("port") == number and p.get("nodePort")), None
+                )
+                if chosen is None:
+                    need = Need(path, None)
+                    chosen = self._reserved.get(need)
+                    if chosen is None:
+                        yield need
+                        continue
+                port["nodePort"] = chosen
+            if port.get("nodePort"):
+                known.setdefault(number, port["nodePort"])
+        if needs_health_check(spec) and spec.get("healthCheckNodePort") not in had:
+            need = Need("spec.healthCheckNodePort", spec.get("healthCheckNodePort") or None)
+            if need not in self._reserved:
+                yield need
+                return
+            spec["healthCheckNodePort"] = self._reserved[need]
+
+
+def _ports_of(spec: Obj) -> set[int]:
+    """All node ports of a service, that of its health check too."""
+    if type_of(spec) not in ("NodePort", "LoadBalancer"):
+        return set()
+    found = {port.get("nodePort") for port in spec.get("ports") or []} | {spec.get("healthCheckNodePort")}
+    return {int(port) for port in found if port}
+
+
+def _invalid(name: str, errors: list[FieldError]) -> Exception:
+    return invalid_object("Service", "", name, errors)
+
+
+async def service_range(server: Server) -> ServiceRange:
+    """That of the stored ServiceCIDR `kubernetes`, else the server's own."""
+    resource = BUILTIN.find("networking.k8s.io", "v1", "servicecidrs")
+    assert resource is not None
+    found = await stored_objects.find(server, resource, "", "kubernetes")
+    cidrs = ((found or {}).get("spec") or {}).get("cidrs") or [server.services.service_cluster_ip_range]
+    return ServiceRange(cidrs[0])
+
+
+@asynccontextmanager
+async def allocating(
+    server: Server, resource: Resource, namespace: str, name: str, *, dry_run: bool
+) -> AsyncIterator[Allocation | None]:
+    """The allocation for a write of a service, None for other kinds; finished when the block ends."""
+    if resource.id != "services":
+        yield None
+        return
+    registry = server.services.registry
+    addresses = Addresses(registry, await service_range(server))
+    allocation = Allocation(addresses, NodePorts(registry), namespace, name, dry_run)
+    try:
+        yield allocation
+    except BaseException:
+        await allocation.finish(stored=False)
+        raise
+    await allocation.finish(stored=True)
+
+
+async def release(server: Server, resource: Resource, service: Obj) -> None:
+    """Free what a deleted service had."""
+    if resource.id != "services":
+        return
+    registry, spec = server.services.registry, service.get("spec") or {}
+    allocation = Allocation(Addresses(registry, await service_range(server)), NodePorts(registry), "", "")
+    addresses = set() if type_of(spec) == "ExternalName" else set(addresses_of(spec))
+    await allocation.free(addresses, _ports_of(spec))
