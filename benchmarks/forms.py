@@ -3,7 +3,8 @@
 A page of 500 pods and all of them, as JSON, as a Table, as metadata only (JSON and protobuf), as
 protobuf, and compressed (over HTTP/2 with curl, if it can). The JSON LIST and the form take turns, and
 each figure is the median; CPU is the server's, all threads, per request. `aim` is a ratio, too: half of
-kube-apiserver's time for a page, a fifth for all.
+kube-apiserver's time for a page, a fifth for all. `bytes alone` is the ratio for as many ready bytes from the
+same HTTP server: less is impossible for an answer of that size.
 
     python -m benchmarks.forms [--pods N] [--pod POD.bin] [--only WORD]
 """
@@ -28,6 +29,7 @@ from benchmarks.http import Client, Timing
 from benchmarks.reads import ALL
 from benchmarks.reference import FORM_AIMS
 from benchmarks.server import TOKEN, Serving, serving
+from benchmarks.transfer import transferring
 
 PAGE = "/api/v1/pods?limit=500"
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -62,6 +64,7 @@ class Compared:
     ratio: float
     cpu: float
     cpu_ratio: float
+    bytes_ratio: float
 
 
 def main() -> int:
@@ -85,18 +88,19 @@ def main() -> int:
 
 async def _measure(args: argparse.Namespace) -> list[str]:
     async with serving(args.pods, args.pod and args.pod.read_bytes()) as server:
-        return await asyncio.to_thread(_all_forms, server, args)
+        with transferring() as ready:
+            return await asyncio.to_thread(_all_forms, server, ready, args)
 
 
-def _all_forms(server: Serving, args: argparse.Namespace) -> list[str]:
+def _all_forms(server: Serving, bare: Client, args: argparse.Namespace) -> list[str]:
     client = server.client()
     ready = server.memory()
     base = {path: client.get(path, _JSON) for path in (PAGE, ALL)}
     lines = [
-        "| form | 500 pods | × JSON | aim | CPU | × JSON | all | × JSON | aim | CPU | × JSON | first "
-        "| size | memory |",
-        "|---" + "|---:" * 13 + "|",
-        f"| JSON | | 1.0 | | | 1.0 | | 1.0 | | | 1.0 | {base[ALL].total:,.0f} ms | {_size(base[ALL])} "
+        "| form | 500 pods | × JSON | bytes alone | aim | CPU | × JSON "
+        "| all | × JSON | bytes alone | aim | CPU | × JSON | first | size | memory |",
+        "|---" + "|---:" * 15 + "|",
+        f"| JSON | | 1.0 | | | | 1.0 | | 1.0 | | | | 1.0 | {base[ALL].total:,.0f} ms | {_size(base[ALL])} "
         f"| {ready:,.0f} → {server.memory():,.0f} MB |",
     ]
     for name, headers in FORMS.items():
@@ -104,8 +108,8 @@ def _all_forms(server: Serving, args: argparse.Namespace) -> list[str]:
             continue
         get: Get = _by_curl(server.port) if name == _HTTP2 else client.get
         print(f"… {name}", file=sys.stderr, flush=True)
-        page = _compare(server, client, get, PAGE, headers, args.rounds * 8)
-        every = _compare(server, client, get, ALL, headers, args.rounds)
+        page = _compare(server, client, bare, get, PAGE, headers, args.rounds * 8)
+        every = _compare(server, client, bare, get, ALL, headers, args.rounds)
         aims = FORM_AIMS.get(name, (None, None))
         lines.append(
             f"| {name} | {_cells(page, aims[0])} | {_cells(every, aims[1])} | {every.first.total:,.0f} ms "
@@ -116,10 +120,16 @@ def _all_forms(server: Serving, args: argparse.Namespace) -> list[str]:
 
 
 def _compare(
-    server: Serving, client: Client, get: Get, path: str, headers: Mapping[str, str], rounds: int
+    server: Serving,
+    client: Client,
+    bare: Client,
+    get: Get,
+    path: str,
+    headers: Mapping[str, str],
+    rounds: int,
 ) -> Compared:
     first = get(path, headers)
-    plain, form = [], []
+    plain, form, ready = [], [], []
     plain_cpu = form_cpu = 0.0
     for _ in range(rounds):
         began = server.cpu()
@@ -127,20 +137,21 @@ def _compare(
         between = server.cpu()
         form.append(get(path, headers).total)
         form_cpu, plain_cpu = form_cpu + server.cpu() - between, plain_cpu + between - began
+        ready.append(bare.get(f"/{first.size}").total)
     return Compared(
         first,
         median(form),
         median(form) / median(plain),
         form_cpu / rounds,
         form_cpu / plain_cpu if plain_cpu else float("nan"),
+        median(ready) / median(plain),
     )
 
 
 def _cells(compared: Compared, aim: float | None) -> str:
     goal = "" if aim is None else f"{aim:.2g} {'ok' if compared.ratio <= aim else 'no'}"
-    return (
-        f"{_ms(compared.ms)} | {compared.ratio:.2f} | {goal} | {_ms(compared.cpu)} | {compared.cpu_ratio:.2f}"
-    )
+    ratios = f"{compared.ratio:.2f} | {compared.bytes_ratio:.2f} | {goal}"
+    return f"{_ms(compared.ms)} | {ratios} | {_ms(compared.cpu)} | {compared.cpu_ratio:.2f}"
 
 
 def _ms(value: float) -> str:
