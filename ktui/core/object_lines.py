@@ -51,6 +51,11 @@ def json_lines(value: Any) -> list[Line]:
     return [_short(_json_line(line)) for line in text.split("\n")]
 
 
+def text_lines(text: str, *, json: bool = False) -> list[Line]:
+    """A text line by line; `json`: each is a line of indented JSON, and coloured as such."""
+    return [_short(_json_line(line) if json else (TextSpan(line, "plain"),)) for line in text.split("\n")]
+
+
 def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
     """Offset, `width` bytes, their ASCII; a last line gives how much of `total` is not shown."""
     lines = [_hex_line(offset, data[offset : offset + width], width) for offset in range(0, len(data), width)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from ktui.client.api import TimedResponse
+from ktui.client.api import RefusedError, TimedResponse
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.kube.continuetoken import decode, encode
 
@@ -51,6 +51,7 @@ class FakeServer:
         self.gate = asyncio.Event()
         self.gate.set()
         self.answers: dict[str, Any] = json.loads((DATA / "answers.json").read_text(encoding="utf-8"))
+        self.bodies: dict[str, bytes] = {}
         self.lists: dict[str, TimedResponse] = {}
         self.on_fire: Callable[[TimedResponse], None] = lambda fired: None
 
@@ -82,6 +83,14 @@ class FakeServer:
         if path.endswith("/warm") and self.warm_reply.status_code >= 400:
             raise ClientError(f"{self.warm_reply.status_code}: {self.warm_reply.text}")
         return sent
+
+    async def read(self, path: str, accept: str, received: object) -> AsyncIterator[bytes]:
+        """`bodies` by path; a status other than 200 for one that is not there."""
+        await self._ask(f"{accept} {path}")
+        if path not in self.bodies:
+            raise RefusedError("404: not found", 404, {}, b'{"kind": "Status",\n"code": 404}')
+        for at in range(0, len(self.bodies[path]), 10_000):
+            yield self.bodies[path][at : at + 10_000]
 
     async def send_timed(
         self,

@@ -58,12 +58,15 @@ class TextScreen(Dialog[None]):
             yield field
 
     def on_mount(self) -> None:
-        if not self.query(LineView):
-            return  # the app ended before this screen was composed
+        if self.query(LineView):  # else the app ended before this screen was composed
+            self.view.focus()
+            self.begin()
+
+    def begin(self) -> None:
+        """Show the text, in a box of its size."""
         self.view.show(self._lines)
         box, size = self.query_one(Vertical), self.view.virtual_size
         box.styles.width, box.styles.height = size.width + _FRAME, size.height + _FRAME - 1
-        self.view.focus()
         self._say("")
 
     def _say(self, found: str) -> None:
@@ -89,8 +92,9 @@ class TextScreen(Dialog[None]):
         field.remove_class("-open")
         self.view.focus()
 
-    def action_next_match(self, step: int) -> None:
-        self._say(self.view.action_next_match(step))
+    @on(LineView.Searched)
+    def _searched(self) -> None:
+        self._say(self.view.found)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.text)

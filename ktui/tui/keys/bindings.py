@@ -73,6 +73,7 @@ APP: Bindings = [
     _hidden("sort.turn", "S", "screen.sort_turn", "reverse the sort", "reverse sort"),
     _hidden("writes", "w", "writes", "show or hide writes in the log", "writes"),
     _hidden("object", "y", "screen.show_object", "show the selected row as JSON", "object"),
+    _hidden("body", "B", "screen.show_body", "send the selected read again: its response body", "body"),
     _hidden("export", "e", "screen.export", "write all rows to a CSV file", "export"),
     _hidden("export.json", "E", "screen.export('json')", "write all rows to a JSON file"),
     _hidden("copy", "c", "screen.copy", "copy the selection; again: its other forms, the row's raw values"),
@@ -258,6 +259,10 @@ CLOSE_TEXT: Bindings = [
     _key("text.search", "slash", "search", "search", "search the text", key_display="/"),
     _key("text.copy", "c", "copy", "copy", "copy the whole text to the clipboard"),
 ]
+BODY: Bindings = [
+    _key("body.more", "m", "more", "more", "the next 64 kB"),
+    _key("body.view", "v", "turn_view", "view", "as YAML, or as JSON: sent again"),
+]
 CLOSE_FILTER_HELP: Bindings = [
     _key("filter.help.close", "escape,q,f1,question_mark", "dismiss", "close", "close"),
 ]
@@ -349,6 +354,7 @@ SCOPES: Mapping[str, Bindings] = {
 # Modal: no binding of the app is behind them.
 DIALOGS: Mapping[str, Bindings] = {
     "text": CLOSE_TEXT,
+    "response body": BODY,
     "filter help": CLOSE_FILTER_HELP,
     "help": HELP,
     "columns": COLUMNS,

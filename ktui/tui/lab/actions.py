@@ -162,7 +162,7 @@ class LabActions:
     async def _compare(self, original: Variant, variant: Variant, number: int) -> None:
         lab = self._lab
         try:
-            if await self._agreed([original, variant]):
+            if await self.agreed(self._paths(original, variant)):
                 first, second = self._plan(original, 0), self._plan(variant, number or PREVIOUS)
                 polling = self._polling(original.form) if variant.form.stream else None
                 await lab.runner.compare(lab.target, first, second, lab.server_name, polling)
@@ -190,7 +190,7 @@ class LabActions:
     async def _send(self, variants: Sequence[Compared]) -> None:
         lab = self._lab
         try:
-            if await self._agreed([variant for variant, _ in variants]):
+            if await self.agreed(self._paths(*(variant for variant, _ in variants))):
                 planned = [self._plan(variant, baseline) for variant, baseline in variants]
                 await lab.runner.run(lab.target, planned, lab.server_name)
         except ClientError as error:
@@ -204,12 +204,14 @@ class LabActions:
             return Planned(variant, prediction.path, baseline=baseline)
         return Planned(variant, prediction.path, prediction.figures, baseline)
 
-    async def _agreed(self, variants: Sequence[Variant]) -> bool:
+    def _paths(self, *variants: Variant) -> list[str]:
+        return [self._lab.predict_answer(variant.form).path for variant in variants]
+
+    async def agreed(self, paths: Sequence[str]) -> bool:
         """Ask before a real kube-apiserver has to work hard. Raises ClientError."""
         lab, kube = self._lab, self._lab.kube
         if kube is None:
             return True
-        paths = [lab.predict_answer(variant.form).path for variant in variants]
         found = await unbounded_lists(kube.target.client, paths, kube.assumptions)
         if not found.large:
             return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,9 +12,10 @@ from textual.binding import BindingType
 from textual.events import Resize
 from textual.widgets import Input
 
+from ktui.client.connection import ClientError
 from ktui.core.format import many
 from ktui.core.lab.document import result_pages
-from ktui.core.lab.form import Variant, added_to, form_of_read, original_of
+from ktui.core.lab.form import LIST, WATCH, Variant, added_to, form_of_read, original_of
 from ktui.core.lab.predict import LabPrediction
 from ktui.core.lab.trial import LEAST_RUNS
 from ktui.core.prediction.assumptions import server_version
@@ -34,6 +35,9 @@ from ktui.tui.lab.target import TargetChoice
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.field_form import FieldForm
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 NOT_COMPARED = "the Lab compares LISTs, and WATCHes that begin with all objects"
 
@@ -114,6 +118,25 @@ class LabScreen(ServerScreen):
     def selected_request(self) -> Selection | None:
         path, level = self.prediction.path, "" if self.lab.kube else "exempt"
         return Selection(self.form_pane.verb, path, "from the Lab", level) if path else None
+
+    def read_for_body(self) -> Selection | None:
+        """The result under the cursor; without one, the form."""
+        result, form = self.results.result, self.lab.form
+        path, form = (self.prediction.path, form) if result is None else (result.path, result.form)
+        verb = WATCH if form.stream else LIST
+        return Selection(verb, path, "from the Lab", accept=form.accept_header) if path else None
+
+    def show_body(self, read: Selection, client: ApiClient) -> None:
+        """Send it where the Lab sends its requests, after the same question."""
+        self.aside(partial(self._show_body, read, client), "body")
+
+    async def _show_body(self, read: Selection, client: ApiClient) -> None:
+        kube = self.lab.kube
+        try:
+            if await self.sending.agreed([read.target]):
+                super().show_body(read, kube.target.client if kube is not None else client)
+        except ClientError as error:
+            self.lab.fail(str(error))
 
     # Painting.
 

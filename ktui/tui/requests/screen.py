@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -135,6 +136,10 @@ class RequestsScreen(ModeScreen):
 
     def selected_request(self) -> Selection | None:
         return selection_of(self.views.row, "from Requests")
+
+    def read_for_body(self) -> Selection | None:
+        row, read = self.views.row, self.selected_request()
+        return read if row is None or read is None else replace(read, accept=row.started.accept)
 
     def selected_object(self) -> tuple[str, Any] | None:
         row = self.views.row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -26,6 +26,9 @@ from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.key_bar import KeyBar
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
 
 # Classes of a screen by its size in cells, for the style sheets.
 WIDTHS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
@@ -90,6 +93,10 @@ class ModeScreen(TableScreen):
     def selected_request(self) -> Selection | None:
         """The read request under the cursor: the Versions screen takes it up when it comes next."""
         return None
+
+    def read_for_body(self) -> Selection | None:
+        """The read whose response body is shown: with the Accept header that it had."""
+        return self.selected_request()
 
     def references(self) -> Sequence[Reference]:
         """The subjects of the row under the cursor, the most specific first."""
@@ -171,6 +178,32 @@ class ModeScreen(TableScreen):
             self.app.push_screen(JumpScreen("open related", found), self._go)
         else:
             self.notify("this row has no related screen", markup=False)
+
+    def action_show_body(self) -> None:
+        """Send the selected read again, and show its response body."""
+        read, client = self.read_for_body(), self.ktui.client
+        if read is None or read.verb not in ("GET", "LIST"):
+            self.notify("no body to show here: only GETs and LISTs are sent again", markup=False)
+        elif client is None:
+            self.notify("no server to send it to", markup=False)
+        else:
+            self.show_body(read, client)
+
+    def show_body(self, read: Selection, client: ApiClient) -> None:
+        """Ask first if Secrets would be shown."""
+        from ktui.kube.requestinfo import parse_path, split_url  # start-up time
+        from ktui.tui.dialogs.body import BodyScreen
+        from ktui.tui.dialogs.confirm import ConfirmScreen
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.app.push_screen(BodyScreen(client, read))
+
+        if parse_path(split_url(read.target)[0]).resource == "secrets":
+            question = ConfirmScreen("Secrets", "The body has the values of Secrets.\n\nShow them?")
+            self.app.push_screen(question, answered)
+        else:
+            answered(True)
 
     def _go(self, place: Place | None) -> None:
         if place is not None:

@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -41,6 +42,9 @@ class LineView(ScrollView, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.LINES
 
+    class Searched(Message):
+        """It went to the next line that matches."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines: list[Line] = []
@@ -61,9 +65,20 @@ class LineView(ScrollView, can_focus=True):
         """Replace what is shown and go back to its beginning."""
         self._lines = lines
         self._seek()
-        width = max((sum(cell_len(span.text) for span in line) for line in lines), default=0)
-        self.virtual_size = Size(width, len(lines))
+        self.virtual_size = Size(max(map(_width, lines), default=0), len(lines))
         self.scroll_to(0, 0, animate=False)
+        self.refresh()
+
+    def extend(self, lines: list[Line], *, instead: bool) -> None:
+        """Add lines at the end, `instead` of the last one that is there; nothing moves."""
+        if instead:
+            self._lines.pop()
+            self._found = [row for row in self._found if row < len(self._lines)]
+        first = len(self._lines)
+        self._lines += lines
+        self._found += self._rows_with(lines, first)
+        width = max(self.virtual_size.width, *(_width(line) for line in lines))
+        self.virtual_size = Size(width, len(self._lines))
         self.refresh()
 
     # Searching.
@@ -80,9 +95,13 @@ class LineView(ScrollView, can_focus=True):
         return self.action_next_match(1)
 
     def _seek(self) -> None:
-        texts = ("".join(span.text for span in line).lower() for line in self._lines) if self._sought else ()
-        self._found = [row for row, text in enumerate(texts) if self._sought in text]
+        self._found = self._rows_with(self._lines)
         self._at = -1
+
+    def _rows_with(self, lines: list[Line], first: int = 0) -> list[int]:
+        """The rows of `lines`, numbered from `first`, that contain what is searched for."""
+        texts = ("".join(span.text for span in line).lower() for line in lines) if self._sought else ()
+        return [row for row, text in enumerate(texts, first) if self._sought in text]
 
     def action_next_match(self, step: int) -> str:
         """Go to the next line that contains what was searched for; after the last comes the first."""
@@ -92,14 +111,19 @@ class LineView(ScrollView, can_focus=True):
             if not 0 <= row - self.scroll_offset.y < height:
                 self.scroll_to(y=max(0, row - height // 3), animate=False)
         self.refresh()
+        self.post_message(self.Searched())
         return self.found
 
     @property
     def found(self) -> str:
-        """`line 3 of 12 that match`; "" while nothing is searched for."""
+        """`line 3 of 12 that match`; "found further on" before `n` goes there; "" while nothing is sought."""
         if not self._sought:
             return ""
-        return f"line {self._at + 1} of {len(self._found)} that match" if self._found else "not found"
+        if not self._found:
+            return "not found"
+        return (
+            f"line {self._at + 1} of {len(self._found)} that match" if self._at >= 0 else "found further on"
+        )
 
     def _marked(self, row: int) -> list[tuple[str, str, bool]]:
         """The spans of a line, cut where the text that was searched for begins and ends."""
@@ -127,3 +151,7 @@ class LineView(ScrollView, can_focus=True):
             style = base + self.get_component_rich_style(f"lines--{role}", partial=True)
             segments.append(Segment(text, style + _HIT if hit else style))
         return Strip(segments).crop_extend(left, left + width, base)
+
+
+def _width(line: Line) -> int:
+    return sum(cell_len(span.text) for span in line)

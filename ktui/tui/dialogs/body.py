@@ -1,0 +1,120 @@
+"""The body of a read that is sent again: its first 64 kB, then more on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+from contextlib import aclosing
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import BindingType
+from textual.containers import Vertical
+
+from ktui.client.api import Received, RefusedError
+from ktui.client.connection import ClientError
+from ktui.core.format import long_bytes, safe
+from ktui.core.object_lines import text_lines
+from ktui.core.selection import Selection
+from ktui.tui.dialogs.text import TextScreen
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints
+from ktui.tui.widgets.lines import line
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
+
+STEP_BYTES = 64 * 1024
+MOST_BYTES = 16 * STEP_BYTES  # of one answer: the rest is for curl
+_AT_ONCE = 8 * 1024  # bytes made into lines before other tasks run
+FORMS = ("JSON", "YAML")
+
+
+def sent_as(selection: Selection, form: str) -> tuple[str, str]:
+    """Path and Accept header for a read's answer as indented JSON, or as YAML; a Table stays one."""
+    _, semicolon, target = selection.accept.partition(";")
+    accept = f"application/{form.lower()}{semicolon}{target}"
+    mark = "&" if "?" in selection.target else "?"
+    return selection.target + (f"{mark}pretty=true" if form == FORMS[0] else ""), accept
+
+
+class BodyScreen(TextScreen):
+    """Shows what a server answers to `selection` now, as JSON or YAML.
+
+    The answer is read no further than it is shown: the server waits meanwhile, or ends it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = keys.BODY
+
+    def __init__(self, client: ApiClient, selection: Selection) -> None:
+        super().__init__(f"body of GET {selection.target}", "")
+        self._client = client
+        self._selection = selection
+        self._form = FORMS[0]
+        self._shown = 0  # bytes
+        self._state = ""  # how far the answer was read
+        self._more = asyncio.Event()
+
+    def begin(self) -> None:
+        box = self.query_one(Vertical)
+        box.styles.width = box.styles.height = "90%"
+        self._read()
+
+    @work(exclusive=True)
+    async def _read(self) -> None:
+        """Send the read, and show its answer step by step."""
+        self.text, self._shown = "", 0
+        self.view.show([])
+        self._tell("sent")
+        path, accept = sent_as(self._selection, self._form)
+        body, decode = bytearray(), codecs.getincrementaldecoder("utf-8")("replace").decode
+        problem = ""
+        try:
+            async with aclosing(self._client.read(path, accept, Received())) as pieces:
+                async for piece in pieces:
+                    body += piece
+                    while len(body) >= _AT_ONCE:
+                        self._append(decode(bytes(body[:_AT_ONCE])), _AT_ONCE)
+                        del body[:_AT_ONCE]
+                        await (asyncio.sleep(0) if self._shown % STEP_BYTES else self._wanted())
+        except RefusedError as error:
+            body[:] = error.content[:STEP_BYTES]
+            problem = f"HTTP {error.status}"
+        except ClientError as error:
+            problem = str(error)
+        self._append(decode(bytes(body), True), len(body))
+        self._tell(problem or "complete")
+
+    async def _wanted(self) -> None:
+        """Wait until the user asks for more: for ever when as much is shown as may be."""
+        full = self._shown >= MOST_BYTES
+        self._tell("the rest is for curl" if full else "more follows")
+        self._more.clear()
+        await self._more.wait()
+
+    def _append(self, text: str, size: int) -> None:
+        self._shown += size
+        open_line = self.text.rpartition("\n")[2]
+        self.view.extend(text_lines(open_line + text, json=self._form == FORMS[0]), instead=bool(self.text))
+        self.text += text
+
+    def _tell(self, state: str) -> None:
+        self._state = f"{long_bytes(self._shown)} of {self._form}, {state}" if self._shown else state
+        self._say(self.view.found)
+
+    def _say(self, found: str) -> None:
+        hints = key_hints(
+            ("body.more", "more"), ("body.view", "YAML or JSON"), ("text.search", "searches"),
+            ("text.copy", "copies"), ("text.close", "closes"),
+        )  # fmt: skip
+        told = " · ".join(part for part in (self._state, found) if part)
+        self.query_one(Vertical).border_subtitle = line((f"{safe(told)} · ", "$accent")) + hints
+
+    def action_more(self) -> None:
+        if self._shown < MOST_BYTES:
+            self._more.set()
+
+    def action_turn_view(self) -> None:
+        """The same read again, in the other form."""
+        self._form = FORMS[1 - FORMS.index(self._form)]
+        self._read()
