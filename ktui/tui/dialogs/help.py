@@ -164,7 +164,7 @@ def sections_of(screen: Screen[object]) -> list[Section]:
     sections = [Section(title, merged(pairs)) for title, pairs in groups.items()]
     table = screen.active_table() if isinstance(screen, TableScreen) else None
     marks = [Section("RV progress", _marks())] if screen.query(RvProgressPanel) else []
-    return [*sections, *_columns(table), Section("routes", tuple(_badges())), *marks]
+    return [*sections, Section("routes", tuple(_badges())), *marks, *_columns(table)]
 
 
 def _group(active: ActiveBinding) -> str:

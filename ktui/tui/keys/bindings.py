@@ -73,10 +73,10 @@ APP: Bindings = [
     _hidden("sort.turn", "S", "screen.sort_turn", "reverse the sort", "reverse sort"),
     _hidden("writes", "w", "writes", "show or hide writes in the log", "writes"),
     _hidden("object", "y", "screen.show_object", "show the selected row as JSON", "object"),
-    _hidden("body", "B", "screen.show_body", "send the selected read again: its response body", "body"),
+    _hidden("body", "B", "screen.show_body", "the response body of the selected read", "body"),
     _hidden("export", "e", "screen.export", "write all rows to a CSV file", "export"),
     _hidden("export.json", "E", "screen.export('json')", "write all rows to a JSON file"),
-    _hidden("copy", "c", "screen.copy", "copy the selection; again: its other forms, the row's raw values"),
+    _hidden("copy", "c", "screen.copy", "copy; again: other forms, raw values"),
     _hidden("zoom", "Z", "screen.zoom", "the focused panel alone, or all again", "zoom"),
     _hidden("columns", "C", "screen.columns", "choose the columns of the table"),
     _hidden("follow", "F", "screen.follow", "stop or resume following new rows"),
@@ -195,6 +195,7 @@ LAB: Bindings = [
             "compare the cache with etcd at its exact resourceVersion", "= etcd", key_display="="),
     _key("lab.target", "t", "choose_target", "server", "send to ktui's own server or to one of a kubeconfig"),
     _hidden("lab.pages", "y", "show_pages", "the full result; as curl, kubectl, client-go, Python", "as…"),
+    _hidden("lab.saved", "l", "saved", "saved requests: edit, send, save, delete", "saved"),
     # With priority: before the keys after it are given to the focused widget.
     _hidden("lab.edit", "i", "edit", "go to the form", "edit", priority=True),
     _key("lab.stop", "x", "stop", "stop", "stop the running requests"),
@@ -262,6 +263,7 @@ CLOSE_TEXT: Bindings = [
 BODY: Bindings = [
     _key("body.more", "m", "more", "more", "the next 64 kB"),
     _key("body.view", "v", "turn_view", "view", "as YAML, or as JSON: sent again"),
+    *CLOSE_TEXT,
 ]
 CLOSE_FILTER_HELP: Bindings = [
     _key("filter.help.close", "escape,q,f1,question_mark", "dismiss", "close", "close"),
@@ -316,6 +318,13 @@ PAGES: Bindings = [
 
 COMPARE: Bindings = [_key("compare.close", "escape,q", "dismiss(None)", "close", "compare nothing")]
 
+SAVED: Bindings = [
+    _key("saved.send", "f", "send", "send", "put it into the form, and send it"),
+    _key("saved.save", "s", "save", "save", "save the request in the form under a name"),
+    _key("saved.delete", "x,delete", "delete", "delete", "delete it, after a question"),
+    _key("saved.close", "escape,q", "leave", "close", "close, or back from the name"),
+]
+
 TARGET: Bindings = [_key("target.close", "escape,q", "dismiss(None)", "close", "no change")]
 
 LIVE: Bindings = [
@@ -365,4 +374,5 @@ DIALOGS: Mapping[str, Bindings] = {
     "pages": PAGES,
     "compare": COMPARE,
     "lab server": TARGET,
+    "saved requests": SAVED,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +16,16 @@ from textual.widgets import Input
 from ktui.client.connection import ClientError
 from ktui.core.format import many
 from ktui.core.lab.document import result_pages
-from ktui.core.lab.form import LIST, WATCH, Variant, added_to, form_of_read, original_of
+from ktui.core.lab.form import (
+    LIST,
+    WATCH,
+    ListForm,
+    Variant,
+    added_to,
+    form_of_read,
+    original_of,
+    path_of,
+)
 from ktui.core.lab.predict import LabPrediction
 from ktui.core.lab.trial import LEAST_RUNS
 from ktui.core.prediction.assumptions import server_version
@@ -31,6 +41,8 @@ from ktui.tui.lab.consistency import check_consistency
 from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
+from ktui.tui.lab.saved import SavedRequests
+from ktui.tui.lab.saved_dialog import SavedScreen
 from ktui.tui.lab.target import TargetChoice
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
@@ -232,6 +244,25 @@ class LabScreen(ServerScreen):
     def action_check_consistency(self) -> None:
         check_consistency(self.lab)
 
+    def action_saved(self) -> None:
+        """The saved requests: one of them goes into the form, and is sent if the key said so."""
+        form = replace(self.lab.form, continue_token="")
+        self.app.push_screen(SavedScreen(SavedRequests(), form, self._request_of), self._take_saved)
+
+    def _request_of(self, form: ListForm) -> str:
+        resource = self.lab.table.by_name(form.resource)
+        path = form.resource if resource is None else path_of(form, resource)
+        return f"{WATCH if form.stream else LIST} {path}"
+
+    def _take_saved(self, chosen: tuple[ListForm, bool] | None) -> None:
+        if chosen is None:
+            return
+        form, send = chosen
+        self.form_pane.take(form)
+        self.results.table.focus()
+        if send:
+            self.sending.send()
+
     def action_choose_target(self) -> None:
         self.targets.ask()
 
@@ -252,7 +283,7 @@ class LabScreen(ServerScreen):
             result = self.results.result
             measured = result.measured if result is not None else None
             return measured is not None and bool(measured.continue_token)
-        if action == "edit":
+        if action in ("edit", "saved"):
             return not isinstance(self.focused, Input)  # there it is a letter
         if action == "leave":
             return self.focused is not None and self.form_pane.fields in self.focused.ancestors
