@@ -231,11 +231,11 @@ def _with_sides(source: TelemetrySource, args: argparse.Namespace, kube_context:
 
     sides: list[Side] = []
     if kube_context and (args.etcd or args.snapshot or args.attach):
-        sides.append(lambda: feed_events(_cluster(args, kube_context)))
+        sides.append(Side("metrics", lambda: feed_events(_cluster(args, kube_context))))
     if args.follow_audit and not args.replay:
         from ktui.audit.activity import audit_activity  # start-up time
 
-        sides.append(lambda: audit_activity(args.follow_audit))
+        sides.append(Side("audit log", lambda: audit_activity(args.follow_audit)))
     return MergedSource(source, sides) if sides else source
 
 

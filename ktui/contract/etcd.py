@@ -112,10 +112,21 @@ class KeyChurn(msgspec.Struct, frozen=True):
     manager: str = ""
 
 
+class LeaseChurn(msgspec.Struct, frozen=True):
+    """A lease, and how many of the changed keys it ends. `ttl` in seconds, -1: it has expired; None: unknown
+    to a read-only client."""
+
+    lease: Difference
+    keys: Count = 0
+    resource: str = ""  # of the first of these keys
+    ttl: int | None = None
+
+
 class Churn(msgspec.Struct, frozen=True):
     """All changes that one watch has seen in `seconds`, the hottest keys first.
 
-    `leases` are distinct ones among them, `leased` the keys that have one. `complete` False: there were
+    `leases` are distinct ones among them, `leased` the keys that have one, `lease_list` those leases that
+    have most keys. `complete` False: there were
     more keys than are counted, those that changed least were dropped.
     """
 
@@ -126,6 +137,7 @@ class Churn(msgspec.Struct, frozen=True):
     leases: Count = 0
     leased: Count = 0
     complete: bool = True
+    lease_list: list[LeaseChurn] = []
 
 
 class CachedCopy(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec.structs
 
 from ktui.contract.events import AnyEvent, EtcdProgress, ProgressTick
+from ktui.contract.events.live import LiveStatus
 from ktui.core.state import State
 
 
@@ -64,6 +65,8 @@ def _live(state: State) -> Iterator[AnyEvent]:
         yield live.server
     if live.status is not None:
         yield live.status
+    for source, problem in live.problems.items():
+        yield LiveStatus(at=live.now, source=source, problem=problem)
     for row in live.replicas.values():
         yield from (series.last for series in row.resources.values())
         yield from (series.last for series in row.levels.values())

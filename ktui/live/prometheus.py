@@ -29,7 +29,7 @@ from ktui.live.server_events import Load, ServerAnnouncer, page_events
 
 SECONDS = 15.0  # between two looks; Prometheus itself scrapes every 15 to 60 s
 HISTORY_SECONDS = 3_600.0
-MOST_POINTS = 30  # of the past, for each series
+MOST_POINTS = 60  # of the past, for each series
 LEAST_STEP = 15.0
 FAMILIES_A_QUERY = 10
 MOST_BYTES = 256 << 20

@@ -61,8 +61,9 @@ class Census:
 
 
 def _is_group(child: PrefixChild) -> bool:
-    """Custom resources are below their API group: one level deeper."""
-    return "." in child.prefix.rstrip("/").rpartition("/")[2]
+    """Custom resources are below their API group, Services and Endpoints below `services`."""
+    name = child.prefix.rstrip("/").rpartition("/")[2]
+    return "." in name or name == "services"
 
 
 def _event(child: PrefixChild) -> Prefix:

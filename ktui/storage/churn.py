@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 
-from ktui.contract.etcd import Churn, KeyChurn, ResourceChurn
+from ktui.contract.etcd import Churn, KeyChurn, LeaseChurn, ResourceChurn
 from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import EtcdError
 from ktui.etcd.types import WatchBatch, WatchEvent
 from ktui.storage.keys import range_end
 from ktui.storage.keytext import key_text
@@ -20,6 +21,8 @@ from ktui.wire.codec import Codec
 EVERY = 1.0  # seconds between two reports
 MOST_KEYS = 20_000  # counted; beyond, the half that changed least is forgotten
 HOTTEST = 50  # keys of a report
+MOST_LEASES = 20  # of a report
+TTL_SECONDS = 60.0  # after which a lease's TTL is asked for again; between, it is counted down
 MOST_DECODED = 20  # values a second whose managedFields are read, one of each key
 
 
@@ -78,7 +81,19 @@ class ChurnMeter:
             len(self._leases),
             sum(1 for one in self._keys.values() if one.lease),
             complete=not self._forgotten,
+            lease_list=self._lease_list(),
         )
+
+    def _lease_list(self) -> list[LeaseChurn]:
+        """Those that most keys have; a TTL is not known here."""
+        keys: dict[int, list[bytes]] = {}
+        for key, one in self._keys.items():
+            if one.lease:
+                keys.setdefault(one.lease, []).append(key)
+        most = sorted(keys.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_LEASES]
+        return [
+            LeaseChurn(lease, len(having), self._resource_of(key_text(having[0]))) for lease, having in most
+        ]
 
     def _key(self, key: str, one: _KeyCount) -> KeyChurn:
         return KeyChurn(key, self._resource_of(key), one.changes, one.bytes, one.lease, one.manager)
@@ -101,11 +116,38 @@ def last_manager(document: dict[str, object] | None) -> str:
     return f"{newest.get('manager', '')}{subresource}"
 
 
+class LeaseTtls:
+    """Seconds until leases expire: asked for once a minute, counted down between."""
+
+    def __init__(self, client: EtcdClient) -> None:
+        self._client = client
+        self._asked: dict[int, tuple[float, int]] = {}  # when, and its TTL then
+
+    async def add_to(self, churn: Churn) -> Churn:
+        """With the TTLs, where the client may ask for them: one that only reads sends no LeaseTimeToLive."""
+        if self._client.read_only:
+            return churn
+        found = [msgspec.structs.replace(one, ttl=await self._ttl(one.lease)) for one in churn.lease_list]
+        self._asked = {one.lease: self._asked[one.lease] for one in found}
+        return msgspec.structs.replace(churn, lease_list=found)
+
+    async def _ttl(self, lease: int) -> int:
+        now = time.monotonic()
+        asked, ttl = self._asked.get(lease, (-TTL_SECONDS, 0))
+        if now - asked >= TTL_SECONDS or 0 <= ttl <= now - asked:
+            try:
+                asked, ttl = now, await self._client.lease_ttl(lease)
+            except EtcdError:  # it has expired
+                asked, ttl = now, -1
+            self._asked[lease] = (asked, ttl)
+        return max(0, ttl - int(now - asked)) if ttl >= 0 else -1
+
+
 async def follow(
     client: EtcdClient, prefix: bytes, meter: ChurnMeter, purpose: str
 ) -> AsyncGenerator[Churn, None]:
     """A report a second from one watch of `prefix`, until closed. Raises EtcdError."""
-    start, slices = time.monotonic(), Slices()
+    start, slices, ttls = time.monotonic(), Slices(), LeaseTtls(client)
     revision = client.head
     watch = client.watch(
         prefix or b"\0", range_end(prefix), prev_kv=False, progress_notify=False, purpose=purpose
@@ -126,7 +168,7 @@ async def follow(
                         await slices.yield_if_due()
                 if time.monotonic() >= due:
                     due = time.monotonic() + EVERY
-                    yield meter.report(time.monotonic() - start, revision)
+                    yield await ttls.add_to(meter.report(time.monotonic() - start, revision))
         finally:
             if reading is not None:
                 reading.cancel()

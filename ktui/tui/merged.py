@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, ServerInfo
@@ -15,7 +15,14 @@ from ktui.tui.source import Link, Report, TelemetrySource
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
-Side = Callable[[], AsyncIterator[list[AnyEvent]]]
+
+class Side(NamedTuple):
+    """What is known beside the main source, from where."""
+
+    name: str  # "metrics", "audit log"
+    open: Callable[[], AsyncIterator[list[AnyEvent]]]
+
+
 RETRY_SECONDS = 15.0  # after which a side source that failed is tried again
 
 
@@ -68,13 +75,24 @@ class MergedSource:
 
 
 async def _feed_side(side: Side, queue: asyncio.Queue[Any]) -> None:
+    failed = False
     while True:
         try:
-            async for batch in side():
-                await queue.put([event for event in batch if not isinstance(event, ServerInfo)])
+            async for batch in side.open():
+                found: list[AnyEvent] = [event for event in batch if not isinstance(event, ServerInfo)]
+                await queue.put([LiveStatus(at=time.time(), source=side.name), *found] if failed else found)
+                failed = False
         except (ClientError, OSError) as error:
-            await queue.put([LiveStatus(at=time.time(), problem=str(error))])
+            failed = True
+            await queue.put([LiveStatus(at=time.time(), source=side.name, problem=_sentence(error))])
         await asyncio.sleep(RETRY_SECONDS)
+
+
+def _sentence(error: ClientError | OSError) -> str:
+    """`/var/log/audit.log cannot be read: No such file or directory`."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename} cannot be read: {error.strerror}"
+    return str(error)
 
 
 async def feed_events(source: TelemetrySource) -> AsyncIterator[list[AnyEvent]]:

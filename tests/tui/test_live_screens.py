@@ -22,6 +22,7 @@ from tests.unit.live.folded import dump, recorded_events, scrape, server, status
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, serving
 
 from .asking import Snap, sizes
+from .every_key import press_every_key
 from .still import LIVE, NORMAL, SMALL, WIDE, shown, until_said
 
 pytestmark = pytest.mark.anyio
@@ -108,21 +109,19 @@ def test_hostile_names(snap_compare: Snap) -> None:
     assert snap_compare(live_app(events), says="x[red]y␛[31m", press=("2",), terminal_size=NORMAL)
 
 
-async def test_every_screen_and_key_sends_gets_only(tmp_path: Path) -> None:
+async def test_every_screen_and_key_sends_gets_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is pressed: no write, and nothing but the paths that docs/live.md names."""
+    monkeypatch.chdir(tmp_path)  # where `e` and `R` write
+    pressed: set[tuple[str, str]] = set()
     with serving(Recorded()) as recorded:
         source = ClusterSource(lambda: Scraper(lambda: recorded.connection()), "context recorded")
         app = LiveApp(source, start_timers=True)
-        async with app.run_test(size=NORMAL) as pilot:
+        async with app.run_test(size=(100, 24)) as pilot:  # wide enough for the replicas, little to draw
             await until_said(pilot, "2/2 replicas")
             for mode in LIVE_MODES:
                 if mode.name != "lab":  # it sends what the user tells it to
-                    await pilot.press(
-                        str(mode.number), "down", "enter", "t", "y", "escape", "s", "escape", "w", "V", "x"
-                    )
-                    await pilot.press(
-                        "escape", "r", "a", "o", "escape", "f", "F", "space", "space", "u", "p", "escape"
-                    )
+                    await press_every_key(pilot, mode, pressed)
+    assert {"probe", "screen.export", "select", "turn_tab"} <= {action for _, action in pressed}
     assert {method for method, _ in recorded.requests} == {"GET"}
     assert {path.partition("?")[0].rpartition("/")[2] for _, path in recorded.requests} == {
         "version", "readyz", "leases", "metrics", "dump_requests", "dump_priority_levels", "dump_queues",

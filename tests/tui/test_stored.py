@@ -8,7 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from ktui.contract.events import AnyEvent, CacheStatus, EtcdProgress, Prefix, ServerInfo
+from ktui.contract.events.live import ClientShare, LiveStatus, ResourceAsked
 from ktui.tui.app import KtuiApp
+from tests.unit.live.folded import recorded_events
 
 from .asking import sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app, until_said
@@ -68,6 +70,49 @@ async def test_t_turns_to_the_tables_that_are_read_on_request() -> None:
     await seen(still_app(foreign_events()), "t", says="--follow-audit who asks")
     await seen(still_app(foreign_events()), "t", "t", says="x reads every value once")
     await seen(still_app(foreign_events()), *["t"] * 5, says="a second by the mean size")
+
+
+def combined_events() -> list[AnyEvent]:
+    """The same etcd with the metrics and the audit log of a cluster beside it."""
+    clients = [
+        ClientShare("inventory-export/v1.2 ops/inventory", 410),
+        ClientShare("kubectl/v1.36.2 jane", 55),
+    ]
+    asked = ResourceAsked(at=AT, resource="pods", requests=500, lists=480, span=720.0, clients=clients)
+    metrics = [event for event in recorded_events() if not isinstance(event, ServerInfo)]
+    return [*foreign_events(), *metrics, asked]
+
+
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+def test_sources(snap_compare: Snap, size: tuple[int, int]) -> None:
+    says = (
+        "a audit log 12m",
+        "480 LISTs, 500 requests",
+        "inventory-export/v1.2 ops/inventory 82%",
+        "a second",
+    )
+    assert snap_compare(still_app(combined_events()), says=says, press=("down", "up"), terminal_size=size)
+
+
+async def test_a_source_that_fails_is_named_and_the_others_go_on() -> None:
+    gone = LiveStatus(
+        at=AT, source="audit log", problem="/var/log/audit.log cannot be read: Permission denied"
+    )
+    await seen_combined(gone, says="no new figures: audit log: /var/log/audit.log cannot be read")
+
+
+async def seen_combined(*events: AnyEvent, says: str) -> None:
+    app = still_app([*combined_events(), *events])
+    async with app.run_test(size=NORMAL) as pilot:
+        await until_said(pilot, "a audit log 12m", says)
+
+
+async def test_enter_goes_to_the_keys_of_a_resource_of_the_sources() -> None:
+    app = still_app(combined_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await until_said(pilot, "a audit log 12m")
+        await pilot.press("enter")
+        await until_said(pilot, "› etcd › pods")
 
 
 async def test_a_snapshot_has_no_churn() -> None:

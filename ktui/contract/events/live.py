@@ -262,10 +262,14 @@ class LiveServer(Event, frozen=True, kw_only=True, tag="live_server"):
 
 
 class LiveStatus(Event, frozen=True, kw_only=True, tag="live_status"):
-    """Whether scraping works, and what it has cost the server so far. Sent every few seconds."""
+    """Whether scraping works, and what it has cost the server so far. Sent every few seconds.
+
+    `source` is the one of several sources that `problem` is of: "metrics", "audit log"; the rest is not set.
+    """
 
     interval: Seconds = 0.0  # between scrapes, as it is now
     problem: str = ""  # why the last scrape failed; "" when it did not
+    source: str = ""
     requests: Count = 0  # sent by ktui
     received_bytes: Count = 0
     busy_ms: Milliseconds = 0.0  # that the server took to answer them

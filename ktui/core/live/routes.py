@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ktui.contract.events.live import ResourceScrape
-from ktui.core.live.state import LiveState, ReplicaRow
 from ktui.core.live.window import Grown, growth, latest, share, summed, total
+
+if TYPE_CHECKING:
+    from ktui.core.live.state import LiveState, ReplicaRow
 
 PROBES_COUNTED = range(31, 37)  # minors that count the revision probe of a consistent read as a storage LIST
 Number = float | None  # None: not reported

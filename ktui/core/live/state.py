@@ -21,6 +21,7 @@ from ktui.contract.events.live import (
     ResourceScrape,
     RunningRequest,
 )
+from ktui.core.live.history import ListHistory
 
 KEPT_SECONDS = 120.0  # of scrapes, beside the first one: rates look back a minute
 KEPT_DUMPS = 120  # samples of running requests
@@ -96,13 +97,21 @@ class LiveState(msgspec.Struct):
 
     server: LiveServer | None = None
     status: LiveStatus | None = None
+    problems: dict[str, str] = msgspec.field(default_factory=dict)  # of the sources beside another one
     flow: FlowConfig | None = None
     asked: dict[str, ResourceAsked] = msgspec.field(default_factory=dict)  # by resource
     replicas: dict[str, ReplicaRow] = msgspec.field(default_factory=dict)
     dumps: deque[RequestsDump] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_DUMPS))
+    history: ListHistory = msgspec.field(default_factory=ListHistory)
     now: float = 0.0
     touched: int = 0
     made: dict[Any, Any] = msgspec.field(default_factory=dict)  # by routes.py, for the last scrape
+
+    @property
+    def problem(self) -> str:
+        """Why there are no new figures, "" while there are."""
+        own = [self.status.problem] if self.status is not None and self.status.problem else []
+        return "; ".join([*own, *(f"{source}: {text}" for source, text in self.problems.items())])
 
     @property
     def present(self) -> list[ReplicaRow]:
@@ -153,7 +162,7 @@ def fold(live: LiveState, event: Any) -> None:
     live.now = max(live.now, event.at)
     live.touched += 1
     if isinstance(event, LiveStatus):
-        live.status = event
+        _reported(live, event)
     elif isinstance(event, LiveServer):
         live.server = event
     elif isinstance(event, ResourceAsked):
@@ -178,7 +187,18 @@ def fold(live: LiveState, event: Any) -> None:
             series[name] = ScrapeSeries()
             if row.scrape.at < event.at:  # a resource or level of its own appears with its first request
                 series[name].add(_before_first(event, row.scrape.at))
+        if isinstance(event, ResourceScrape) and series[name].points:
+            live.history.add(row, series[name].last, event)
         series[name].add(event)
+
+
+def _reported(live: LiveState, status: LiveStatus) -> None:
+    if not status.source:
+        live.status = status
+    elif status.problem:
+        live.problems[status.source] = status.problem
+    else:
+        live.problems.pop(status.source, "")
 
 
 def _sampled(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ktui.contract.events.live import LevelCounters, ResourceCounters
-from ktui.core.live.state import ScrapeSeries
+from ktui.contract.events.live import LevelCounters, LevelScrape, ResourceCounters, ResourceScrape
+
+if TYPE_CHECKING:
+    from ktui.core.live.state import ScrapeSeries
 
 Grown = dict[str, float | None]  # by figure; None: this server does not report it
 
@@ -24,13 +26,17 @@ class Growth(msgspec.Struct, frozen=True):
 def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
     """From the scrape `seconds` ago (None: the first one kept) to the last one."""
     first, last = _ends(series, seconds)
+    return Growth(between(first, last), last.at - first.at)
+
+
+def between(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape) -> Grown:
+    """What the counters of one scrape have more than those of an earlier one."""
     names, values = _RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL
     # A counter that went back has started from 0 again.
-    grown: Grown = {
+    return {
         name: None if after is None or before is None else after - before if after >= before else after
         for name, before, after in zip(names, values(first.counters), values(last.counters), strict=True)
     }
-    return Growth(grown, last.at - first.at)
 
 
 def summed(parts: Sequence[Grown]) -> Grown:

@@ -21,11 +21,19 @@ class ResourceSources(Struct, frozen=True):
     stored: Prefix | None
 
     @property
-    def cost(self) -> float:
-        """Bytes that LISTs made the server read a second, by the mean size in etcd; else bytes stored."""
+    def cost(self) -> float | None:
+        """Bytes that LISTs made the server read a second, by the mean size in etcd; None where either is
+        not known."""
         stored, routes = self.stored, self.routes
-        average = stored.bytes / stored.count if stored is not None and stored.count else 0.0
-        return (routes.per_second(routes.fetched) or 0.0) * average if routes is not None else 0.0
+        fetched = routes.per_second(routes.fetched) if routes is not None else None
+        if not fetched:
+            return fetched
+        return fetched * stored.bytes / stored.count if stored is not None and stored.bytes else None
+
+    @property
+    def lists_per_second(self) -> float:
+        """By the audit log, over all of it that was read."""
+        return self.asked.lists / self.asked.span if self.asked is not None and self.asked.span else 0.0
 
 
 def joined(state: State) -> list[ResourceSources]:
@@ -38,4 +46,6 @@ def joined(state: State) -> list[ResourceSources]:
         if name
     ]
     busy = [row for row in found if row.asked is not None or (row.routes is not None and row.routes.lists)]
-    return sorted(busy, key=lambda row: (-row.cost, -(row.stored.bytes if row.stored else 0), row.resource))
+    return sorted(
+        busy, key=lambda row: (-(row.cost or 0), -(row.stored.bytes if row.stored else 0), row.resource)
+    )

@@ -13,6 +13,7 @@ from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.core.format import many
+from ktui.core.live.history import WHOLE
 from ktui.core.live.state import LiveState
 from ktui.core.state import State
 from ktui.core.table.columns import Column
@@ -20,6 +21,7 @@ from ktui.live.probes import collection_of, probe_paths
 from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.live import columns, panels, rows
+from ktui.tui.live.charts import LiveCharts
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
@@ -185,6 +187,7 @@ class LiveOverview(LiveScreen):
 
     def compose_body(self) -> ComposeResult:
         yield from super().compose_body()
+        yield LiveCharts(id="live-charts")
         with Area(id="overview-more"):
             yield Panel("worst finding", id="worst", classes="box")
             yield Panel("replicas", id="processes", classes="box")
@@ -193,6 +196,7 @@ class LiveOverview(LiveScreen):
         super().paint_panels(state)
         live = state.live
         stamp = (id(state), live.touched)
+        self.query_one(LiveCharts).show_history(live.history)
         found = rows.finding_lines(live)
         worst = self.query_one("#worst", Panel)
         entitle(worst, line("what to change", (f" · {len(found)} found", "$ink-muted") if found else ""))
@@ -222,6 +226,16 @@ class LiveRequests(LiveScreen):
               lambda screen, row, width, height: line(
                   ("seats held on average over the samples; totals by client: ktui audit", panels.MUTED))),
     )  # fmt: skip
+
+    def compose_body(self) -> ComposeResult:
+        yield from super().compose_body()
+        yield LiveCharts(id="live-charts")
+
+    def paint_panels(self, state: State) -> None:
+        super().paint_panels(state)
+        row = self.table.row
+        of = row.routes.resource if isinstance(row, rows.RouteLine) else WHOLE
+        self.query_one(LiveCharts).show_history(state.live.history, of)
 
 
 class LiveCaches(LiveScreen):

@@ -95,6 +95,7 @@ class OverviewScreen(ModeScreen):
             return
         self._turned = True
         if state.server.etcd_kind != "embedded" and not state.requests:
+            self._stored.decide_table(state)
             self._show_stored(shown=True)
 
     def _show_stored(self, *, shown: bool) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual import on
 from textual.app import ComposeResult
+from textual.content import Content
 
 from ktui.client.connection import ClientError
-from ktui.core.references import CompareRef, KeyRef, Place, Read, Reference, ResourceRef
+from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef
 from ktui.core.rows import Head
 from ktui.core.selection import Selection
 from ktui.core.state import State
@@ -44,6 +45,7 @@ class StoredPane(Below):
         super().__init__(id="stored")
         self._shown = POSSIBLE
         self._stamp: tuple[Any, ...] = ()
+        self._turned = False  # to another table, by the user or by what came to be known
         self._group_versions: dict[str, str] | None = None
         self.reads = StoredReads(self)
         self.tables: list[VTable[Any]] = [
@@ -73,13 +75,17 @@ class StoredPane(Below):
 
     def turn(self) -> None:
         """To the next table."""
-        focused = self.table.has_focus
+        self._turned = True
         self._turn_to((self._shown + 1) % self._count)
-        if focused:
-            self.table.focus()
         if self._shown == LARGEST and self.reads.own_etcd and not self.reads.survey.keys:
             self.reads.start_or_stop("", watch=False)
         self.show()
+
+    def decide_table(self, state: State) -> None:
+        """Open on the sources once there are others than etcd: more is known then than predictions."""
+        if not self._turned and (state.live.server is not None or state.live.asked):
+            self._turned = True
+            self._turn_to(SOURCES)
 
     @property
     def _count(self) -> int:
@@ -88,7 +94,10 @@ class StoredPane(Below):
         return CHURN if server is not None and server.etcd_kind == "snapshot" else len(self.tables)
 
     def _turn_to(self, index: int) -> None:
+        focused = self.table.has_focus
         self._shown = index
+        if focused:
+            self.table.focus()
         for place, table in enumerate(self.tables):
             table.display = place == index
         self.query_one("#stored-tabs", Panel).show(
@@ -98,6 +107,7 @@ class StoredPane(Below):
     # Painting.
 
     def paint(self, state: State) -> None:
+        self.decide_table(state)
         stamp = (id(state), state.touched.prefixes, state.server, self._group_versions)
         if state.server is not None and stamp != self._stamp:
             self._stamp = stamp
@@ -106,10 +116,10 @@ class StoredPane(Below):
 
     def show(self) -> None:
         """What was read and watched so far, and the row under the cursor."""
-        reads, shown = self.reads, self._shown
+        reads, shown, live = self.reads, self._shown, self.dashboard.state.live
         title, rows = {
             POSSIBLE: (line("LISTs that anyone could send", (" · predicted", "$ink-muted")), None),
-            SOURCES: (line("who asks, how it was served, what is stored"), joined(self.dashboard.state)),
+            SOURCES: (panels.sources_title(live), joined(self.dashboard.state)),
             LARGEST: (line("largest objects", (reads.read_text, "$ink-muted")), reads.survey.largest),
             WEIGHTS: (line("managedFields by resource", (reads.read_text, "$ink-muted")), reads.weights),
             CHURN: (line("changes by resource", (reads.watched_text, "$ink-muted")), reads.resources),
@@ -120,15 +130,21 @@ class StoredPane(Below):
             self.table.set_rows(list(rows))
         row, state = self.table.row, self.dashboard.state
         detail = self.query_one("#stored-detail", Panel)
-        entitle(detail, line("predicted" if shown == POSSIBLE else "ktui's load on etcd"))
-        detail.show(
-            lambda width, height: (
-                panels.list_content(row, width, height)
-                if shown == POSSIBLE
-                else panels.load_content(state, watch=shown in (CHURN, HOTTEST), width=width, height=height)
-            ),
-            (row if shown == POSSIBLE else state.touched.head, shown),
-        )
+        of = row.resource if row is not None and shown == SOURCES else "by source"
+        leased = reads.churn if shown == HOTTEST and reads.churn is not None and reads.churn.leases else None
+        about = {POSSIBLE: "predicted", SOURCES: of}.get(shown, "ktui's load on etcd")
+        entitle(detail, line(about if leased is None else "leases of the changed keys"))
+
+        def content(width: int, height: int) -> Content:
+            if shown == POSSIBLE:
+                return panels.list_content(row, width, height)
+            if shown == SOURCES:
+                return panels.sources_content(row, width, height)
+            if leased is not None:
+                return panels.leases_content(leased, width, height)
+            return panels.load_content(state, watch=shown in (CHURN, HOTTEST), width=width, height=height)
+
+        detail.show(content, (row if shown in (POSSIBLE, SOURCES) else leased or state.touched.head, shown))
 
     async def _predict(self, state: State) -> None:
         """In steps of a millisecond: the rules of five versions for some hundred LISTs."""
@@ -191,6 +207,8 @@ class StoredPane(Below):
             return ()
         if self._shown == POSSIBLE:
             return (Read(row.selection), ResourceRef(row.resource))
+        if self._shown == SOURCES:
+            return (PrefixRef(row.stored.prefix),) if row.stored is not None else ()
         if self._shown in (LARGEST, HOTTEST):
             return (KeyRef(row.key if self._shown == LARGEST else row.churn.key),)
         return ()

@@ -202,7 +202,26 @@ def _served(
         return ("?", "$ink-faint") if found is None else _per_second(found)
 
     return figure(name, title, lambda row: number(row) or 0, f"{about} (m: metrics, last minute)", priority=0,
-                  width=5, cell=cell)  # fmt: skip
+                  width=6, cell=cell)  # fmt: skip
+
+
+def _logged(row: ResourceSources) -> Cell:
+    return NOTHING if row.asked is None else _per_second(row.lists_per_second)
+
+
+def _stored(row: ResourceSources) -> Cell:
+    """`~` from a sample, `?` values that are not read."""
+    if row.stored is None or not row.stored.count:
+        return NOTHING
+    if not row.stored.bytes:
+        return UNREAD
+    return (("" if row.stored.exact else "~") + short_bytes(row.stored.bytes), "$foreground")
+
+
+def _cost(row: ResourceSources) -> Cell:
+    if row.cost is None:
+        return UNREAD
+    return (short_bytes(row.cost), "$foreground") if row.cost else NOTHING
 
 
 SOURCES: tuple[Column[ResourceSources], ...] = (
@@ -210,14 +229,14 @@ SOURCES: tuple[Column[ResourceSources], ...] = (
            flex=1, most=30, priority=0, about="the Kubernetes resource"),
     Column("asker", "a: most asked by", _asker, lambda row: plain(_asker(row)), width=18, flex=2, most=44,
            priority=1, about="the client with most requests, and its share (a: audit log)"),
-    figure("asked", "a: LISTs", lambda row: row.asked.lists if row.asked is not None else 0,
-           "LISTs in the audit log (a)", width=8, priority=2),
+    figure("asked", "a: L/s", lambda row: row.lists_per_second,
+           "LISTs a second over all of the audit log that was read (a)", width=6, priority=2, cell=_logged),
     _served("cache", "m: C/s", lambda routes: routes.cache.lists, "LISTs a second from the watch cache"),
     _served("etcd", "m: E/s", lambda routes: routes.etcd.lists, "LISTs a second from etcd"),
     figure("stored", "e: keys", lambda row: row.stored.count if row.stored is not None else 0,
            "keys in etcd (e: etcd)", width=7, priority=1),
     figure("bytes", "e: bytes", lambda row: row.stored.bytes if row.stored is not None else 0,
-           "their bytes in etcd (e)", width=8, priority=0, unit="B"),
-    figure("cost", "B/s", lambda row: row.cost, "bytes that LISTs read a second: objects by metrics, mean "
-           "size by etcd (m × e)", width=6, priority=0, unit="B"),
+           "their bytes in etcd, ~ a sample, ? not read (e)", width=8, priority=0, unit="B", cell=_stored),
+    figure("cost", "m×e: B/s", lambda row: row.cost or 0, "bytes that LISTs read a second: objects by "
+           "metrics, mean size by etcd (m × e)", width=8, priority=0, unit="B", cell=_cost),
 )  # fmt: skip

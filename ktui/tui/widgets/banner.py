@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from textual.content import Content
 from textual.widgets import Static
 
-from ktui.contract.events.live import LiveStatus
 from ktui.core.format import clock_time, duration, integer, many
+from ktui.core.live.state import LiveState
 from ktui.core.state import CacheRow, Rewind, State
 from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
@@ -86,8 +86,8 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
         return _rewound(state.rewind), "etcd"
     if state.task_failures:
         return _task_failures(state.task_failures), "server"
-    if state.live.status is not None and state.live.status.problem:
-        return _not_scraped(state.live.status), "server"
+    if state.live.problem:
+        return _not_scraped(state.live), "server"
     if state.server is not None and state.server.filling:
         return _filling(state.server.filling), "starting"
     if state.server is not None and state.server.warnings:
@@ -136,11 +136,12 @@ def _task_failures(failures: Sequence[str]) -> Content:
     )
 
 
-def _not_scraped(status: LiveStatus) -> Content:
+def _not_scraped(live: LiveState) -> Content:
+    every = f" every {duration(live.status.interval)}" if live.status is not None else ""
     return line(
         ("no new figures", "bold $error"),
-        (f": {status.problem}", "$foreground"),
-        (f" — tried again every {duration(status.interval)}", "$ink-muted"),
+        (f": {live.problem}", "$foreground"),
+        (f" — tried again{every}", "$ink-muted"),
     )
 
 

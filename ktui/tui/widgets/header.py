@@ -15,6 +15,7 @@ from ktui.tui.widgets.lines import between, line, longest_that_fits
 from ktui.tui.widgets.panel import Panel
 
 _DOT = (" · ", "$ink-faint")
+KUBE_APISERVER = "kube-apiserver"  # ServerInfo's `etcd_kind` where metrics are all that is read
 WITH_VERSIONS = 3  # of the forms of the left part, those with the versions of etcd and of Kubernetes
 
 
@@ -37,6 +38,7 @@ class HeaderBar(Panel):
             state.dropped,
             len(state.stale),
             live.status,
+            live.server,
             len(live.replicas),
         )
         speed = rate(state.revisions_per_second)
@@ -111,7 +113,10 @@ def _who(state: State, way: Content, *, live: bool) -> list[Content]:
     kube = clickable(line((f"kube {server.kube_version}{changed}", "$foreground")), "app.rules")
     writable = line(("writable", "$foreground") if server.writable else ("read-only", "$success"))
     full = etcd + line((f" ({server.etcd_kind})", "$ink-muted"))
-    if (scraped := state.live.server) is not None:
+    scraped = state.live.server
+    if scraped is not None and server.etcd_kind != KUBE_APISERVER:
+        full += line((f" + metrics of {_replicas(state)}", "$foreground"))
+    elif scraped is not None:
         full = etcd = line((_replicas(state), "$foreground"))
         kube = line((f"kube-apiserver {scraped.version or '?'}{changed}", "$foreground"))
     head = [way, called] if server.name else [way]
@@ -166,10 +171,15 @@ def _right(state: State, link: Link, paused: bool, recording: str) -> list[Conte
 
 def _usage(state: State) -> tuple[Sequence[str], str] | None:
     """What ktui costs the server that it reads, with the labels for it, the longest first."""
-    if (status := state.live.status) is not None:
+    status, usage = state.live.status, state.etcd_usage
+    if status is not None and usage is not None:
+        size = long_bytes(usage.sent_bytes + usage.received_bytes + status.received_bytes)
+        text = f"{many(usage.rpcs, 'RPC')}, {many(status.requests, 'GET')} · {size}"
+        return ("ktui's load on etcd and server ", "ktui's load ", "load "), text
+    if status is not None:
         text = f"{many(status.requests, 'GET')} · {long_bytes(status.received_bytes)}"
         return ("ktui's load on the server ", "ktui's load ", "load "), text
-    if (usage := state.etcd_usage) is not None:
+    if usage is not None:
         size = long_bytes(usage.sent_bytes + usage.received_bytes)
         return ("ktui's load on etcd ", "load on etcd ", "load "), f"{many(usage.rpcs, 'RPC')} · {size}"
     return None

@@ -7,8 +7,11 @@ import json
 import pytest
 
 from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.churn import last_manager
+from ktui.telemetry.bus import Bus
 
 pytestmark = pytest.mark.anyio
 RESOURCES = {"pods/": "pods", "services/specs/": "services", "secrets/": "secrets"}
@@ -88,3 +91,36 @@ async def test_changes_by_resource_and_key(client: EtcdClient, prefix: str) -> N
 )
 def test_a_writer_that_is_not_known(document: dict[str, object] | None) -> None:
     assert last_manager(document) == ""
+
+
+async def test_leases_of_changed_keys_and_their_ttls(client: EtcdClient, prefix: str) -> None:
+    reports = browser(client, prefix).churn(f"{prefix}/")
+    await anext(reports)
+    long, short = await client.grant_lease(600), await client.grant_lease(60)
+    for name, lease in (("a", long), ("b", long), ("c", short)):
+        await client.create(f"{prefix}/pods/a/{name}".encode(), b"{}", lease)
+    report = await anext(reports)
+    while report.leased < 3:
+        report = await anext(reports)
+    await reports.aclose()
+    assert [(one.lease, one.keys, one.resource) for one in report.lease_list] == [
+        (long, 2, "pods"), (short, 1, "pods"),
+    ]  # fmt: skip
+    ttls = [one.ttl for one in report.lease_list]
+    assert ttls[0] is not None and 540 < ttls[0] <= 600
+    assert ttls[1] is not None and 0 < ttls[1] <= 60
+
+
+async def test_a_client_that_only_reads_asks_for_no_ttl(
+    client: EtcdClient, etcd: EmbeddedEtcd, bus: Bus, prefix: str
+) -> None:
+    reader = await EtcdClient.connect(EtcdConfig((etcd.endpoint,)), bus)
+    reports = browser(reader, prefix).churn(f"{prefix}/")
+    await anext(reports)
+    await client.create(f"{prefix}/pods/a/a".encode(), b"{}", await client.grant_lease(600))
+    report = await anext(reports)
+    while not report.leased:
+        report = await anext(reports)
+    await reports.aclose()
+    await reader.close()
+    assert [one.ttl for one in report.lease_list] == [None]

@@ -12,19 +12,24 @@ from tests.unit.live.folded import recorded_events
 
 def test_sources_are_joined_by_resource() -> None:
     state = State()
-    asked = ResourceAsked(resource="pods", requests=9, lists=8, clients=[ClientShare("inventory/2.0", 6)])
+    asked = ResourceAsked(
+        resource="pods", requests=9, lists=8, span=4.0, clients=[ClientShare("inventory/2.0", 6)]
+    )
     only_logged = ResourceAsked(resource="leases.coordination.k8s.io", requests=3)
+    unserved = ResourceAsked(resource="widgets.example.com", requests=1)
     stored = Prefix(prefix="/registry/pods/", resource="pods", count=5_000, bytes=40_000_000)
-    apply(state, [*recorded_events(), asked, only_logged, stored])
+    apply(state, [*recorded_events(), asked, only_logged, unserved, stored])
     found = {row.resource: row for row in joined(state)}
     pods = found["pods"]
     assert pods.asked == asked
+    assert pods.lists_per_second == 2.0
     assert pods.stored == stored
     assert pods.routes is not None
     fetched = pods.routes.per_second(pods.routes.fetched)
     assert fetched is not None
     assert pods.cost == fetched * 8_000  # objects by metrics, mean size by etcd
     assert joined(state)[0] == pods
+    assert found["widgets.example.com"].cost is None  # neither in metrics nor in etcd: unknown, no zero
     logged = found["leases.coordination.k8s.io"]
     assert (logged.stored, logged.cost, logged.asked) == (None, 0.0, only_logged)
 

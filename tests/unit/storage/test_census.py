@@ -13,6 +13,8 @@ from ktui.telemetry.bus import Bus
 
 PODS = "/registry/pods/"
 
+pytestmark = pytest.mark.anyio
+
 
 class FakeBrowser:
     """An etcd with pods, until it is emptied."""
@@ -46,3 +48,21 @@ def test_an_emptied_etcd_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> 
         task.cancel()
 
     asyncio.run(run())
+
+
+class GroupedBrowser(FakeBrowser):
+    """An etcd with Services and Endpoints, which kube-apiserver keeps under one prefix."""
+
+    async def prefixes(self, prefix: str) -> PrefixPage:
+        if prefix == "/registry/":
+            return PrefixPage(7, [PrefixChild("/registry/services/", "", 5, 500, True, False)], True)
+        specs = PrefixChild("/registry/services/specs/", "services", 3, 300, True, False)
+        return PrefixPage(
+            7, [specs, PrefixChild("/registry/services/endpoints/", "endpoints", 2, 200, True, False)], True
+        )
+
+
+async def test_services_and_endpoints_are_counted_apart() -> None:
+    census = Census(cast(EtcdBrowser, GroupedBrowser()), "/registry", Bus(), every=3_600.0)
+    await census.count()
+    assert {each.resource: each.count for each in census.latest()} == {"services": 3, "endpoints": 2}

@@ -1,0 +1,89 @@
+"""How LISTs were served over the past hour: of the whole server, and of each resource.
+
+What a counter has grown by between two scrapes is spread evenly over the time between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ktui.contract.events.live import ResourceScrape
+from ktui.core.live.routes import etcd_lists
+from ktui.core.live.window import between
+
+if TYPE_CHECKING:
+    from ktui.core.live.state import ReplicaRow
+
+PART = 30.0  # seconds
+PARTS = 120  # kept: an hour
+MOST_RESOURCES = 500  # with a history of their own, those that were listed first
+SPANS = (10, 30, 60, PARTS)  # parts that a chart shows: the least that holds all there is
+WHOLE = ""  # the name of all resources together
+
+
+class ListRates(msgspec.Struct):
+    """LISTs from cache and etcd, and the objects that they read: within one part, or of one second."""
+
+    cache: float = 0.0
+    etcd: float = 0.0
+    read_cache: float = 0.0
+    read_etcd: float = 0.0
+
+    def add(self, other: ListRates, share: float) -> None:
+        self.cache += other.cache * share
+        self.etcd += other.etcd * share
+        self.read_cache += other.read_cache * share
+        self.read_etcd += other.read_etcd * share
+
+
+class ListHistory(msgspec.Struct):
+    """Parts by their number: the time divided by PART."""
+
+    parts: dict[str, dict[int, ListRates]] = msgspec.field(default_factory=lambda: {WHOLE: {}})
+    began: float = 0.0
+    ended: float = 0.0
+
+    def add(self, row: ReplicaRow, before: ResourceScrape, after: ResourceScrape) -> None:
+        """One resource at one replica, in two scrapes that follow each other."""
+        self.began = min(self.began or before.at, before.at)
+        self.ended = max(self.ended, after.at)
+        if before.counters == after.counters or after.at <= before.at:
+            return
+        grown = between(before, after)
+        found = ListRates(
+            grown["cache_lists"] or 0.0, etcd_lists(grown, row.minor) or 0.0,
+            grown["cache_fetched"] or 0.0, grown["etcd_fetched"] or 0.0,
+        )  # fmt: skip
+        if found == ListRates():
+            return
+        self._spread(WHOLE, before.at, after.at, found)
+        if after.resource in self.parts or len(self.parts) <= MOST_RESOURCES:
+            self._spread(after.resource, before.at, after.at, found)
+
+    def _spread(self, resource: str, start: float, end: float, amount: ListRates) -> None:
+        parts = self.parts.setdefault(resource, {})
+        oldest, last = int(self.ended // PART) - PARTS, int(end // PART)
+        for number in range(max(int(start // PART), oldest), last + 1):
+            overlap = min(end, (number + 1) * PART) - max(start, number * PART)
+            parts.setdefault(number, ListRates()).add(amount, overlap / (end - start))
+        if len(parts) > PARTS + 2:
+            for number in [number for number in parts if number < oldest]:
+                del parts[number]
+
+    @property
+    def span(self) -> int:
+        """Whole parts that are worth showing; 0: none is over."""
+        known = int(self.ended // PART) - int(self.began // PART)
+        return next((span for span in SPANS if span >= known), PARTS) if known > 0 else 0
+
+    def per_second(self, resource: str = WHOLE) -> Iterator[ListRates]:
+        """The rates of the last `span` parts that are over, oldest first."""
+        parts, last = self.parts.get(resource, {}), int(self.ended // PART)
+        for number in range(last - self.span, last):
+            rates = ListRates()
+            if number in parts:
+                rates.add(parts[number], 1 / PART)
+            yield rates

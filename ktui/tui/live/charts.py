@@ -1,0 +1,102 @@
+"""How LISTs were served over the past hour, as charts: LISTs a second, and the objects that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+
+from ktui.core.format import duration, short_count
+from ktui.core.live.history import PART, WHOLE, ListHistory, ListRates
+from ktui.core.routes import CACHE, ETCD
+from ktui.tui.charts.chart import AXIS, edge_labels, symbols_of
+from ktui.tui.charts.plot import Series, columns_in, round_top, stacked
+from ktui.tui.looks.symbols import Symbols
+from ktui.tui.widgets.lines import entitle, line, lines
+from ktui.tui.widgets.panel import Panel
+
+Pair = Callable[[ListRates], tuple[float, float]]  # from the cache, from etcd
+_FIGURES: tuple[tuple[str, str, Pair], ...] = (
+    ("chart-lists", "LISTs/s", lambda rates: (rates.cache, rates.etcd)),
+    ("chart-read", "objects read/s", lambda rates: (rates.read_cache, rates.read_etcd)),
+)
+
+
+class LiveCharts(Horizontal):
+    """Both charts, of all resources or of one."""
+
+    DEFAULT_CSS = """
+    LiveCharts { height: 6; }
+    LiveCharts Panel { width: 1fr; height: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        for name, title, _ in _FIGURES:
+            yield Panel(title, id=name, classes="box")
+
+    def show_history(self, history: ListHistory, resource: str = WHOLE) -> None:
+        """Paint it again when a part of it is over, or another resource is wanted."""
+        if not self.display:
+            return
+        stamp = (id(history), int(history.ended // PART), resource)
+        for name, title, pair in _FIGURES:
+            panel = self.query_one(f"#{name}", Panel)
+            over = f" · {duration(history.span * PART)}" if history.span else ""
+            of = f" {resource}" if resource else ""
+            entitle(panel, line(title, (of + over, "$ink-muted")), legend(history, resource, pair))
+            panel.show(
+                lambda width, height, panel=panel, pair=pair: chart_content(  # type: ignore[misc]
+                    history, resource, pair, width, height, symbols_of(panel)
+                ),
+                stamp,
+            )
+
+
+def chart_content(
+    history: ListHistory, resource: str, pair: Pair, width: int, height: int, symbols: Symbols
+) -> Content:
+    """Cache at the foot, etcd above it, one scale; the newest on the right."""
+    cells = max(1, width - AXIS - 1)
+    values = _resampled([pair(rates) for rates in history.per_second(resource)], columns_in(cells, symbols))
+    if not values:
+        return line((f"after {PART:.0f} s of scrapes", "$ink-muted"))
+    cache, etcd = zip(*values, strict=True)
+    series = [Series(CACHE.letter, _plain(CACHE.style), cache), Series(ETCD.letter, _plain(ETCD.style), etcd)]
+    top = round_top(max(map(sum, values)), 0.1)
+    rows = stacked(series, top, cells, height, symbols)
+    labels = edge_labels(f"{top:.1f}" if top < 1 else short_count(top), "0", height)
+    return lines(
+        line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
+        for label, row in zip(labels, rows, strict=True)
+    )
+
+
+def legend(history: ListHistory, resource: str, pair: Pair) -> Content:
+    """What the columns add up to."""
+    rates = [pair(part) for part in history.per_second(resource)]
+    runs: list[tuple[str, str]] = []
+    for place, badge in enumerate((CACHE, ETCD)):
+        if count := round(PART * sum(values[place] for values in rates)):
+            runs += [
+                (" " if runs else "", ""),
+                (badge.letter, badge.style),
+                (short_count(count), "$foreground"),
+            ]
+    return line(*runs)
+
+
+def _plain(style: str) -> str:
+    return style.removeprefix("bold ")
+
+
+def _resampled(values: Sequence[tuple[float, float]], columns: int) -> list[tuple[float, float]]:
+    """One value a column: the mean of those that fall into it, or the one that it falls into."""
+    found = []
+    for column in range(columns if values else 0):
+        low = column * len(values) // columns
+        within = values[low : max(low + 1, (column + 1) * len(values) // columns)]
+        first, second = (sum(value[place] for value in within) / len(within) for place in (0, 1))
+        found.append((first, second))
+    return found

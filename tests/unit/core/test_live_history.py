@@ -1,0 +1,93 @@
+"""The past hour of LISTs: what counters grew by, spread over the time between two scrapes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.contract.events.live import ReplicaScrape, ResourceCounters, ResourceScrape
+from ktui.core.live.history import MOST_RESOURCES, PART, PARTS, WHOLE, ListHistory
+from ktui.core.live.state import LiveState, ReplicaRow, fold, fold_all
+from tests.unit.live.folded import recorded_events
+from tests.unit.live.recorded import lists_sent
+
+START = 1_795_335_510.0  # a part begins here
+
+
+def row(version: str = "1.30") -> ReplicaRow:
+    return ReplicaRow(START, ReplicaScrape(at=START, replica="1", version=version))
+
+
+def scraped(after: float, resource: str = "pods", replica: str = "1", **counters: int) -> ResourceScrape:
+    return ResourceScrape(
+        at=START + after, replica=replica, resource=resource, counters=ResourceCounters(**counters)
+    )
+
+
+def total(history: ListHistory, resource: str = WHOLE) -> float:
+    return sum(rates.cache + rates.etcd for rates in history.parts[resource].values())
+
+
+@given(st.lists(st.tuples(st.floats(0.5, 400), st.integers(0, 10_000)), min_size=1, max_size=8))
+def test_nothing_is_lost_or_added_by_spreading(steps: list[tuple[float, int]]) -> None:
+    history, at, count = ListHistory(), 0.0, 0
+    for seconds, more in steps:
+        before, after = scraped(at, cache_lists=count), scraped(at + seconds, cache_lists=count + more)
+        history.add(row(), before, after)
+        at, count = at + seconds, count + more
+    assert total(history) == pytest.approx(count)
+    assert total(history, "pods") == pytest.approx(count) if count else "pods" not in history.parts
+
+
+def test_two_minutes_between_scrapes_are_four_equal_parts() -> None:
+    history = ListHistory()
+    history.add(row(), scraped(0, storage_lists=0, etcd_fetched=0),
+                scraped(120, storage_lists=60, etcd_fetched=600))  # fmt: skip
+    assert [rates.etcd for rates in history.per_second("pods")][-4:] == [0.5] * 4
+    assert [rates.read_etcd for rates in history.per_second()][-4:] == [5.0] * 4
+
+
+def test_only_an_hour_is_kept() -> None:
+    history = ListHistory()
+    for number in range(3 * PARTS):
+        at = number * PART
+        history.add(row(), scraped(at, cache_lists=number), scraped(at + PART, cache_lists=number + 1))
+    assert len(history.parts[WHOLE]) <= PARTS + 2
+    assert len(list(history.per_second())) == PARTS
+
+
+def test_a_chart_spans_what_is_known() -> None:
+    history = ListHistory()
+    assert (history.span, list(history.per_second())) == (0, [])
+    history.add(row(), scraped(0), scraped(15))
+    assert history.span == 0  # no part is over
+    history.add(row(), scraped(15), scraped(31))
+    assert history.span == 10
+    history.add(row(), scraped(31), scraped(11 * PART))
+    assert history.span == 30
+
+
+def test_only_so_many_resources_have_a_history_of_their_own() -> None:
+    history = ListHistory()
+    for number in range(MOST_RESOURCES + 20):
+        name = f"kind{number}"
+        history.add(row(), scraped(0, name, cache_lists=0), scraped(60, name, cache_lists=1))
+    assert len(history.parts) == MOST_RESOURCES + 1
+    assert total(history) == pytest.approx(MOST_RESOURCES + 20)
+
+
+def test_counters_of_two_replicas_and_of_a_restarted_one_add_up() -> None:
+    live = LiveState()
+    for replica in ("1", "2"):
+        for at, count in ((0, 5), (30, 15), (60, 3)):  # 10 more, then 3 since a restart
+            fold(live, scraped(at, replica=replica, cache_lists=count))
+            fold(live, ReplicaScrape(at=START + at, replica=replica, version="1.30"))
+    assert total(live.history) == pytest.approx(26)
+
+
+def test_the_recorded_load_is_in_it_without_revision_probes() -> None:
+    live = LiveState()
+    fold_all(live, recorded_events())
+    sent = lists_sent("pods")
+    assert total(live.history, "pods") == pytest.approx(sent["cache"] + sent.get("etcd", 0))
