@@ -5,6 +5,7 @@ The program prints an ExecCredential; its input is in KUBERNETES_EXEC_INFO.
 
 from __future__ import annotations
 
+import atexit
 import base64
 import os
 import selectors
@@ -23,6 +24,8 @@ from ktui.documents.typed import decode_json
 SECONDS = 120.0
 MOST_BYTES = 1 << 20  # of its output: certificates have some kilobytes
 GROUP = "client.authentication.k8s.io/"
+PATIENCE = 2.0  # seconds after which it is worth saying that one runs
+_running: dict[subprocess.Popen[bytes], tuple[str, float]] = {}  # with the command, and since when
 
 
 class _Variable(msgspec.Struct):
@@ -84,6 +87,25 @@ def run_plugin(
     return _read(_run(plugin, who, home, environment, asks=asks), plugin, who)
 
 
+def waiting() -> str:
+    """Which program has been waited for, one sentence; "" when none has run for PATIENCE."""
+    for command, since in list(_running.values()):
+        seconds = time.monotonic() - since
+        if seconds >= PATIENCE:
+            return (
+                f"the program {command[:80]!r} has given no credentials for {seconds:.0f} s; "
+                f"it is ended after {SECONDS:.0f} s"
+            )
+    return ""
+
+
+@atexit.register
+def _end_all() -> None:
+    """Leave no program behind that nobody waits for any more."""
+    for process in list(_running):
+        process.kill()
+
+
 def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, asks: bool) -> bytes:
     beside = os.sep in plugin.command  # a path is relative to the kubeconfig
     program = str(home / plugin.command) if beside else plugin.command
@@ -95,8 +117,12 @@ def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, a
             stdout=subprocess.PIPE,
             stderr=None if asks else subprocess.PIPE,
         )
-        with process:
-            out, errors = _output(process, who)
+        _running[process] = (plugin.command, time.monotonic())
+        try:
+            with process:
+                out, errors = _output(process, who)
+        finally:
+            del _running[process]
     except FileNotFoundError:
         hint = f": {plugin.install_hint.strip()}" if plugin.install_hint.strip() else ""
         raise ClientError(f"{who}, which is not found{hint}") from None

@@ -75,25 +75,45 @@ class KubeConnection(ServerConnection):
     def ssl_context(self) -> ssl.SSLContext | bool:
         if not self.url.startswith("https://"):
             return False
-        context = ssl.create_default_context()
+        context = _NamedContext(ssl.PROTOCOL_TLS_CLIENT)  # which verifies
+        context.server_name = self.tls_server_name
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         elif self.ca is not None:
-            context = self._trusting(self.ca)
+            _trust(context, self.ca)
+        else:
+            context.load_default_certs()
         if (self.certificate is None) != (self.key is None):
             raise ClientError(f"context {self.context!r} has a client certificate or a key, but not both")
         if self.certificate is not None and self.key is not None:
             _load_chain(context, self.certificate, self.key)
         return context
 
-    @staticmethod
-    def _trusting(ca: Material) -> ssl.SSLContext:
-        """Trust only this CA, not the system's."""
-        try:
-            return ssl.create_default_context(cadata=ca.pem.decode("ascii"))
-        except (ssl.SSLError, UnicodeDecodeError, ValueError) as error:
-            raise ClientError(f"the {ca.what} in the kubeconfig cannot be read: {error}") from error
+
+class _NamedContext(ssl.SSLContext):
+    """Expects `server_name` in the certificate where it is given, through a proxy too: httpx's extension for
+    it is not passed on through one."""
+
+    server_name = ""
+
+    def wrap_bio(
+        self,
+        incoming: ssl.MemoryBIO,
+        outgoing: ssl.MemoryBIO,
+        server_side: bool = False,
+        server_hostname: str | bytes | None = None,
+        session: ssl.SSLSession | None = None,
+    ) -> ssl.SSLObject:
+        return super().wrap_bio(incoming, outgoing, server_side, self.server_name or server_hostname, session)
+
+
+def _trust(context: ssl.SSLContext, ca: Material) -> None:
+    """Trust only this CA, not the system's."""
+    try:
+        context.load_verify_locations(cadata=ca.pem.decode("ascii"))
+    except (ssl.SSLError, UnicodeDecodeError, ValueError) as error:
+        raise ClientError(f"the {ca.what} in the kubeconfig cannot be read: {error}") from error
 
 
 def _load_chain(context: ssl.SSLContext, certificate: Material, key: Material) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from ktui import __version__
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
+from ktui.client.exec_plugin import PATIENCE, waiting
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import (
@@ -30,6 +31,7 @@ from ktui.live.replica_connection import METRICS, TEXT, ReplicaConnection, Scrap
 from ktui.live.replica_pool import ReplicaPool
 from ktui.live.server_details import ServerDetails
 from ktui.live.server_events import Load, ServerAnnouncer, page_events
+from ktui.live.threads import in_daemon_thread
 
 SECONDS = 15.0  # between two scrapes of a replica
 MOST_SECONDS = 240.0
@@ -60,6 +62,7 @@ class Scraper:
         self._clock = clock
         self._user_agent = user_agent
         self._target: KubeConnection | None = None
+        self._connecting: asyncio.Future[KubeConnection] | None = None
         self._pool = ReplicaPool(self._connection, self._page)
         self._announcer = ServerAnnouncer()
         self._load = Load()
@@ -73,7 +76,7 @@ class Scraper:
 
     async def start(self) -> list[AnyEvent]:
         """Connect, and read the version: the first events."""
-        self._target = await asyncio.to_thread(self._connect)
+        self._target = await in_daemon_thread(self._connect)
         self._pool.start()
         await self.details.read_version(self._pool.first)
         await self.details.refresh(self._pool.first)
@@ -205,21 +208,28 @@ class Scraper:
         return scrape
 
     async def _refused(self, path: str, error: RefusedError) -> None:
-        if error.status == 401:
-            await self._reconnect()  # credentials expire: the kubeconfig may give new ones
         if error.status == 403:
             self.details.refusals.add(path, error)
             return
         if error.status == 429:
             self._interval = min(max(self._interval * 2, float(error.retry_after)), MOST_SECONDS)
         self.problem = f"{path}: {error}"
+        if error.status == 401:
+            await self._reconnect()  # credentials expire: the kubeconfig may give new ones
 
     async def _reconnect(self) -> None:
+        """Read the kubeconfig again. A program for credentials that hangs is waited for meanwhile."""
         await self.close()
-        try:
-            self._target = await asyncio.to_thread(self._connect)
-        except ClientError as error:
-            self.problem = str(error)
+        connecting = self._connecting = self._connecting or in_daemon_thread(self._connect)
+        await asyncio.wait({connecting}, timeout=PATIENCE + 0.5)
+        if connecting.done():
+            self._connecting = None
+            try:
+                self._target = connecting.result()
+            except ClientError as error:
+                self.problem = str(error)
+        else:
+            self.problem = waiting() or self.problem
         self._pool.start()
 
     # Events.

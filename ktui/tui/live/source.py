@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ktui.client.connection import ClientError
+from ktui.client.exec_plugin import waiting
 from ktui.contract.events import AnyEvent
 from ktui.tui.source import Link, Report, Stage
 
@@ -36,7 +37,14 @@ class ClusterSource:
         await asyncio.to_thread(import_module, "ktui.live.scraper")
         await self.close()
         self._feed = self._make()
-        self._first = await self._feed.start()
+        starting = asyncio.ensure_future(self._feed.start())
+        try:
+            while not (await asyncio.wait({starting}, timeout=1.0))[0]:
+                if text := waiting():
+                    report(text)
+        finally:
+            starting.cancel()  # where this was
+        self._first = starting.result()
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
         if self._feed is None:

@@ -45,6 +45,7 @@ class StoredPane(Below):
         super().__init__(id="stored")
         self._shown = POSSIBLE
         self._stamp: tuple[Any, ...] = ()
+        self._joined: tuple[Any, ...] = ()
         self._turned = False  # to another table, by the user or by what came to be known
         self._group_versions: dict[str, str] | None = None
         self.reads = StoredReads(self)
@@ -116,10 +117,12 @@ class StoredPane(Below):
 
     def show(self) -> None:
         """What was read and watched so far, and the row under the cursor."""
-        reads, shown, live = self.reads, self._shown, self.dashboard.state.live
+        reads, shown = self.reads, self._shown
+        if shown == SOURCES:
+            self._show_sources()
+            return
         title, rows = {
             POSSIBLE: (line("LISTs that anyone could send", (" · predicted", "$ink-muted")), None),
-            SOURCES: (panels.sources_title(live), joined(self.dashboard.state)),
             LARGEST: (line("largest objects", (reads.read_text, "$ink-muted")), reads.survey.largest),
             WEIGHTS: (line("managedFields by resource", (reads.read_text, "$ink-muted")), reads.weights),
             CHURN: (line("changes by resource", (reads.watched_text, "$ink-muted")), reads.resources),
@@ -128,6 +131,20 @@ class StoredPane(Below):
         entitle(self.table, title)
         if rows is not None:
             self.table.set_rows(list(rows))
+        self._show_detail()
+
+    def _show_sources(self) -> None:
+        """Joined again only when one of them has said more."""
+        state = self.dashboard.state
+        stamp = (id(state), state.live.touched, state.touched.prefixes)
+        if stamp != self._joined:
+            self._joined = stamp
+            entitle(self.table, panels.sources_title(state.live))
+            self.table.set_rows(joined(state))
+        self._show_detail()
+
+    def _show_detail(self) -> None:
+        reads, shown = self.reads, self._shown
         row, state = self.table.row, self.dashboard.state
         detail = self.query_one("#stored-detail", Panel)
         of = row.resource if row is not None and shown == SOURCES else "by source"
@@ -186,7 +203,7 @@ class StoredPane(Below):
 
     @on(VTable.Highlighted)
     def _highlighted(self) -> None:
-        self.show()
+        self._show_detail()
 
     @on(VTable.Selected)
     def _selected(self, event: VTable.Selected) -> None:

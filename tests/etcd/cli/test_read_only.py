@@ -29,12 +29,12 @@ from ktui.tui.navigation.modes import MODES
 from ktui.tui.source import LiveSource
 from tests.etcd.recording import RecordingProxy
 from tests.etcd.serving import Served, serving
+from tests.tui.every_key import press_every_key
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
 
 HARMLESS = {"/etcdserverpb.KV/Range", "/etcdserverpb.Watch/Watch", "/etcdserverpb.Maintenance/Status"}
 WIDGETS = Path(__file__).parents[1] / "apiserver" / "widgets.json"
-EVERY_KEY = "abcdfghijklmnoprstuvwxyzADFGHLMNOPRSUVWX"  # but q (leaves), e (writes a file), T (theme)
 LISTS = (
     "",
     "?resourceVersion=0",
@@ -54,9 +54,10 @@ PAGES = (
 )
 
 
-@pytest.fixture
-async def furnished(tmp_path: Path) -> AsyncIterator[EmbeddedEtcd]:
-    """An etcd with a small cluster in it, a custom resource, and an event with a lease."""
+@pytest.fixture(scope="module")
+async def furnished(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbeddedEtcd]:
+    """An etcd with a small cluster in it, a custom resource, and an event with a lease; only read here."""
+    tmp_path = tmp_path_factory.mktemp("furnished")
     etcd = await EmbeddedEtcd.start()
     try:
         async with serving(tmp_path, "--etcd", etcd.endpoint, "--allow-writes") as served:
@@ -131,7 +132,7 @@ async def use_every_resource(served: Served) -> list[str]:
                 collections.append(
                     (f"{version}/{resource['name']}", f"{version}{namespace}/{resource['name']}", resource)
                 )
-    some = asyncio.Semaphore(8)
+    some = asyncio.Semaphore(24)  # most of the time they wait for a WATCH to end
 
     async def use(path: str, place: str, kind: str) -> None:
         async with some:
@@ -211,28 +212,25 @@ async def use_every_command(served: Served, directory: Path) -> None:
     log = directory / "audit.log"
     log.write_text(json.dumps(AUDIT_LINE) + "\n")
     attach = ("--attach", served.url)
-    await command(served, "list", "/api/v1/pods?limit=7", "--all-pages", "--try", *attach)
-    await command(served, "bench", "kubelet", "--repeat", "1", *attach)
-    await command(served, "audit", str(log), *attach)
-    await command(served, "kubeconfig")
-    refused = await command(served, "seed", "--pods", "3", *attach, status=3)
+    *_, refused = await asyncio.gather(
+        command(served, "list", "/api/v1/pods?limit=7", "--all-pages", "--try", *attach),
+        command(served, "bench", "kubelet", "--repeat", "1", *attach),
+        command(served, "audit", str(log), *attach),
+        command(served, "kubeconfig"),
+        command(served, "seed", "--pods", "3", *attach, status=3),
+    )
     assert "reads this etcd only" in refused or "403" in refused, refused
 
 
 async def use_every_screen(served: Served) -> int:
-    """Every mode, with every key pressed on it, over a real connection; requests that the Lab fired."""
+    """Every mode, with every key that it binds, over a real connection; requests that the Lab fired."""
     app = KtuiApp(LiveSource(AttachLauncher(connection_from_url(served.url, "", None))))
-    async with app.run_test(size=(120, 40)) as pilot:
+    pressed: set[tuple[str, str]] = set()
+    async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.state.server is not None and len(app.state.prefixes) > 5)
         for mode in MODES:
-            await pilot.press(str(mode.number))
-            await until(pilot, lambda name=mode.name: app.current_mode == name)  # type: ignore[misc]
-            await pilot.pause(0.3)
-            for key in ("down", "right", "enter", "down", *EVERY_KEY, "enter", "f5", "ctrl+r", "f"):
-                await pilot.press(key)
-                await pilot.press("escape") if app.screen.is_modal else None
-            await pilot.pause(0.3)
-            await pilot.press("escape", "escape")
+            await press_every_key(pilot, mode, pressed, each_screen=True)
+            await pilot.press("down", "right", "enter", "escape", "escape")
         visited = {mode.name for mode in MODES}
         await until(pilot, lambda: any("ktui" in row.started.client for row in app.state.requests.values()))
         assert visited <= set(app._screen_stacks)

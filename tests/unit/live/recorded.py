@@ -9,13 +9,14 @@ import contextlib
 import gzip
 import itertools
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from ktui.client.kube_connection import KubeConnection
@@ -78,6 +79,7 @@ class Recorded:
     override: Callable[[int, str], Answer | None] = lambda replica, path: None
     requests: list[tuple[str, str]] = field(default_factory=list)  # method, path with query
     headers: list[dict[str, str]] = field(default_factory=list)
+    certificates: list[bool] = field(default_factory=list)  # over TLS: whether the client showed one
 
     def connection(self, token: str = "admin") -> KubeConnection:
         return KubeConnection(self.url, token=token, context="recorded")
@@ -92,7 +94,7 @@ class Recorded:
 
 
 @contextlib.contextmanager
-def serving(recorded: Recorded) -> Iterator[Recorded]:
+def serving(recorded: Recorded, tls: ssl.SSLContext | None = None) -> Iterator[Recorded]:
     turns = itertools.count()
 
     class Handler(BaseHTTPRequestHandler):
@@ -107,6 +109,8 @@ def serving(recorded: Recorded) -> Iterator[Recorded]:
             recorded.requests.append((self.command, self.path))
             recorded.headers.append(dict(self.headers))
             token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            if tls is not None:
+                recorded.certificates.append(bool(cast(ssl.SSLSocket, self.connection).getpeercert()))
             user = token if token in ("viewer", "nobody") else "admin"
             status, kind, body = recorded.answer(self.replica, self.path, user)
             self.send_response(status)
@@ -123,9 +127,11 @@ def serving(recorded: Recorded) -> Iterator[Recorded]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
-    recorded.url = f"http://127.0.0.1:{server.server_address[1]}"
+    recorded.url = f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}"
     try:
         yield recorded
     finally:
