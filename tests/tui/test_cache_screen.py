@@ -13,7 +13,7 @@ from ktui.tui.dialogs.text import TextScreen
 
 from .asking import SIZES, Snap, asking_app, sizes, until, until_shown
 from .fake_server import HEAD, FakeServer, Reply
-from .still import NORMAL, SMALL, WIDE, shown
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app, until_said
 
 pytestmark = pytest.mark.anyio
 
@@ -240,3 +240,12 @@ async def test_an_event_of_the_buffer_shows_its_object_as_it_was_then() -> None:
         at = screen.view.events.row.revision - (screen.view.events.row.type == "DELETED")
         await pilot.press("y")
         await until(pilot, lambda: f"revision={at}" in server.asked[-1])
+
+
+async def test_y_shows_the_state_of_a_cache_as_json() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("3")
+        await until_said(pilot, "ciliumendpoints")
+        await pilot.press("y")
+        await until_said(pilot, '"state": "ready"')

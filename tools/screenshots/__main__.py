@@ -32,6 +32,9 @@ async def render(directory: Path, scratch: Path, only: str) -> None:
         await sessions.photograph_stored(connection, directory, only)
         if only.startswith("stored"):
             return
+        await sessions.photograph_sources(connection, scratch / "kube-audit.log", directory, only)
+        if only.startswith("sources"):
+            return
         await sessions.photograph_live(connection, child, directory, only)
     await sessions.photograph_replay(recording, directory, only)
     await sessions.photograph_audit(scratch / "audit.log", directory, only)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
+from ktui.audit.activity import audit_activity
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
@@ -19,18 +21,24 @@ from ktui.cli.main import dashboard_parser
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
+from ktui.client.kube_connection import KubeConnection
+from ktui.client.kubeconfig_reader import read_kubeconfig
 from ktui.core.prediction.sizes import ResourceSize
+from ktui.live.scraper import Scraper
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.live.app import LiveApp
+from ktui.tui.live.source import ClusterSource
 from ktui.tui.looks.themes import DEFAULT
+from ktui.tui.merged import MergedSource, Side, feed_events
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Link, LiveSource, Stage, TelemetrySource
 from tests.unit.audit.logs import audit_event, copies, traffic
 from tests.unit.live.folded import recorded_events
 from tools.screenshots import shots
+from tools.screenshots.audit_trail import write_audit_log
 from tools.screenshots.stage import NORMAL, Camera, Shot
 from tools.screenshots.visitors import visit
 
@@ -105,6 +113,38 @@ async def photograph_stored(connection: ServerConnection, directory: Path, only:
             await camera.take_all(shots.STORED, only)
     finally:
         await child.stop()
+
+
+async def photograph_sources(connection: ServerConnection, log: Path, directory: Path, only: str) -> None:
+    """A second server over the demo's etcd; beside it the metrics of the first one, and what it was asked."""
+    client = ApiClient(connection)
+    endpoints = (await KtuiApi(client).info()).endpoints
+    await client.close()
+    await asyncio.to_thread(log.touch)
+    writing = asyncio.create_task(write_audit_log(connection, log))
+    child = ServerChild(["--etcd", ",".join(endpoints)])
+    scraped = ClusterSource(lambda: Scraper(lambda: _kube(connection), 5.0), "the demo")
+    sides = [
+        Side("metrics", lambda: feed_events(scraped)),
+        Side("audit log", lambda: audit_activity(str(log))),
+    ]
+    try:
+        source = MergedSource(LiveSource(ChildLauncher(child)), sides)
+        async with _app(source).run_test(size=NORMAL) as pilot:
+            camera = Camera(pilot, directory)
+            await camera.until(lambda: shots.rated(camera.app), 120)
+            await asyncio.sleep(40)  # for a minute's rates
+            await camera.take_all(shots.SOURCES, only)
+    finally:
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+        await child.stop()
+
+
+def _kube(connection: ServerConnection) -> KubeConnection:
+    """The demo's server as a kubeconfig names one."""
+    kubeconfig = Path(os.environ["XDG_STATE_HOME"]).glob("ktui/servers/*/kubeconfig")
+    return read_kubeconfig([next(file for file in kubeconfig if connection.url in file.read_text())])
 
 
 async def photograph_replay(recording: Path, directory: Path, only: str) -> None:

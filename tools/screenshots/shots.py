@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ktui.config.places import shipped_themes
 from ktui.core.state import RequestRow
+from ktui.core.stored.sources import joined
 from ktui.tui.app import KtuiApp
 from ktui.tui.lab.form_pane import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes
@@ -54,6 +55,12 @@ def churned(app: KtuiApp) -> bool:
     """Whether a watch of etcd has seen changes for some seconds."""
     churn = app.screen.query_one(StoredPane).reads.churn
     return churn is not None and churn.seconds > 8
+
+
+def rated(app: KtuiApp) -> bool:
+    """Whether metrics have been scraped twice, and the log has been read."""
+    found = joined(app.state)
+    return any(row.cost for row in found) and any(row.asked is not None for row in found)
 
 
 def cache_of_pods(app: KtuiApp) -> list[str]:
@@ -171,6 +178,8 @@ STORED = (
     Shot("stored-managed", ("t", "t", "x", "y", "t"), (NORMAL,)),
     Shot("stored-churn", ("t", "t", "x", "y"), (NORMAL,), when=churned),
 )
+# Over the same etcd, with metrics and an audit log beside it.
+SOURCES = (Shot("sources", ("1",), ALL, when=rated),)
 # Over the recorded pages of a real kube-apiserver.
 METRICS = (
     Shot("metrics-overview", ("1",), ALL),
@@ -185,5 +194,5 @@ METRICS = (
 
 def pictures() -> set[str]:
     """The files of the whole gallery."""
-    taken = (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *METRICS)
+    taken = (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *SOURCES, *METRICS)
     return {name for shot in taken for name in shot.files}

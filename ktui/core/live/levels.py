@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ktui.core.live.state import LiveState
-from ktui.core.live.window import buckets, growth, latest, quantile, total
+from ktui.core.live.window import buckets, growth, latest, quantile, summed_buckets, total
 
 REASONS = ("queue_full", "concurrency_limit", "timed_out", "cancelled")
 
@@ -36,10 +36,7 @@ def level_row(live: LiveState, level: str, seconds: float | None = None) -> Leve
     series = [row.levels[level] for row in rows]
     growths = [growth(part, seconds) for part in series]
     points = [part.last for part in series]
-    waits: dict[str, float] = {}
-    for part in series:
-        for le, count in buckets(part, seconds).items():
-            waits[le] = waits.get(le, 0.0) + count
+    waits = summed_buckets([buckets(part, seconds) for part in series])
 
     def of(figure: str) -> float | None:
         return total(part.grown[figure] for part in growths)

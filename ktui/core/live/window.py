@@ -79,9 +79,22 @@ def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, flo
     return {le: max(0.0, count - before.get(le, 0)) for le, count in last.counters.wait_buckets.items()}
 
 
+def summed_buckets(parts: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Of several replicas. Where their versions and so their bounds differ, a bound that one does not have
+    counts as many there as the bound below it."""
+    bounds = sorted(({le for part in parts for le in part if _bound(le)}), key=_seconds)
+    whole = dict.fromkeys(bounds, 0.0)
+    for part in parts:
+        below = 0.0
+        for le in bounds:
+            below = part.get(le, below)
+            whole[le] += below
+    return whole
+
+
 def quantile(counts: dict[str, float], share: float) -> float | None:
     """Seconds that `share` of the waits kept to, interpolated within their bucket; None without any."""
-    bounds = sorted((float(le.replace("+Inf", "inf")), count) for le, count in counts.items() if _bound(le))
+    bounds = sorted((_seconds(le), count) for le, count in counts.items() if _bound(le))
     if not bounds or not bounds[-1][1]:
         return None
     wanted, low, below = share * bounds[-1][1], 0.0, 0.0
@@ -94,9 +107,13 @@ def quantile(counts: dict[str, float], share: float) -> float | None:
     return low
 
 
+def _seconds(le: str) -> float:
+    return float(le.replace("+Inf", "inf"))
+
+
 def _bound(text: str) -> bool:
     try:
-        return float(text.replace("+Inf", "inf")) >= 0
+        return _seconds(text) >= 0
     except ValueError:
         return False
 

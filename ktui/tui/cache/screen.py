@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import msgspec
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -71,7 +72,7 @@ class CacheScreen(ServerScreen):
 
     def selected_object(self) -> tuple[str, Any] | None:
         row = self.table.row
-        return None if row is None else (row.resource, row.cache)
+        return None if row is None else (row.resource, msgspec.to_builtins(row.cache))
 
     def action_show_object(self) -> None:
         if self.inside:
