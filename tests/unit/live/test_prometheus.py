@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -15,15 +16,16 @@ import pytest
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
+from ktui.core.live.history import PART, PARTS
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import LiveState, fold_all
 from ktui.live.exposition import Sample
 from ktui.live.prometheus import PrometheusConnection, PrometheusFeed, inferred_minor, selectors
 from tests.unit.client.rude import rude_server, whole
-from tests.unit.live.recorded import LAST, Recorded, lists_sent, serving
+from tests.unit.live.recorded import FIRST, LAST, Recorded, lists_sent, metrics, serving
 
 pytestmark = pytest.mark.anyio
-BINARY = shutil.which("prometheus")
+BINARY, PROMTOOL = shutil.which("prometheus"), shutil.which("promtool")
 HANGS = 60.0  # seconds: the bound of a wait that never ends, no measure of speed
 
 CONFIG = """
@@ -100,6 +102,57 @@ async def test_a_real_prometheus_gives_the_same_figures(
     assert live.server.origin == "prometheus"
     assert live.status is not None
     assert live.status.requests == 2 * len(list(selectors())) + len(list(selectors()))
+
+
+# The past: a real Prometheus over blocks that promtool has made of the recorded pages.
+
+
+def history(now: float) -> Iterator[str]:
+    """An hour as OpenMetrics: the first page every two minutes for half of it, from then on the last one."""
+    for number, replica in enumerate((0, 1)):
+        for moment, minutes in ((FIRST, range(-60, -30, 2)), (LAST, range(-30, 1, 2))):
+            lines = [line for line in metrics(replica, moment).decode().splitlines() if line[:1] not in "#"]
+            for minute in minutes:
+                for line in lines:
+                    name, _, rest = line.partition("{")
+                    labelled = f'{name}{{instance="replica-{number}",job="apiserver",{rest}'
+                    if not rest:
+                        name, value = line.split()
+                        labelled = f'{name}{{instance="replica-{number}",job="apiserver"}} {value}'
+                    yield f"{labelled} {now + 60 * minute:.3f}\n"
+    yield "# EOF\n"
+
+
+@contextlib.contextmanager
+def with_a_past(folder: Path) -> Iterator[str]:
+    """A Prometheus that scrapes nothing and has an hour of both replicas."""
+    text = folder / "past.txt"
+    with text.open("w") as file:
+        file.writelines(history(time.time()))
+    subprocess.run(
+        [str(PROMTOOL), "tsdb", "create-blocks-from", "openmetrics", str(text), str(folder / "data")],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with prometheus(folder) as url:
+        yield url
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="there is no promtool on PATH")
+async def test_the_past_hour_of_a_real_prometheus_is_there_at_once(tmp_path: Path) -> None:
+    with with_a_past(tmp_path) as url:
+        await until_sum(url, 'apiserver_request_total{verb="LIST",resource="pods"}', lambda value: value > 2)
+        feed = PrometheusFeed(PrometheusConnection(url, context="prom"))
+        live = LiveState()
+        fold_all(live, await feed.start())
+        await feed.close()
+    assert live.history.span == PARTS
+    listed = [rates.cache * PART for rates in live.history.per_second("pods")]
+    sent = lists_sent("pods")["cache"]
+    assert sum(listed) == pytest.approx(sent, rel=0.01)
+    busy = [number for number, lists in enumerate(listed) if lists]
+    assert PARTS / 2 - 4 <= busy[0] <= busy[-1] <= PARTS / 2 + 4  # 30 minutes ago, between two pages
+    events = [rates.etcd * PART for rates in live.history.per_second("events")]
+    assert sum(events) == pytest.approx(lists_sent("events")["etcd"], rel=0.01)
 
 
 @pytest.mark.parametrize(
