@@ -227,15 +227,15 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
 
 def _with_sides(source: TelemetrySource, args: argparse.Namespace, kube_context: str) -> TelemetrySource:
     """With the metrics of a kubeconfig's server and an audit log beside it, where they are given."""
-    from ktui.tui.merged import MergedSource, Side, feed_events  # start-up time
+    from ktui.tui.merged import MergedSource, SideSource, feed_events  # start-up time
 
-    sides: list[Side] = []
+    sides: list[SideSource] = []
     if kube_context and (args.etcd or args.snapshot or args.attach):
-        sides.append(Side("metrics", lambda: feed_events(_cluster(args, kube_context))))
+        sides.append(SideSource("metrics", lambda: feed_events(_cluster(args, kube_context))))
     if args.follow_audit and not args.replay:
         from ktui.audit.activity import audit_activity  # start-up time
 
-        sides.append(Side("audit log", lambda: audit_activity(args.follow_audit)))
+        sides.append(SideSource("audit log", lambda: audit_activity(args.follow_audit)))
     return MergedSource(source, sides) if sides else source
 
 

@@ -101,7 +101,7 @@ def waiting() -> str:
 
 @atexit.register
 def _end_all() -> None:
-    """Leave no program behind that nobody waits for any more."""
+    """Leave no program behind whose credentials are not waited for any more."""
     for process in list(_running):
         process.kill()
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
 
-class Side(NamedTuple):
+class SideSource(NamedTuple):
     """What is known beside the main source, from where."""
 
     name: str  # "metrics", "audit log"
@@ -32,7 +32,7 @@ class MergedSource:
     A side source that fails is reported as `live_status`, and tried again.
     """
 
-    def __init__(self, main: TelemetrySource, sides: Sequence[Side]) -> None:
+    def __init__(self, main: TelemetrySource, sides: Sequence[SideSource]) -> None:
         self.restartable = main.restartable
         self._main = main
         self._sides = sides
@@ -74,7 +74,7 @@ class MergedSource:
         await self._main.close()
 
 
-async def _feed_side(side: Side, queue: asyncio.Queue[Any]) -> None:
+async def _feed_side(side: SideSource, queue: asyncio.Queue[Any]) -> None:
     failed = False
     while True:
         try:

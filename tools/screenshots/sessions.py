@@ -31,7 +31,7 @@ from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.live.app import LiveApp
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.looks.themes import DEFAULT
-from ktui.tui.merged import MergedSource, Side, feed_events
+from ktui.tui.merged import MergedSource, SideSource, feed_events
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Link, LiveSource, Stage, TelemetrySource
@@ -125,8 +125,8 @@ async def photograph_sources(connection: ServerConnection, log: Path, directory:
     child = ServerChild(["--etcd", ",".join(endpoints)])
     scraped = ClusterSource(lambda: Scraper(lambda: _kube(connection), 5.0), "the demo")
     sides = [
-        Side("metrics", lambda: feed_events(scraped)),
-        Side("audit log", lambda: audit_activity(str(log))),
+        SideSource("metrics", lambda: feed_events(scraped)),
+        SideSource("audit log", lambda: audit_activity(str(log))),
     ]
     try:
         source = MergedSource(LiveSource(ChildLauncher(child)), sides)

@@ -119,7 +119,7 @@ _KEPT = {
     "dropped": "count",
     "marker": "",
     "live_server": "origin version expected gates not_ready",
-    "live_status": "interval requests received_bytes busy_ms",
+    "live_status": "source interval requests received_bytes busy_ms",
     "live_replica": (
         "replica version started page_bytes page_lines ms memory_bytes storage_bytes hidden_metrics reading "
         "writing"

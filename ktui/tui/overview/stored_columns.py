@@ -145,7 +145,10 @@ class KeyRate(Struct, frozen=True):
 
 
 def _per_second(value: float) -> Cell:
-    return (f"{value:.1f}" if value < 9.95 else short_count(value), "$foreground") if value else NOTHING
+    if not value:
+        return NOTHING
+    text = f"{value:.2f}" if value < 0.095 else f"{value:.1f}" if value < 9.95 else short_count(value)
+    return (text, "$foreground")
 
 
 def _lease(row: KeyRate) -> Cell:

@@ -68,7 +68,7 @@ def test_a_chart_spans_what_is_known() -> None:
     assert history.span == 30
 
 
-def test_only_so_many_resources_have_a_history_of_their_own() -> None:
+def test_a_limited_number_of_resources_has_a_history_of_their_own() -> None:
     history = ListHistory()
     for number in range(MOST_RESOURCES + 20):
         name = f"kind{number}"

@@ -14,7 +14,7 @@ from ktui.contract.events import AnyEvent, Prefix, ServerInfo
 from ktui.contract.events.live import LiveStatus
 from ktui.core.live.state import LiveState, fold_all
 from ktui.tui import merged
-from ktui.tui.merged import MergedSource, Side
+from ktui.tui.merged import MergedSource, SideSource
 from ktui.tui.source import Link, Report, Stage
 
 pytestmark = pytest.mark.anyio
@@ -69,7 +69,7 @@ async def test_sides_add_to_it_and_do_not_say_which_server_it_is() -> None:
 
     main = Main()
     found: list[AnyEvent] = []
-    source = MergedSource(main, [Side("one", side), Side("metrics", broken)])
+    source = MergedSource(main, [SideSource("one", side), SideSource("metrics", broken)])
     with pytest.raises(ClientError, match="the server has gone"):
         async for batch in source.batches():
             found += batch
@@ -93,7 +93,7 @@ async def test_a_side_that_works_again_says_so(monkeypatch: pytest.MonkeyPatch, 
 
     live = LiveState()
     problems: list[str] = []
-    source = MergedSource(Endless(), [Side("audit log", side)])
+    source = MergedSource(Endless(), [SideSource("audit log", side)])
     async with aclosing(source.batches()) as batches:
         async for batch in batches:
             fold_all(live, batch)
