@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
+from ktui.writes.definitions.defaults import set_new_status
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.validation.selectors import LEGACY_LABELS, PREFIXED_LABELS, PREFIXED_SINCE
 
@@ -29,6 +30,8 @@ def prepare(obj: Obj, minor: int) -> None:
         present = metadata.get("finalizers") or []
         if PROTECTED[kind] not in present:
             metadata["finalizers"] = [*present, PROTECTED[kind]]
+    elif kind == "CustomResourceDefinition":
+        set_new_status(obj)
     elif kind == "Namespace":
         spec = obj.setdefault("spec", {})
         finalizers = spec.get("finalizers") or []

@@ -6,6 +6,7 @@ import datetime
 from enum import Enum
 from typing import Any
 
+from ktui.writes.definitions.conditions import CLEANUP, set_condition
 from ktui.writes.metadata.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
 
@@ -63,6 +64,8 @@ def begin_deletion(
         return _pod_fate(obj, marked, options, now), marked
     if obj.get("kind") == "Namespace":
         return _namespace_fate(obj, marked, now), marked
+    if obj.get("kind") == "CustomResourceDefinition":
+        return _definition_fate(obj, marked, now), marked
     return _fate(obj, marked, now), marked
 
 
@@ -83,6 +86,19 @@ def _namespace_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
         return Fate.NOTHING if held else Fate.REMOVE
     metadata["deletionTimestamp"] = timestamp(now)
     marked["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+    return Fate.MARK
+
+
+def _definition_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
+    """A definition stays until the server has deleted its objects."""
+    metadata = marked["metadata"]
+    if metadata.get("deletionTimestamp"):
+        return Fate.NOTHING if metadata.get("finalizers") else Fate.REMOVE
+    metadata["deletionTimestamp"] = timestamp(now)
+    finalizers = metadata.get("finalizers") or []
+    metadata["finalizers"] = [*(f for f in finalizers if f != CLEANUP), CLEANUP]
+    pending = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    set_condition(marked, "Terminating", "True", "InstanceDeletionPending", pending)
     return Fate.MARK
 
 

@@ -12,6 +12,7 @@ from ktui.kube.status import StatusError, bad_request, bare_error, conflict, oth
 from ktui.writes.admission.pods import tolerate
 from ktui.writes.decoding.kinds import wrong_custom_kind
 from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
+from ktui.writes.definitions import defaults as definitions
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.metadata.objectmeta import (
@@ -116,6 +117,8 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     drop_empty(metadata)
     if wrong := wrong_custom_kind(new, resource):
         raise wrong
+    if resource.id == definitions.ID and not context.subresource:
+        definitions.add_stored_version(new)
     values, fixed = _member_errors(old, new, context)
     validate_metadata(new, resource, values, change, context.subresource, fixed)
     if next_generation(old, new, resource):

@@ -45,6 +45,7 @@ from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for
 from ktui.wire.stored_codec import StoredCodec, prepare
 from ktui.writes.bootstrap.start import create_cluster_objects
+from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)
@@ -69,6 +70,7 @@ class Composition:
         self._chain: RequestChain | None = None
         self._request_logs: RequestLogFiles | None = None
         self._codec = StoredCodec()
+        self._definitions: DefinitionController | None = None
         self._stop = asyncio.Event()
 
     @property
@@ -100,6 +102,9 @@ class Composition:
         self._http = HttpServer(app, self._args.listen, self._tls(), self._supervisor)
         await self._http.start()
         await self._bootstrap(client, registry)
+        if not client.read_only:
+            self._definitions = DefinitionController(registry)
+            self._definitions.start()
         self._bus.publish(services.facts.info())  # a recording begins with its server
         registry.warm(self._to_warm())
         if self._args.log_file:
@@ -148,6 +153,8 @@ class Composition:
             await self._request_logs.stop()
         if self._chain is not None:
             await self._chain.stop()
+        if self._definitions is not None:
+            await self._definitions.stop()
         if self._registry is not None:
             await self._registry.close()
         if self._client is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ktui.writes.defaults import others
+from ktui.writes.definitions.defaults import set_definition_defaults
 
 Obj = dict[str, Any]
 
@@ -316,6 +317,7 @@ _BY_KIND: dict[str, Callable[[Obj], None]] = {
     "ValidatingWebhookConfiguration": others.validating_webhooks,
     "ClusterRoleBinding": others.role_binding,
     "CronJob": _cron_job,
+    "CustomResourceDefinition": set_definition_defaults,
     "DaemonSet": _daemon_set,
     "Deployment": _deployment,
     "Event": _event,

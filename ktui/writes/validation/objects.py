@@ -17,6 +17,7 @@ from ktui.writes.validation.selectors import (
     generated_selector_errors,
     workload_selector_errors,
 )
+from ktui.writes.validation.updates import definitions
 from ktui.writes.validation.updates.table import RULES, update_errors
 
 Obj = dict[str, Any]
@@ -74,6 +75,7 @@ def _config(obj: Obj) -> Iterator[FieldError]:
 
 
 _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
+    definitions.ID: definitions.definition_errors,
     "configmaps": _config,
     "cronjobs.batch": template_errors,
     "daemonsets.apps": _workload,

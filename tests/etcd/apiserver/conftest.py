@@ -30,6 +30,7 @@ from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from ktui.wire.stored_codec import StoredCodec
+from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.handlers import WRITES
 
 TOKEN = "s3cret"
@@ -147,6 +148,8 @@ async def running(
     app = build_app(services, WRITES | chain.handlers)
     server = HttpServer(app, "127.0.0.1:0")
     await server.start()
+    definitions = DefinitionController(registry)
+    definitions.start()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         async with httpx.AsyncClient(
@@ -156,6 +159,7 @@ async def running(
     finally:
         await server.stop()
         await chain.stop()
+        await definitions.stop()
         await registry.close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.kube.fielderrors import FieldError
-from ktui.writes.validation.updates import cluster, pods, services, storage, workloads
+from ktui.writes.validation.updates import cluster, definitions, pods, services, storage, workloads
 from ktui.writes.validation.updates.field_rules import Obj, Rule, fixed
 
 RULES: dict[str, Rule] = {
@@ -12,6 +12,7 @@ RULES: dict[str, Rule] = {
     "controllerrevisions.apps": fixed("data"),
     "csidrivers.storage.k8s.io": storage.driver,
     "csistoragecapacities.storage.k8s.io": storage.capacity,
+    definitions.ID: definitions.definition_change_errors,
     "daemonsets.apps": workloads.workload,
     "deployments.apps": workloads.workload,
     "endpointslices.discovery.k8s.io": fixed("addressType"),

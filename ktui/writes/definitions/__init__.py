@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions: what is refused, what the server sets, and what it does about them."""

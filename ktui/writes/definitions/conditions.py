@@ -1,0 +1,76 @@
+"""Conditions of a CustomResourceDefinition, and the finalizer that keeps it while its objects are deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.writes.metadata.objectmeta import timestamp
+
+Obj = dict[str, Any]
+
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+
+
+def set_condition(definition: Obj, kind: str, status: str, reason: str, message: str) -> None:
+    """Set a condition; its time changes with its status. The definition's status is replaced, not changed."""
+    stored = dict(definition.get("status") or {})
+    conditions = list(stored.get("conditions") or [])
+    before: Obj = next((c for c in conditions if c.get("type") == kind), {})
+    since = before.get("lastTransitionTime") if before.get("status") == status else None
+    new = {
+        "type": kind,
+        "status": status,
+        "lastTransitionTime": since or timestamp(),
+        "reason": reason,
+        "message": message,
+    }
+    if before:
+        stored["conditions"] = [new if c is before else c for c in conditions]
+    else:
+        stored["conditions"] = [*conditions, new]
+    definition["status"] = stored
+
+
+def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
+    """Accept the names that no other definition of the group has, and say so in the conditions.
+
+    `taken`: the others' names: `resources` (plural, singular, short) and `kinds` (kind and list kind).
+    """
+    names = (definition.get("spec") or {}).get("names") or {}
+    status = definition["status"] = dict(definition.get("status") or {})
+    accepted = dict(status.get("acceptedNames") or {})
+    conflict: tuple[str, str] | None = None
+    for member, reason in _MEMBERS.items():
+        value = names.get(member)
+        if not value:
+            accepted.pop(member, None)
+            continue
+        used = taken["kinds" if member in ("kind", "listKind") else "resources"]
+        clash = next((v for v in (value if isinstance(value, list) else [value]) if v in used), None)
+        if clash is None:
+            accepted[member] = value
+        else:
+            conflict = conflict or (reason, f'"{clash}" is already in use')
+    for member in ("categories",):
+        if names.get(member):
+            accepted[member] = names[member]
+    status["acceptedNames"] = accepted
+    if conflict:
+        set_condition(definition, "NamesAccepted", "False", *conflict)
+        established = any(c["type"] == "Established" for c in definition["status"]["conditions"])
+        if not established:
+            why = "not all names are accepted"
+            set_condition(definition, "Established", "False", "NotAccepted", why)
+        return
+    set_condition(definition, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
+    why = "the initial names have been accepted"
+    set_condition(definition, "Established", "True", "InitialNamesAccepted", why)
+
+
+_MEMBERS = {
+    "plural": "PluralConflict",
+    "singular": "SingularConflict",
+    "shortNames": "ShortNamesConflict",
+    "kind": "KindConflict",
+    "listKind": "ListKindConflict",
+}

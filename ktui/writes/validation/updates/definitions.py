@@ -1,0 +1,145 @@
+"""What a CustomResourceDefinition must be: the rules that decide whether its resources can be served.
+
+Upstream: apiextensions/validation. Of schemas: that they are structural; not their CEL rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, limited, not_supported, required
+from ktui.kube.names import subdomain_faults
+from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.validation.custom_resources import validate
+from ktui.writes.validation.updates.field_rules import at, bad, spec_of, unchanged
+
+Obj = dict[str, Any]
+Schema = Mapping[str, Any]
+
+ID = "customresourcedefinitions.apiextensions.k8s.io"
+SCOPES = ("Cluster", "Namespaced")
+ONE_STORAGE = "must have exactly one version marked as storage version"
+_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+LABEL_FAULT = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+    "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
+    "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
+_FREE = ("x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
+
+
+def _versions(obj: Obj) -> list[Obj]:
+    return [v for v in spec_of(obj).get("versions") or [] if isinstance(v, dict)]
+
+
+@limited
+def definition_errors(obj: Obj) -> Iterator[FieldError]:
+    """The causes to refuse a definition, new or changed."""
+    spec = spec_of(obj)
+    names, group = spec.get("names") or {}, str(spec.get("group") or "")
+    name = str(metadata_of(obj).get("name") or "")
+    if name != f"{names.get('plural', '')}.{group}":
+        yield bad("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+    if not group:
+        yield required("spec.group")
+    else:
+        for fault in subdomain_faults(group):
+            yield bad("spec.group", group, fault)
+        if "." not in group:
+            yield bad("spec.group", group, "should be a domain with at least one dot")
+    scope = str(spec.get("scope") or "")
+    if not scope:
+        yield required("spec.scope")
+    elif scope not in SCOPES:
+        yield not_supported("spec.scope", scope, SCOPES)
+    yield from _version_errors(obj)
+    yield from _name_errors(names)
+    if spec.get("preserveUnknownFields"):
+        why = (
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema"
+        )
+        yield bad("spec.preserveUnknownFields", True, f"{why} instead")
+
+
+def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
+    """What an established definition keeps, and versions that etcd may still hold."""
+    was, wanted = spec_of(old), spec_of(new)
+    errors: list[FieldError] = []
+    paths = ["group", "names.plural"] + (["scope", "names.kind"] if is_true(old, "Established") else [])
+    for path in paths:
+        errors += unchanged(at(was, path), at(wanted, path), f"spec.{path}")
+    present = {v.get("name") for v in _versions(new)}
+    for index, stored in enumerate((old.get("status") or {}).get("storedVersions") or []):
+        if stored not in present:
+            why = (
+                f"missing from spec.versions; {stored} was previously a storage version, and must remain in "
+                "spec.versions until a storage migration ensures no data remains persisted in "
+                f"{stored} and removes {stored} from status.storedVersions"
+            )
+            errors.append(bad(f"status.storedVersions[{index}]", stored, why))
+    return errors
+
+
+def is_true(definition: Obj, condition: str) -> bool:
+    """True if the definition has this condition."""
+    conditions = (definition.get("status") or {}).get("conditions") or []
+    return any(c.get("type") == condition and c.get("status") == "True" for c in conditions)
+
+
+def _version_errors(obj: Obj) -> Iterator[FieldError]:
+    versions = _versions(obj)
+    names = [str(v.get("name") or "") for v in versions]
+    if len(set(names)) != len(names):
+        yield bad("spec.versions", versions, "must contain unique version names")
+    for index, name in enumerate(names):
+        if not _LABEL.fullmatch(name) or len(name) > 63:
+            yield bad(f"spec.versions[{index}].name", name, LABEL_FAULT)
+    if sum(bool(v.get("storage")) for v in versions) != 1:
+        yield bad("spec.versions", versions or None, ONE_STORAGE)
+    for index, version in enumerate(versions):
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        path = f"spec.versions[{index}].schema.openAPIV3Schema"
+        if not isinstance(schema, dict):
+            yield required(path, "schemas are required")
+            continue
+        if not schema.get("type"):
+            yield required(f"{path}.type", "must not be empty at the root")
+        elif schema["type"] != "object":
+            yield bad(f"{path}.type", schema["type"], "must be object at the root")
+        yield from _schema_errors(schema, path)
+
+
+def _schema_errors(schema: Schema, path: str) -> Iterator[FieldError]:
+    """A structural schema says the type of everything that it names."""
+    for name, part in (schema.get("properties") or {}).items():
+        yield from _part_errors(part, f"{path}.properties[{name}]", "object fields")
+    for member, what in (("items", "array items"), ("additionalProperties", "object fields")):
+        if isinstance(part := schema.get(member), Mapping):
+            yield from _part_errors(part, f"{path}.{member}", what)
+    if (default := schema.get("default")) is not None:
+        for fault in validate(default, schema):
+            yield bad(f"{path}.default", default, fault.message)
+
+
+def _part_errors(part: Any, path: str, what: str) -> Iterator[FieldError]:
+    if not isinstance(part, Mapping):
+        return
+    if not part.get("type") and not any(part.get(name) for name in _FREE):
+        yield required(f"{path}.type", f"must not be empty for specified {what}")
+    yield from _schema_errors(part, path)
+
+
+def _name_errors(names: Obj) -> Iterator[FieldError]:
+    for member in ("plural", "singular", "kind", "listKind"):
+        name = str(names.get(member) or "")
+        if not name:
+            yield required(f"spec.names.{member}")
+        elif not _LABEL.fullmatch(name.lower() if "ind" in member else name) or len(name) > 63:
+            yield bad(f"spec.names.{member}", name, LABEL_FAULT)
+    for index, short in enumerate(names.get("shortNames") or []):
+        if not _LABEL.fullmatch(str(short)):
+            yield bad(f"spec.names.shortNames[{index}]", short, LABEL_FAULT)
+    if names.get("kind") and names.get("kind") == names.get("listKind"):
+        yield bad("spec.names.listKind", names["listKind"], "kind and listKind may not be the same")
