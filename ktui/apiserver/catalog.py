@@ -110,7 +110,7 @@ class Catalog:
         self.table = BUILTIN.plus(custom)
         # As upstream: a new definition is read again. Resources have the names of their definitions.
         # All at once with the new table: no request sees one without the other.
-        changed = (name for name, spec in before.items() if self._specs.get(name) != spec)
+        changed = (name for name, spec in before.items() if _served_otherwise(spec, self._specs.get(name)))
         await self._registry.forget(*changed)
         async with self._turned:
             self.rv = rv
@@ -121,6 +121,13 @@ def _spec(definition: dict[str, Any]) -> Any:
     """The part that decides how a custom resource is served."""
     accepted = (definition.get("status") or {}).get("acceptedNames")
     return definition.get("spec"), accepted
+
+
+def _served_otherwise(before: Any, now: Any) -> bool:
+    """True if it was changed or deleted; a new definition's names are accepted only later."""
+    if now is None or before[0] != now[0]:
+        return True
+    return bool((before[1] or {}).get("plural")) and bool(before[1] != now[1])
 
 
 def _tree(obj: StoredObject) -> dict[str, Any]:

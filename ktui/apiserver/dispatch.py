@@ -86,7 +86,9 @@ def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: 
     if resource.custom:
         if info.subresource and info.subresource not in handlers.served_subresources(resource):
             raise not_found(resource, info.name)
-    elif info.deeper or (info.subresource and info.subresource not in handlers.served_subresources(resource)):
+    elif (info.deeper and info.subresource != "proxy") or (
+        info.subresource and info.subresource not in handlers.served_subresources(resource)
+    ):
         raise path_not_found()
     return resource
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.kube.users import Requester
 from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
 from ktui.writes.definitions.defaults import set_new_status
 from ktui.writes.metadata.objectmeta import metadata_of
@@ -36,6 +37,14 @@ def prepare(obj: Obj, minor: int) -> None:
         spec = obj.setdefault("spec", {})
         finalizers = spec.get("finalizers") or []
         spec["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
+
+
+def set_requester(request: Obj, who: Requester) -> None:
+    """Who asks for a certificate: a client cannot say that."""
+    document = who.document()
+    spec = {n: v for n, v in (request.get("spec") or {}).items() if n not in ("uid", "groups", "extra")}
+    request["spec"] = {**spec, **document}
+    request["status"] = {}
 
 
 def generate_selector(job: Obj, minor: int) -> None:

@@ -23,6 +23,7 @@ from ktui.writes.metadata.objectmeta import (
     validate_metadata,
 )
 from ktui.writes.metadata.rules import finalizer_change_errors
+from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, has_changed, object_errors
 from ktui.writes.validation.updates.preserved_fields import settled
@@ -39,6 +40,7 @@ SERVERS_OWN = (
     "selfLink",
 )
 IMMUTABLE = "field is immutable"
+SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 # Strategies that do not allow an update without a resourceVersion.
 CONDITIONAL_ONLY = frozenset(
     {
@@ -114,6 +116,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
             metadata[name] = was[name]
     metadata.pop("resourceVersion", None)
     _keep_other_part(old, new, context)
+    metadata = metadata_of(new)
     drop_empty(metadata)
     if wrong := wrong_custom_kind(new, resource):
         raise wrong
@@ -207,7 +210,13 @@ def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError
 
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
-    """The status is changed only through its subresource, everything else only without."""
+    """The status is changed only through its subresource, everything else only without; StatusError 422."""
+    if errors := keep_the_rest(context.subresource, old, new):
+        raise invalid_object(context.resource.kind, context.resource.group, context.name, errors)
+    if context.resource.id == SIGNING_REQUESTS and not context.subresource:
+        _keep(old, new, "spec")
+    if context.subresource in PARTS:
+        return
     if context.subresource == "status":
         for name in (old.keys() | new.keys()) - {"status", "metadata"}:
             _keep(old, new, name)

@@ -7,7 +7,7 @@ from typing import Any
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
-from ktui.kube.resources import Resource
+from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, unmet_in_storage
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
@@ -24,15 +24,27 @@ CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Succ
 
 async def bind(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/binding: the scheduler's choice of the node that runs the pod."""
+    await _bind(server, call, resource, call.info.name)
+
+
+async def bind_named(server: Server, call: Call, resource: Resource) -> None:
+    """POST bindings: the same, for the pod that the Binding names."""
+    pods = BUILTIN.find("", "v1", "pods")
+    assert pods is not None
+    await _bind(server, call, pods, "")
+
+
+async def _bind(server: Server, call: Call, resource: Resource, name: str) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
     binding = await compute(request_body.sent_document, server, body, "v1", "Binding") if body else {}
-    node_name = _target(call.info.name, binding)
+    name = name or str((binding.get("metadata") or {}).get("name") or "")
+    node_name = _target(name, binding)
     node = await find_node(server, node_name)
 
     def assign(pod: Obj) -> Obj:
-        _check_preconditions(server, call, resource, pod, binding)
-        _check_unassigned(call.info.name, pod)
+        _check_preconditions(server, call, resource, name, pod, binding)
+        _check_unassigned(name, pod)
         bound = _assigned(pod, binding, node_name)
         if node is not None:
             copy_topology(bound, node, call.behaviour.minor)
@@ -41,7 +53,7 @@ async def bind(server: Server, call: Call, resource: Resource) -> None:
         return bound
 
     call.writes()
-    await server.cacher(resource).store.update(call.info.namespace, call.info.name, assign)
+    await server.cacher(resource).store.update(call.info.namespace, name, assign)
     await send_other(server, call, CREATED, form, 201)
 
 
@@ -60,14 +72,15 @@ def _target(name: str, binding: Obj) -> str:
     return node_name
 
 
-def _check_preconditions(server: Server, call: Call, resource: Resource, pod: Obj, binding: Obj) -> None:
+def _check_preconditions(
+    server: Server, call: Call, resource: Resource, name: str, pod: Obj, binding: Obj
+) -> None:
     """Check the uid and resourceVersion of a Binding; StatusError 409."""
     wanted, found = binding.get("metadata") or {}, pod.get("metadata") or {}
-    info = call.info
-    key = f"{server.cacher(resource).store.prefix}{info.namespace}/{info.name}"
+    key = f"{server.cacher(resource).store.prefix}{call.info.namespace}/{name}"
     for what, member in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
         if wanted.get(member) and wanted[member] != found.get(member):
-            raise unmet_in_storage(resource, info.name, key, what, wanted[member], found.get(member, ""))
+            raise unmet_in_storage(resource, name, key, what, wanted[member], found.get(member, ""))
 
 
 def _check_unassigned(name: str, pod: Obj) -> None:

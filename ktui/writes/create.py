@@ -22,7 +22,8 @@ from ktui.kube.status import (
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.pods import admit_pod
-from ktui.writes.before_create import prepare
+from ktui.writes.before_create import prepare, set_requester
+from ktui.writes.before_update import SIGNING_REQUESTS
 from ktui.writes.decoding.field_validation import (
     STRICT,
     WARN,
@@ -157,6 +158,8 @@ def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
     validate_new(obj, resource, call.behaviour.minor)
+    if resource.id == SIGNING_REQUESTS:
+        set_requester(obj, call.who)
     if resource.custom:
         warn(call, finalizer_warnings(metadata_of(obj), None))
 

@@ -1,0 +1,127 @@
+"""Subresources through which one part of an object changes: its ephemeral containers, sizes, approval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid_value
+from ktui.kube.json_trees import copied
+from ktui.writes.admission.pods import qos_class
+from ktui.writes.metadata.objectmeta import timestamp
+from ktui.writes.validation.updates.field_rules import bad, spec_of
+
+Obj = dict[str, Any]
+
+DECISIONS = ("Approved", "Denied", "Failed")
+RESIZABLE = frozenset({"cpu", "memory"})
+
+
+def keep_the_rest(subresource: str, old: Obj, new: Obj) -> list[FieldError]:
+    """Make `new` the stored object with the subresource's part of the sent one; the errors of that part."""
+    part = PARTS.get(subresource)
+    if part is None:
+        return []
+    sent = dict(new)
+    new.clear()
+    new.update(copied(old))
+    new["metadata"].pop("resourceVersion", None)
+    return part(old, sent, new)
+
+
+def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
+    """Containers for debugging: added, never changed or removed."""
+    wanted = spec_of(sent).get("ephemeralContainers") or []
+    present = spec_of(old).get("ephemeralContainers") or []
+    new["spec"]["ephemeralContainers"] = wanted
+    if not wanted:
+        del new["spec"]["ephemeralContainers"]
+    errors = []
+    by_name = {c.get("name"): c for c in wanted}
+    for container in present:
+        name = container.get("name")
+        path = "spec.ephemeralContainers"
+        if name not in by_name:
+            errors.append(forbidden(path, f'existing ephemeral containers "{name}" may not be removed\n'))
+        elif by_name[name] != container:
+            errors.append(forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n'))
+    others = {c.get("name") for key in ("containers", "initContainers") for c in spec_of(old).get(key) or []}
+    for index, container in enumerate(wanted):
+        path = f"spec.ephemeralContainers[{index}]"
+        if container.get("name") in others:
+            errors.append(bad(f"{path}.name", container["name"], "must not be the name of a container"))
+        errors += [
+            forbidden(f"{path}.{name}", "cannot be set for an Ephemeral Container")
+            for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
+            if container.get(name)
+        ]
+    return errors
+
+
+def _sizes(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
+    """CPU and memory of containers; the quality of service stays."""
+    for member in ("containers", "initContainers"):
+        wanted = {c.get("name"): c.get("resources") for c in spec_of(sent).get(member) or []}
+        for container in spec_of(new).get(member) or []:
+            if container.get("name") in wanted:
+                container["resources"] = wanted[container["name"]] or {}
+    errors: list[FieldError] = []
+    was, now = qos_class(spec_of(old)), qos_class(spec_of(new))
+    if was != now:
+        why = "Pod QOS Class may not change as a result of resizing"
+        errors.append(invalid_value("spec", now, why))
+    for member in ("containers", "initContainers"):
+        pairs = zip(spec_of(old).get(member) or [], spec_of(new).get(member) or [], strict=True)
+        for index, (before, after) in enumerate(pairs):
+            errors += _size_errors(before, after, f"spec.{member}[{index}].resources")
+    return errors
+
+
+def _size_errors(before: Obj, after: Obj, path: str) -> list[FieldError]:
+    errors = []
+    for kind in ("limits", "requests"):
+        one, other = ((c.get("resources") or {}).get(kind) or {} for c in (before, after))
+        for name in sorted(one.keys() | other.keys()):
+            if name not in RESIZABLE and one.get(name) != other.get(name):
+                errors.append(forbidden("spec", "only cpu and memory resources are mutable"))
+            elif name in one and name not in other:
+                errors.append(forbidden(f"{path}.{kind}", f"resource {kind} cannot be removed"))
+    return errors
+
+
+def _approval(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
+    """The decisions about a certificate signing request: made once, never taken back."""
+    status = new["status"] = dict(old.get("status") or {})
+    present = {c.get("type"): c for c in status.get("conditions") or []}
+    errors: list[FieldError] = []
+    conditions = []
+    now = timestamp()
+    for index, condition in enumerate((sent.get("status") or {}).get("conditions") or []):
+        kind, path = condition.get("type"), f"status.conditions[{index}]"
+        if condition.get("status", "True") != "True" and kind in DECISIONS:
+            why = 'supported values: "True"'
+            errors.append(bad(f"{path}.status", condition["status"], why))
+        before = present.get(kind) or {}
+        new_one = {"status": "True", **condition}
+        new_one.setdefault("lastUpdateTime", before.get("lastUpdateTime") or now)
+        new_one.setdefault("lastTransitionTime", before.get("lastTransitionTime") or now)
+        conditions.append(new_one)
+    kinds = [c.get("type") for c in conditions]
+    for kind in DECISIONS:
+        if kind in present and kind not in kinds:
+            errors.append(
+                forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
+            )
+    if "Approved" in kinds and "Denied" in kinds:
+        at = kinds.index("Denied")
+        why = "Approved and Denied conditions are mutually exclusive"
+        errors.append(bad(f"status.conditions[{at}].type", "Denied", why))
+    status["conditions"] = conditions
+    return errors
+
+
+PARTS: dict[str, Callable[[Obj, Obj, Obj], list[FieldError]]] = {
+    "approval": _approval,
+    "ephemeralcontainers": _ephemeral_containers,
+    "resize": _sizes,
+}
