@@ -1,23 +1,25 @@
 """API Priority and Fairness: the flow schema that matches a request, and the limits of its priority level.
 
-The configuration that kube-apiserver creates for itself (since 1.22), with the default concurrency of
-400 + 200. A request gets the first matching schema by precedence.
+A request gets the first matching schema by precedence, then by name. Without a server that has its own:
+the configuration that kube-apiserver creates for itself, with the default concurrency of 400 + 200.
 """
 
 from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
 
+from ktui.kube.flow_defaults import default_levels, default_schemas
+from ktui.kube.flow_rules import FlowRule, SchemaSpec, level_spec, schema_spec
 from ktui.kube.requestinfo import RequestAttributes, RequestInfo, attributes_of
 from ktui.kube.seats import priority_level_max
-from ktui.kube.users import MASTERS, NODES, SERVICE_ACCOUNT, Requester
+from ktui.kube.users import Requester
 
-_SERVER_SEATS = 600
+SERVER_SEATS = 600  # --max-requests-inflight 400 and --max-mutating-requests-inflight 200
+MOST_USERS = 1024  # whose schemas are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,11 @@ class PriorityLevel:
     shares: int
     hand_size: int = 0
     nominal: int | None = None
+    stored_uid: str = ""
 
     @property
     def uid(self) -> str:
-        return _uid("prioritylevelconfigurations", self.name)
+        return self.stored_uid or _uid("prioritylevelconfigurations", self.name)
 
     @property
     def max_seats(self) -> int | None:
@@ -47,35 +50,28 @@ class PriorityLevel:
     def nominal_seats(self) -> int:
         """The seats of the level before others lend it theirs (nominalConcurrencyLimit)."""
         return self.nominal or math.ceil(
-            _SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values())
+            SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values())
         )
 
 
 @dataclass(frozen=True, slots=True)
 class FlowSchema:
-    """The schema that matched a request."""
+    """A schema and the level of its requests."""
 
     name: str
     level: PriorityLevel
+    spec: SchemaSpec = field(default_factory=SchemaSpec)
+    stored_uid: str = ""
 
     @property
     def uid(self) -> str:
-        """Derived from the name: the same in every ktui, but not that of an object in etcd."""
-        return _uid("flowschemas", self.name)
+        """Of the object in etcd; of one that is not stored derived from the name: the same in every ktui."""
+        return self.stored_uid or _uid("flowschemas", self.name)
 
 
 LEVELS = {
-    level.name: level
-    for level in (
-        PriorityLevel("exempt", 0),
-        PriorityLevel("system", 30, 6),
-        PriorityLevel("node-high", 40, 6),
-        PriorityLevel("leader-election", 10, 4),
-        PriorityLevel("workload-high", 40, 6),
-        PriorityLevel("workload-low", 100, 6),
-        PriorityLevel("global-default", 20, 6),
-        PriorityLevel("catch-all", 5),
-    )
+    name: PriorityLevel(name, spec.shares, spec.queuing.hand_size if spec.queuing else 0)
+    for name, spec in ((name, level_spec({"spec": doc})) for name, doc in default_levels(36).items())
 }
 
 
@@ -93,82 +89,43 @@ def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> 
     return classify(requester, attributes_of(info, verb), minor).level
 
 
-_PROBES = ("/healthz", "/livez", "/readyz")
-_HOLDERS = ("system:kube-controller-manager", "system:kube-scheduler")
-_LEASES = ("leases", "coordination.k8s.io")
-_ELECTION_VERBS = ("get", "create", "update")
-_ENDPOINT_CONTROLLERS = (
-    "system:kube-controller-manager",
-    f"{SERVICE_ACCOUNT}kube-system:endpoint-controller",
-    f"{SERVICE_ACCOUNT}kube-system:endpointslicemirroring-controller",
-)
+class Classifier:
+    """Finds the schema of a request. The schemas whose subjects match a user are remembered by user."""
 
-_Match = Callable[[Requester, RequestAttributes], bool]
+    def __init__(self, schemas: Iterable[FlowSchema]) -> None:
+        """In any order; the one of the last precedence takes requests that none matches."""
+        self.schemas = sorted(schemas, key=lambda schema: (schema.spec.matching_precedence, schema.name))
+        self._of_users: dict[tuple[str, tuple[str, ...]], list[tuple[FlowSchema, list[FlowRule]]]] = {}
 
+    def classify(self, who: Requester, asked: RequestAttributes) -> FlowSchema:
+        key = (who.user, who.groups)
+        found = self._of_users.get(key)
+        if found is None:
+            if len(self._of_users) >= MOST_USERS:
+                self._of_users.clear()
+            found = self._of_users[key] = self._of(who)
+        for schema, rules in found:
+            for rule in rules:
+                if rule.asks_everything or rule.asks(asked):
+                    return schema
+        return self.schemas[-1]
 
-class _Rule(NamedTuple):
-    name: str
-    level: str
-    matches: _Match
-    first: int = 0
-    last: int = 99
+    def _of(self, who: Requester) -> list[tuple[FlowSchema, list[FlowRule]]]:
+        own = ((schema, [rule for rule in schema.spec.rules if rule.is_of(who)]) for schema in self.schemas)
+        return [(schema, rules) for schema, rules in own if rules]
 
 
 def classify(requester: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
-    """The flow schema of a request in kube-apiserver 1.`minor`."""
-    rule = next(rule for rule in _rules(minor) if rule.matches(requester, asked))
-    return FlowSchema(rule.name, LEVELS[rule.level])
+    """The flow schema of a request in kube-apiserver 1.`minor` as it configures itself."""
+    return _defaults(minor).classify(requester, asked)
 
 
-def _rules(minor: int) -> Iterator[_Rule]:
-    return (rule for rule in _RULES if rule.first <= minor <= rule.last)
+@cache
+def _defaults(minor: int) -> Classifier:
+    specs = {name: schema_spec({"spec": doc}) for name, doc in default_schemas(minor).items()}
+    return Classifier(FlowSchema(name, LEVELS[spec.level], spec) for name, spec in specs.items())
 
 
 @cache
 def _uid(resource: str, name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"flowcontrol.apiserver.k8s.io/{resource}/{name}"))
-
-
-def _probe(_: Requester, asked: RequestAttributes) -> bool:
-    return asked.verb == "get" and asked.path.rstrip("/") in _PROBES
-
-
-def _in_kube_system(who: Requester) -> bool:
-    return who.service_account_namespace == "kube-system"
-
-
-def _elects(asked: RequestAttributes, *resources: tuple[str, str]) -> bool:
-    return asked.verb in _ELECTION_VERBS and (asked.resource, asked.group) in resources
-
-
-def _system_election(who: Requester, asked: RequestAttributes) -> bool:
-    return (who.user in _HOLDERS or _in_kube_system(who)) and _elects(asked, _LEASES)
-
-
-def _endpoints(who: Requester, asked: RequestAttributes) -> bool:
-    return who.user in _ENDPOINT_CONTROLLERS and _elects(asked, ("endpoints", ""))
-
-
-def _workload_election(who: Requester, asked: RequestAttributes) -> bool:
-    return _in_kube_system(who) and _elects(asked, _LEASES, ("configmaps", ""), ("endpoints", ""))
-
-
-def _node_heartbeat(who: Requester, asked: RequestAttributes) -> bool:
-    heartbeat = (asked.resource, asked.group) in (("nodes", ""), _LEASES)
-    return NODES in who.groups and heartbeat and asked.subresource in ("", "status")
-
-
-_RULES = (
-    _Rule("exempt", "exempt", lambda who, _: MASTERS in who.groups),
-    _Rule("probes", "exempt", _probe),
-    _Rule("system-leader-election", "leader-election", _system_election),
-    _Rule("endpoint-controller", "workload-high", _endpoints, 24, 33),
-    _Rule("workload-leader-election", "leader-election", _workload_election, 0, 33),
-    _Rule("system-node-high", "node-high", _node_heartbeat, 22),
-    _Rule("system-nodes", "system", lambda who, _: NODES in who.groups),
-    _Rule("kube-controller-manager", "workload-high", lambda who, _: who.user == _HOLDERS[0]),
-    _Rule("kube-scheduler", "workload-high", lambda who, _: who.user == _HOLDERS[1]),
-    _Rule("kube-system-service-accounts", "workload-high", lambda who, _: _in_kube_system(who)),
-    _Rule("service-accounts", "workload-low", lambda who, _: bool(who.service_account_namespace)),
-    _Rule("global-default", "global-default", lambda who, _: True),
-)

@@ -6,18 +6,18 @@ import pytest
 
 from ktui.kube.flowcontrol import LEVELS, classify
 from ktui.kube.requestinfo import RequestAttributes
-from ktui.kube.users import Requester
+from ktui.kube.users import Requester, requester_of
 
 ADMIN = Requester("admin", ("system:masters", "system:authenticated"))
 PERSON = Requester("jane", ("system:authenticated",))
 NODE = Requester("system:node:n1", ("system:nodes", "system:authenticated"))
 SCHEDULER = Requester("system:kube-scheduler")
-BUILDER = Requester("system:serviceaccount:ci:builder")
-DNS = Requester("system:serviceaccount:kube-system:coredns")
-ENDPOINTS = Requester("system:serviceaccount:kube-system:endpoint-controller")
+BUILDER = requester_of("system:serviceaccount:ci:builder")
+DNS = requester_of("system:serviceaccount:kube-system:coredns")
+ENDPOINTS = requester_of("system:serviceaccount:kube-system:endpoint-controller")
 
 LIST_PODS = RequestAttributes("list", "", "pods")
-GET_LEASE = RequestAttributes("get", "coordination.k8s.io", "leases")
+GET_LEASE = RequestAttributes("get", "coordination.k8s.io", "leases", namespace="kube-system")
 
 
 @pytest.mark.parametrize(
@@ -36,24 +36,30 @@ GET_LEASE = RequestAttributes("get", "coordination.k8s.io", "leases")
         (DNS, LIST_PODS, 36, "kube-system-service-accounts", "workload-high"),
         (
             DNS,
-            RequestAttributes("update", "", "configmaps"),
+            RequestAttributes("update", "", "configmaps", namespace="kube-system"),
             33,
             "workload-leader-election",
             "leader-election",
         ),
         (
             DNS,
-            RequestAttributes("update", "", "configmaps"),
+            RequestAttributes("update", "", "configmaps", namespace="kube-system"),
             34,
             "kube-system-service-accounts",
             "workload-high",
         ),
-        (ENDPOINTS, RequestAttributes("update", "", "endpoints"), 30, "endpoint-controller", "workload-high"),
         (
             ENDPOINTS,
-            RequestAttributes("update", "", "endpoints"),
+            RequestAttributes("update", "", "endpoints", namespace="shop"),
+            30,
+            "endpoint-controller",
+            "workload-high",
+        ),
+        (
+            ENDPOINTS,
+            RequestAttributes("update", "", "endpoints", namespace="shop"),
             23,
-            "workload-leader-election",
+            "system-leader-election",
             "leader-election",
         ),
     ],

@@ -1,0 +1,102 @@
+"""What the request chain asks of flow control, which is plugged in where a server is composed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ktui.kube.flowcontrol import FlowSchema, classify
+
+if TYPE_CHECKING:
+    from ktui.apiserver.metrics.exposition import Metric
+    from ktui.kube.requestinfo import RequestAttributes
+    from ktui.kube.users import Requester
+    from ktui.kube.versions import Behaviour
+
+REFUSED = "Too many requests, please try again later.\n"
+
+
+class Rejected(Exception):
+    """429: `reason` as in the metrics, `retry_after` in seconds."""
+
+    def __init__(self, reason: str, retry_after: int = 1) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRequest:
+    """A classified request. `seats` by its verb and options; `patience`: seconds that it may wait.
+
+    `name`: the only object that a WATCH selects.
+    """
+
+    schema: FlowSchema
+    who: Requester
+    asked: RequestAttributes
+    seats: int
+    patience: float
+    behaviour: Behaviour
+    name: str = ""
+
+
+class FlowTicket(Protocol):
+    """The seats of one request, from its dispatch on. `waited` in seconds.
+
+    `final_seats` are held for `additional_latency` seconds after it, for the work of its watchers.
+    """
+
+    seats: int
+    final_seats: int
+    additional_latency: float
+    waited: float
+
+    def initialized(self) -> None:
+        """A WATCH has sent its initial events: it gives back its seats."""
+        ...
+
+    def leave(self) -> None:
+        """The request has ended."""
+        ...
+
+
+class FlowControl(Protocol):
+    def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema: ...
+
+    async def enter(self, request: FlowRequest) -> FlowTicket:
+        """Wait for its seats; Rejected."""
+        ...
+
+    def metrics(self, behaviour: Behaviour) -> Iterable[Metric]: ...
+
+
+class _FreeTicket:
+    """Of a request that is not limited."""
+
+    __slots__ = ("additional_latency", "final_seats", "seats", "waited")
+
+    def __init__(self, seats: int) -> None:
+        self.seats = seats
+        self.final_seats = 0
+        self.additional_latency = self.waited = 0.0
+
+    def initialized(self) -> None:
+        """There is nothing to give back."""
+
+    def leave(self) -> None:
+        """There is nothing to give back."""
+
+
+class Unlimited:
+    """Classifies by upstream's own schemas, and lets everything pass."""
+
+    def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
+        return classify(who, asked, minor)
+
+    async def enter(self, request: FlowRequest) -> FlowTicket:
+        return _FreeTicket(request.seats)
+
+    def metrics(self, behaviour: Behaviour) -> Iterable[Metric]:
+        return ()

@@ -1,0 +1,1 @@
+"""API Priority and Fairness: seats, queues, and who waits."""

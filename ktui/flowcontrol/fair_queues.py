@@ -1,0 +1,304 @@
+"""The seats of one priority level, and the queues of those that wait for them.
+
+Upstream: util/flowcontrol/fairqueuing/queueset (Fair Queuing for Server Requests). Work is counted in
+seat-seconds; the level's virtual time R is the work that each busy queue could have had so far. The queue
+whose oldest request would finish first in virtual time is served next. A request is expected to take
+EXPECTED_SECONDS; its queue's account is corrected when it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ktui.flowcontrol.demand import DemandIntegrator
+from ktui.flowcontrol.shuffle_sharding import hand_of
+
+if TYPE_CHECKING:
+    from ktui.kube.flow_rules import QueuingSpec
+    from ktui.kube.flowcontrol import FlowSchema
+    from ktui.kube.requestinfo import RequestAttributes
+    from ktui.kube.users import Requester
+
+EXPECTED_SECONDS = 0.003
+QUEUE_FULL, CONCURRENCY_LIMIT, TIME_OUT = "queue-full", "concurrency-limit", "time-out"
+
+Later = Callable[[float, Callable[[], None]], object]
+
+
+class SeatRequest:
+    """One request in flow control. `arrived`, `started` are on the level's clock, `started` 0 while it waits.
+
+    `final_seats` are held for `additional_latency` seconds after the request, for the work of its watchers;
+    `seats`, the larger number of both, from its dispatch until then. `work` is expected, in seat-seconds.
+    `dispatched` is set once it waits in a queue: its result says whether it got its seats.
+    """
+
+    __slots__ = (
+        "additional_latency", "arrived", "arrived_r", "asked", "dispatched", "final_seats", "flow",
+        "initial_seats", "queue", "schema", "seats", "started", "who", "work",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        schema: FlowSchema,
+        who: Requester,
+        asked: RequestAttributes,
+        seats: int,
+        final_seats: int = 0,
+        additional_latency: float = 0.0,
+    ) -> None:
+        self.schema = schema
+        self.who = who
+        self.asked = asked
+        self.flow = ""
+        self.initial_seats = seats
+        self.final_seats = final_seats
+        self.additional_latency = additional_latency
+        self.seats = max(seats, final_seats)
+        self.work = seats * EXPECTED_SECONDS + final_seats * additional_latency
+        self.arrived = self.started = self.arrived_r = 0.0
+        self.queue: FairQueue | None = None
+        self.dispatched: asyncio.Future[bool] | None = None
+
+
+class FairQueue:
+    """One queue: those that wait, in order, and its executing ones. `next_r`: R when the next is due."""
+
+    __slots__ = ("executing", "index", "next_r", "seats_in_use", "waiting", "waiting_work")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.waiting: dict[SeatRequest, None] = {}
+        self.executing: dict[SeatRequest, None] = {}
+        self.seats_in_use = 0
+        self.waiting_work = 0.0
+        self.next_r = 0.0
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.waiting or self.executing)
+
+    @property
+    def oldest(self) -> SeatRequest:
+        return next(iter(self.waiting))
+
+    def catch_up(self) -> None:
+        """An account from before its oldest request arrived is no credit."""
+        if self.waiting:
+            self.next_r = max(self.next_r, self.oldest.arrived_r)
+
+
+class FairQueues:
+    """`queuing` None: what cannot be served at once is rejected; `exempt`: everything is served at once.
+
+    `limit` is the number of seats now. `clock` is monotonic; `later` calls after some seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float], later: Later, *, exempt: bool = False) -> None:
+        self._clock = clock
+        self._later = later
+        self.exempt = exempt
+        self.queuing: QueuingSpec | None = None
+        self.limit = 0
+        self.queues: list[FairQueue] = []
+        self.unqueued: dict[SeatRequest, None] = {}  # that execute without a queue
+        self.demand = DemandIntegrator(clock())
+        self.waiting = self.executing = self.seats_in_use = self.seats_waiting = 0
+        self.dispatched = self.rejected = self.cancelled = 0
+        self.unaccommodated: Callable[[SeatRequest], None] = lambda request: None
+        self._filled: dict[FairQueue, None] = {}  # that have waiting requests
+        self._busy = 0  # queues
+        self._r = 0.0
+        self._synced = clock()
+        self._enqueued = 0
+        self._robin = 0
+
+    @property
+    def idle(self) -> bool:
+        return not self.waiting and not self.executing
+
+    def configure(self, queuing: QueuingSpec | None, limit: int) -> None:
+        """Requests of queues that are no longer wanted are still served."""
+        self._sync()
+        self.queuing, self.limit = queuing, limit
+        wanted = queuing.queues if queuing is not None else 0
+        self.queues.extend(FairQueue(index) for index in range(len(self.queues), wanted))
+        self._drop_unwanted()
+        self._dispatch()
+
+    def start(self, request: SeatRequest) -> str:
+        """Let it execute (then `started` is set) or wait; else the reason of its rejection."""
+        now = self._sync()
+        request.arrived, request.arrived_r = now, self._r
+        if self.queuing is None:
+            if not self.exempt and not self._accommodates(request.seats):
+                self.rejected += 1
+                return CONCURRENCY_LIMIT
+            self.unqueued[request] = None
+            self._begin(request)
+            return ""
+        queue = self._shortest(request)
+        if self.seats_in_use >= self.limit and len(queue.waiting) >= self.queuing.queue_length_limit:
+            queue.catch_up()
+            self.rejected += 1
+            return QUEUE_FULL
+        if not queue.busy:
+            queue.next_r = self._r
+            self._busy += 1
+        request.queue = queue
+        queue.waiting[request] = None
+        queue.waiting_work += request.work
+        self._filled[queue] = None
+        self.waiting += 1
+        self.seats_waiting += request.seats
+        queue.catch_up()
+        self._note_demand()
+        self._dispatch()
+        return ""
+
+    def give_up(self, request: SeatRequest) -> bool:
+        """It has waited too long, or its client is gone; False if it executes by now."""
+        queue = request.queue
+        if queue is None or request not in queue.waiting:
+            return False
+        self._sync()
+        self._unqueue(request, queue)
+        queue.catch_up()
+        self.rejected += 1
+        self.cancelled += 1
+        if not queue.busy:
+            self._busy -= 1
+        self._note_demand()
+        self._drop_unwanted()
+        self._dispatch()
+        return True
+
+    def finish(self, request: SeatRequest) -> None:
+        """It no longer executes: give its seats to others, now or after its additional latency."""
+        now = self._sync()
+        self.executing -= 1
+        queue = request.queue
+        if queue is None:
+            del self.unqueued[request]
+        else:
+            del queue.executing[request]
+            queue.next_r -= request.initial_seats * (EXPECTED_SECONDS - (now - request.started))
+            queue.catch_up()
+            if not queue.busy:
+                self._busy -= 1
+        if request.additional_latency > 0.0:
+            self._later(request.additional_latency, lambda: self._release(request))
+        else:
+            self._release(request)
+
+    def requests(self) -> Iterator[tuple[int, int, SeatRequest]]:
+        """Number of the queue and place in it, -1 for those that execute or have no queue."""
+        for queue in self.queues:
+            for place, request in enumerate(queue.waiting):
+                yield queue.index, place, request
+            for request in queue.executing:
+                yield queue.index, -1, request
+        for request in self.unqueued:
+            yield -1, -1, request
+
+    def _release(self, request: SeatRequest) -> None:
+        self._sync()
+        self.seats_in_use -= request.seats
+        if request.queue is not None:
+            request.queue.seats_in_use -= request.seats
+        self._note_demand()
+        if self.waiting:
+            self._dispatch()
+        self._drop_unwanted()
+
+    def _sync(self) -> float:
+        """Advance R to now: the work done since then, divided among the busy queues."""
+        now = self._clock()
+        if self._busy:
+            seats = min(self.seats_in_use + self.seats_waiting, self.limit)
+            self._r += seats / self._busy * (now - self._synced)
+        self._synced = now
+        return now
+
+    def _shortest(self, request: SeatRequest) -> FairQueue:
+        """The queue of the flow's hand with the least work waiting."""
+        assert self.queuing is not None
+        hand = hand_of(request.schema.name, request.flow, self.queuing.queues, self.queuing.hand_size)
+        offset = self._enqueued % len(hand)
+        self._enqueued += 1
+        queues = self.queues
+        if not self.waiting:
+            return queues[hand[offset]]
+        return min((queues[card] for card in (*hand[offset:], *hand[:offset])), key=_waiting_work)
+
+    def _accommodates(self, seats: int) -> bool:
+        if seats > self.limit:  # a request wider than its level executes alone
+            return not self.executing
+        return self.seats_in_use + seats <= self.limit
+
+    def _dispatch(self) -> None:
+        while self.waiting and self.seats_in_use < self.limit and self._dispatch_one():
+            pass
+
+    def _dispatch_one(self) -> bool:
+        queue = self._next() if len(self._filled) > 1 else next(iter(self._filled))
+        request = queue.oldest
+        if not self._accommodates(request.seats):
+            self.unaccommodated(request)
+            return False
+        self._robin = queue.index
+        self._unqueue(request, queue)
+        if request.final_seats > self.limit:  # the same work by fewer seats
+            request.additional_latency *= request.final_seats / self.limit
+            request.final_seats = self.limit
+            request.seats = max(request.initial_seats, request.final_seats)
+        queue.executing[request] = None
+        queue.seats_in_use += request.seats
+        queue.next_r += request.work
+        queue.catch_up()
+        self._begin(request)
+        if request.dispatched is not None and not request.dispatched.done():
+            request.dispatched.set_result(True)
+        return True
+
+    def _next(self) -> FairQueue:
+        """The one whose oldest request would finish first; of equals the next in turn."""
+        count = len(self.queues)
+        return min(
+            self._filled,
+            key=lambda queue: (queue.next_r + queue.oldest.work, (queue.index - self._robin - 1) % count),
+        )
+
+    def _unqueue(self, request: SeatRequest, queue: FairQueue) -> None:
+        del queue.waiting[request]
+        queue.waiting_work -= request.work
+        if not queue.waiting:
+            queue.waiting_work = 0.0
+            del self._filled[queue]
+        self.waiting -= 1
+        self.seats_waiting -= request.seats
+
+    def _begin(self, request: SeatRequest) -> None:
+        request.started = self._synced
+        self.executing += 1
+        self.dispatched += 1
+        self.seats_in_use += request.seats
+        self._note_demand()
+
+    def _note_demand(self) -> None:
+        self.demand.set(self.seats_in_use + self.seats_waiting, self._synced)
+
+    def _drop_unwanted(self) -> None:
+        wanted = self.queuing.queues if self.queuing is not None else 0
+        if len(self.queues) <= wanted:
+            return
+        kept = [queue for queue in self.queues if queue.busy or queue.index < wanted]
+        self.queues = kept
+        for index, queue in enumerate(kept):
+            queue.index = index
+
+
+def _waiting_work(queue: FairQueue) -> float:
+    return queue.waiting_work

@@ -1,0 +1,144 @@
+"""Priority levels: their seats by their shares, and what they lend to each other every ten seconds.
+
+Upstream: util/flowcontrol/apf_controller.go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from ktui.flowcontrol.borrowing import SeatClaim, allocate
+from ktui.flowcontrol.demand import Demand, smoothed
+from ktui.flowcontrol.fair_queues import FairQueues, Later
+from ktui.flowcontrol.retry_after import RetryAfter
+from ktui.kube.flow_rules import EXEMPT, LevelSpec
+from ktui.kube.flowcontrol import PriorityLevel
+
+ADJUSTMENT_SECONDS = 10.0
+
+
+class StoredSpec(NamedTuple):
+    """A spec and the uid of its object, "" if it is not stored."""
+
+    spec: LevelSpec
+    uid: str = ""
+
+
+class Level:
+    """One level's limits in seats: `nominal` by its shares, `lower` and `upper` by what it lends and borrows.
+
+    `current` is in force. `quiescing`: it is no longer configured, but still has requests.
+    """
+
+    def __init__(self, name: str, spec: LevelSpec, clock: Callable[[], float], later: Later) -> None:
+        self.name = name
+        self.spec = spec
+        self.uid = ""
+        self.queues = FairQueues(clock, later, exempt=spec.type == EXEMPT)
+        self.nominal = self.lower = self.upper = self.current = 0
+        self.demand = Demand(0.0, 0.0, 0)
+        self.smoothed = self.target = 0.0
+        self.quiescing = False
+        self.retry_after = RetryAfter()
+
+    @property
+    def exempt(self) -> bool:
+        return self.spec.type == EXEMPT
+
+    @property
+    def least(self) -> int:
+        """The least of seats that it has now: what it demanded lately, within its own limits."""
+        highest = self.demand.highest
+        return max(self.lower, highest if self.exempt else min(self.nominal, highest))
+
+    def described(self) -> PriorityLevel:
+        """For the work estimate and the headers of its requests."""
+        queuing = self.spec.queuing
+        hand = queuing.hand_size if queuing is not None else 0
+        return PriorityLevel(self.name, self.spec.shares, hand, self.nominal or None, self.uid)
+
+
+class Levels:
+    """All levels of a server with `total` seats."""
+
+    def __init__(self, total: int, clock: Callable[[], float], later: Later) -> None:
+        self._total = total
+        self._clock = clock
+        self._later = later
+        self.by_name: dict[str, Level] = {}
+        self.fraction = 0.0  # of its target that each level got at the last adjustment
+
+    def configure(self, wanted: Mapping[str, StoredSpec]) -> None:
+        """Use these levels. Others keep their seats until their requests are done."""
+        before = self.by_name
+        now: dict[str, Level] = {}
+        for name, (spec, uid) in wanted.items():
+            level = before.get(name) or Level(name, spec, self._clock, self._later)
+            level.spec, level.uid, level.quiescing = spec, uid, False
+            now[name] = level
+        for name, level in before.items():
+            if name not in now and not level.queues.idle:
+                level.quiescing = True
+                now[name] = level
+        shares = sum(level.spec.shares for level in now.values())
+        for level in now.values():
+            _set_limits(level, self._total, shares)
+            if level.name not in before:
+                level.current = level.nominal - (level.nominal - level.lower) // 2
+        self.by_name = now
+        self._borrow()
+
+    def drop_idle(self) -> None:
+        """Forget levels that are no longer configured once their requests are done."""
+        gone = [level for level in self.by_name.values() if level.quiescing and level.queues.idle]
+        if gone:
+            kept = {name: level for name, level in self.by_name.items() if level not in gone}
+            self.configure({n: StoredSpec(level.spec, level.uid) for n, level in kept.items()})
+
+    def adjust(self) -> None:
+        """Lend seats by the demand since the last adjustment."""
+        now = self._clock()
+        for level in self.by_name.values():
+            level.demand = level.queues.demand.take(now)
+            level.smoothed = smoothed(level.smoothed, level.demand)
+        self._borrow()
+
+    def _borrow(self) -> None:
+        limited = [level for level in self.by_name.values() if not level.exempt]
+        exempt = [level for level in self.by_name.values() if level.exempt]
+        total = sum(level.nominal for level in self.by_name.values())
+        for level in exempt:
+            level.current = level.least
+        left = total - sum(level.current for level in exempt)
+        for level, seats in zip(limited, self._divided(limited, left, total), strict=True):
+            level.current = seats
+        for level in self.by_name.values():
+            level.queues.configure(level.spec.queuing, level.current)
+
+    def _divided(self, limited: list[Level], left: int, total: int) -> Iterable[int]:
+        lower, least = sum(level.lower for level in limited), sum(level.least for level in limited)
+        self.fraction = 0.0
+        for level in limited:
+            level.target = max(float(level.least), level.smoothed)
+        if left <= lower:  # exempt requests have taken the rest
+            return [level.lower for level in limited]
+        if left <= least:
+            part = (left - lower) / (least - lower)
+            return [level.lower + round((level.least - level.lower) * part) for level in limited]
+        try:
+            found = allocate(total, [SeatClaim(lv.target, lv.least, lv.upper) for lv in limited])
+        except ValueError:  # levels that may not borrow enough to use all seats
+            return [level.current for level in limited]
+        self.fraction = found.fraction
+        return [round(seats) for seats in found.seats]
+
+
+def _set_limits(level: Level, total: int, shares: int) -> None:
+    limits = level.spec.limits
+    level.nominal = math.ceil(total * level.spec.shares / shares) if shares else 0
+    lendable = round(level.nominal * limits.lendable_percent / 100)
+    percent = limits.borrowing_limit_percent
+    borrowing = total if percent is None else round(level.nominal * percent / 100)
+    level.lower, level.upper = level.nominal - lendable, level.nominal + borrowing

@@ -1,0 +1,143 @@
+"""apiserver_flowcontrol_*: kube-apiserver's metrics of API Priority and Fairness."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ktui.apiserver.metrics.exposition import CallbackMetric, Counter, Histogram, Labels, Metric
+
+if TYPE_CHECKING:
+    from ktui.flowcontrol.fair_queues import SeatRequest
+    from ktui.flowcontrol.levels import Level, Levels
+    from ktui.kube.flowcontrol import FlowSchema
+
+SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
+LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)
+SEATS = (1, 2, 4, 8, 16, 32, 64, 100)
+WATCHERS = (0, 1, 10, 100, 1000, 10000)
+LIMITS_SINCE, SEATS_SINCE, CONCURRENCY_UNTIL = 26, 28, 29
+
+
+class SchemaLabels:
+    """The labels of one flow schema in its level, made once: they are needed several times a request."""
+
+    __slots__ = ("bare", "executed", "regular", "rejected", "watching")
+
+    def __init__(self, level: str, schema: str) -> None:
+        self.bare: Labels = (("priority_level", level), ("flow_schema", schema))
+        self.executed: Labels = (*self.bare, ("execute", "true"))
+        self.rejected: Labels = (*self.bare, ("execute", "false"))
+        self.regular: Labels = (*self.bare, ("type", "regular"))
+        self.watching: Labels = (*self.bare, ("type", "watch"))
+
+
+class FlowMetrics:
+    """Counters and histograms of requests as they pass; gauges are read from the levels at each scrape."""
+
+    def __init__(self, levels: Levels) -> None:
+        self._levels = levels
+        self._labels: dict[tuple[str, str], SchemaLabels] = {}
+        self.rejected = Counter(_name("rejected_requests_total"), "Requests rejected, by reason.")
+        self.dispatched = Counter(_name("dispatched_requests_total"), "Requests that got their seats.")
+        self.crowded = Counter(
+            _name("request_dispatch_no_accommodation_total"), "Times that the next request was too wide."
+        )
+        self.waits = Histogram(_name("request_wait_duration_seconds"), "Time in a queue.", SECONDS)
+        self.executions = Histogram(
+            _name("request_execution_seconds"), "Time of execution; of a WATCH until it is live.", SECONDS
+        )
+        self.lengths = Histogram(
+            _name("request_queue_length_after_enqueue"),
+            "Length of the queue, as a request joins it.",
+            LENGTHS,
+        )
+        self.seats = Histogram(_name("work_estimated_seats"), "Estimated seats of requests.", SEATS)
+        self.watchers = Histogram(_name("watch_count_samples"), "Watchers of written objects.", WATCHERS)
+
+    def queued(self, level: Level, schema: FlowSchema, length: int) -> None:
+        self.lengths.observe(length, self.labels(level.name, schema.name).bare)
+
+    def watched(self, level: Level, schema: FlowSchema, watchers: int) -> None:
+        self.watchers.observe(watchers, self.labels(level.name, schema.name).bare)
+
+    def decided(
+        self, level: Level, schema: FlowSchema, request: SeatRequest, waited: float, reason: str
+    ) -> None:
+        """`reason` of its rejection; "": it executes."""
+        own = self.labels(level.name, schema.name)
+        self.seats.observe(request.seats, own.bare)
+        if not level.exempt:
+            self.waits.observe(waited, own.rejected if reason else own.executed)
+        if reason:
+            self.rejected.add(1, (*own.bare, ("reason", reason)))
+        else:
+            self.dispatched.add(1, own.bare)
+
+    def executed(self, level: Level, request: SeatRequest, seconds: float) -> None:
+        own = self.labels(level.name, request.schema.name)
+        self.executions.observe(seconds, own.watching if request.asked.verb == "watch" else own.regular)
+
+    def labels(self, level: str, schema: str) -> SchemaLabels:
+        found = self._labels.get((level, schema))
+        if found is None:
+            found = self._labels[(level, schema)] = SchemaLabels(level, schema)
+        return found
+
+    def metrics(self, minor: int) -> Iterator[Metric]:
+        """Those of kube-apiserver 1.`minor`."""
+        yield from (self.rejected, self.dispatched, self.crowded, self.waits, self.executions, self.lengths)
+        yield from (self.seats, self.watchers)
+        yield self._by_schema("current_executing_requests", "Requests executing.", executing=True)
+        yield self._by_schema("current_inqueue_requests", "Requests waiting.", executing=False)
+        if minor >= SEATS_SINCE:
+            yield self._by_schema("current_executing_seats", "Seats in use.", executing=True, seats=True)
+            yield self._by_schema("current_inqueue_seats", "Seats waited for.", executing=False, seats=True)
+        if minor <= CONCURRENCY_UNTIL:
+            yield self._by_level("request_concurrency_limit", "Nominal seats.", lambda lv: lv.nominal)
+            yield self._by_schema("request_concurrency_in_use", "Seats in use.", executing=True, seats=True)
+        if minor >= LIMITS_SINCE:
+            yield from self._of_borrowing()
+
+    def _of_borrowing(self) -> Iterator[Metric]:
+        by = self._by_level
+        yield by("nominal_limit_seats", "Seats by a level's shares.", lambda level: level.nominal)
+        yield by("lower_limit_seats", "Seats that a level never lends.", lambda level: level.lower)
+        yield by("upper_limit_seats", "The most seats, with borrowed ones.", lambda level: level.upper)
+        yield by("current_limit_seats", "Seats in force.", lambda level: level.current)
+        yield by("demand_seats_high_watermark", "Highest demand.", lambda level: level.demand.highest)
+        yield by("demand_seats_average", "Average demand.", lambda level: level.demand.average)
+        yield by("demand_seats_stdev", "Its standard deviation.", lambda level: level.demand.deviation)
+        yield by("demand_seats_smoothed", "Smoothed demand.", lambda level: level.smoothed)
+        yield by("target_seats", "The target of the allocation.", lambda level: level.target)
+        yield CallbackMetric(
+            _name("seat_fair_frac"),
+            "The fraction of its target that each level gets.",
+            lambda: [((), self._levels.fraction)],
+        )
+
+    def _by_level(self, name: str, about: str, value: Callable[[Level], float]) -> CallbackMetric:
+        def read() -> Iterator[tuple[Labels, float]]:
+            for level in self._levels.by_name.values():
+                yield (("priority_level", level.name),), value(level)
+
+        return CallbackMetric(_name(name), about, read)
+
+    def _by_schema(self, name: str, about: str, *, executing: bool, seats: bool = False) -> CallbackMetric:
+        """Of every level and schema that ever had a request, 0 included."""
+
+        def read() -> Iterator[tuple[Labels, float]]:
+            found: Tally[tuple[str, str]] = Tally()
+            for level in self._levels.by_name.values():
+                for _, _, request in level.queues.requests():
+                    if bool(request.started) == executing:
+                        found[(level.name, request.schema.name)] += request.seats if seats else 1
+            for key, own in [*self._labels.items()]:
+                yield own.bare, found[key]
+
+        return CallbackMetric(_name(name), about, read)
+
+
+def _name(rest: str) -> str:
+    return f"apiserver_flowcontrol_{rest}"
