@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.deadline import time_allowed, within
@@ -16,6 +17,7 @@ from ktui.apiserver.dispatch import (
     nothing_there,
     served_verb,
 )
+from ktui.apiserver.flow_control import REFUSED, Rejected
 from ktui.apiserver.http.request import BodyIncomplete
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, check_whole
@@ -24,13 +26,17 @@ from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, s
 from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
-from ktui.apiserver.verbs.seats import seats_of_any
+from ktui.apiserver.verbs.seats import seats_of
 from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import metered
-from ktui.telemetry.off_loop import compute, expect
+from ktui.telemetry.off_loop import compute, compute_large, expect
+
+if TYPE_CHECKING:
+    from ktui.kube.flowcontrol import PriorityLevel
+    from ktui.kube.requestinfo import RequestInfo
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +84,25 @@ class Api:
             call.finish()
             self._metrics.ended(call)
 
+    async def reject(self, call: Call, rejected: Rejected) -> None:
+        """429 of flow control, in plain text as upstream; reported like any other answer."""
+        self._resolve(call)
+        call.announce()
+        self._metrics.began(call)
+        call.error = f"{REFUSED.strip()} (flow control: {rejected.reason})"
+        try:
+            call.stamp()
+            await call.response.text(429, REFUSED)
+        finally:
+            call.turn.leave()
+            call.finish()
+            self._metrics.ended(call)
+
+    async def seats(self, info: RequestInfo, verb: str, query: str, level: PriorityLevel) -> int:
+        """The work estimate of a request."""
+        asked = self._server, info, verb, query, level
+        return seats_of(*asked) if len(query) < LONG_QUERY else await compute_large(seats_of, *asked)
+
     def _resolve(self, call: Call) -> StatusError | TextNotFound | None:
         """Find the resource first, so that telemetry can name it; errors are returned later."""
         if not call.info.is_resource or _of_components(call):
@@ -105,11 +130,9 @@ class Api:
             if call.resource is not None and call.verb in READ_VERBS and call.plan is None:
                 refusal = await compute(refusal_of, call)
                 call.planned(refusal, refusal.source.value)
-            call.meter.seats = call.meter.seats or await compute(seats_of_any, self._server, call)
             await self._fail(call, error)
         except TextNotFound:
             call.error = NOT_FOUND_TEXT.strip()
-            call.meter.seats = seats_of_any(self._server, call)
             call.stamp()
             await call.response.text(404, NOT_FOUND_TEXT)
         except BodyIncomplete:
@@ -159,7 +182,6 @@ class Api:
         document, media_type = found
         if media_type == JSON:
             check_whole(call.request.accept, routed=served_by_verb(call.request.path))
-        call.meter.seats = seats_of_any(self._server, call)
         call.stamp()
         if media_type == JSON:
             await send_negotiated(call.response, document, call.request, self._server.services.codec.messages)

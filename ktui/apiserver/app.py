@@ -14,12 +14,13 @@ from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.chain import ChainRecord, RequestLog
-from ktui.apiserver.deadline import time_allowed
+from ktui.apiserver.deadline import REQUEST_SECONDS, time_allowed
 from ktui.apiserver.dispatch import Handlers
+from ktui.apiserver.flow_control import REFUSED, FlowRequest, Rejected
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.identity import audit_id, flow_headers, flow_of
+from ktui.apiserver.identity import audit_id, flow_headers
 from ktui.apiserver.impersonation import impersonated
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -31,12 +32,13 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
 from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
-from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
+from ktui.contract import paths
+from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.golang.quoting import quote
-from ktui.kube.requestinfo import parse_path, request_verb
+from ktui.kube.requestinfo import attributes_of, name_asked, parse_path, request_verb, rules_verb
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
-from ktui.kube.users import described
+from ktui.kube.users import Requester, described
 from ktui.telemetry.memory import ConcurrentRequests, Footprint
 from ktui.telemetry.meter import Meter
 
@@ -139,19 +141,25 @@ class Application:
         try:
             if verb != "WATCH":
                 time_allowed(request, self._services.settings.behaviour.minor)
-            flow = await self._admit(record)
+            level = await self._admit(record)
+            if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
+                await self._api.serve(self._call(record, level))
+            else:
+                await self._serve_page(record)
         except StatusError as error:
             await self._fail(response, error, record)
-            return
-        if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
-            await self._api.serve(self._call(record, flow.level))
-        else:
-            await self._serve_page(record)
+        except Rejected as rejected:
+            await self._reject(rejected, record)
+        except Exception as error:  # a bug in the chain: its request gets a 500, the others are served
+            await self._broken(error, record)
+        finally:
+            if record.ticket is not None:
+                record.ticket.leave()
 
-    async def _admit(self, record: ChainRecord) -> FlowSchema:
-        """Authentication, impersonation, flow schema and authorization; StatusError 400, 401, 403."""
-        services, request, info = self._services, record.request, record.info
-        behaviour, authorizer = services.settings.behaviour, services.authorizer
+    async def _admit(self, record: ChainRecord) -> PriorityLevel:
+        """Authentication, impersonation, flow control and authorization; StatusError 400, 401, 403; Rejected."""
+        services, request = self._services, record.request
+        authorizer = services.authorizer
         try:
             record.who = who = await services.authenticator.identify(request)
             record.passed("authentication", described(who))
@@ -160,27 +168,58 @@ class Application:
             record.acting = acting = impersonated(authorizer, who, request)
             if acting is not who:
                 record.passed("impersonation", described(acting))
-            record.flow = flow = flow_of(acting, info, record.verb, behaviour.minor)
-            if flow_controlled(behaviour):
-                record.response.add_headers(flow_headers(flow))
-                record.passed("flow control", f"{flow.name}, level {flow.level.name}")
+            level = await self._enter(record, acting)
             authorize(authorizer, record)
             record.passed("authorization", (record.decision and record.decision.reason) or "allowed")
         except StatusError as error:
             if error.code != 401:
                 record.response.add_headers([NOSNIFF])
             raise
-        return flow
+        return level
+
+    async def _enter(self, record: ChainRecord, who: Requester) -> PriorityLevel:
+        """Classify the request, and wait for its seats; ktui's own pages need none. Rejected."""
+        request, info, verb = record.request, record.info, record.verb
+        control, behaviour = self._services.flow_control, self._services.settings.behaviour
+        asked = attributes_of(info, rules_verb(info, verb))
+        record.flow = flow = control.classify(who, asked, behaviour.minor)
+        controlled = flow_controlled(behaviour)
+        if controlled:
+            record.response.add_headers(flow_headers(flow))
+        if not info.is_resource and request.path.startswith(paths.OWN):
+            return flow.level
+        seats = await self._api.seats(info, verb, request.query, flow.level)
+        watch = verb == "WATCH"
+        patience = (REQUEST_SECONDS if watch else time_allowed(request, behaviour.minor)) / 4.0
+        name = name_asked(verb, request.query) if watch else ""
+        wanted = FlowRequest(flow, who, asked, seats, patience, behaviour, name, request.path)
+        record.ticket = ticket = await control.enter(wanted)
+        if controlled:
+            waited = f", queued {ticket.waited * 1000.0:.1f} ms for its seats" if ticket.waited else ""
+            record.passed("flow control", f"{flow.name}, level {flow.level.name}{waited}")
+        return flow.level
+
+    async def _reject(self, rejected: Rejected, record: ChainRecord) -> None:
+        """429 of flow control, in plain text as upstream."""
+        record.response.add_headers([("retry-after", str(rejected.retry_after))])
+        assert record.flow is not None
+        if record.info.is_resource:
+            await self._api.reject(self._call(record, record.flow.level), rejected)
+        else:
+            await record.response.text(429, REFUSED)
 
     def _call(self, record: ChainRecord, level: PriorityLevel) -> Call:
         record.meter = meter = Meter(request_id=next(self._ids), footprint=Footprint())
         turn, behaviour = self._concurrent.arrive(), self._services.settings.behaviour
         bus = self._services.bus
         assert record.acting is not None
-        return Call(
+        call = Call(
             record.request, record.response, record.info, record.verb, behaviour, bus, meter, level, turn,
             record.acting, record,
         )  # fmt: skip
+        if record.ticket is not None:
+            call.take(record.ticket)
+        return call
 
     async def _serve_page(self, record: ChainRecord) -> None:
         request, response = record.request, record.response
@@ -199,10 +238,13 @@ class Application:
             log_refusal(request, body_incomplete())
             await self._fail(response, body_incomplete(), record)
         except Exception as error:  # a bug in a page: its request gets a 500, the others are served
-            record.panicked = f"{type(error).__name__}: {error}"
-            log.exception("%s %s failed", request.method, request.path)
-            if not response.started:
-                await self._fail(response, internal_error("the server log has the details"), record)
+            await self._broken(error, record)
+
+    async def _broken(self, error: Exception, record: ChainRecord) -> None:
+        record.panicked = f"{type(error).__name__}: {error}"
+        log.exception("%s %s failed", record.request.method, record.request.path)
+        if not record.response.started:
+            await self._fail(record.response, internal_error("the server log has the details"), record)
 
     async def _refuse(self, response: Response, error: StatusError, request: Request) -> None:
         """Answer a request that no client of the Kubernetes API sends, and log it."""

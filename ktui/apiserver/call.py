@@ -21,6 +21,7 @@ from ktui.telemetry.paused_gc import COLLECTOR
 
 if TYPE_CHECKING:
     from ktui.apiserver.chain import ChainRecord
+    from ktui.apiserver.flow_control import FlowTicket
     from ktui.apiserver.large_requests import LargeRequests
     from ktui.kube.flowcontrol import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 MAX_ACCEPT = 256
 MAX_TEXT = 2000
+SHOWN_WAIT = 0.0005  # seconds: less is no wait in a queue
 WRITE_REASON_ID = "write"
 WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 
@@ -62,6 +64,7 @@ class Call:
     rv: str = ""
     started: float = field(default_factory=time.perf_counter)
     large_requests: LargeRequests | None = None  # of a large request, until its response begins
+    ticket: FlowTicket | None = None
     _pauses_collector: bool = False
     begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: the events sent until it began
 
@@ -72,6 +75,19 @@ class Call:
     @property
     def resource_id(self) -> str:
         return self.resource.id if self.resource is not None else ""
+
+    def take(self, ticket: FlowTicket) -> None:
+        """The request has its seats: the time that it waited for them is part of its own."""
+        self.ticket = ticket
+        self.meter.seats = ticket.seats
+        if ticket.waited >= SHOWN_WAIT:
+            self.started -= ticket.waited
+            self.meter.add_phase("seats", ticket.waited * 1000.0)
+
+    def initialized(self) -> None:
+        """A WATCH has sent its initial events: it gives back its seats."""
+        if self.ticket is not None:
+            self.ticket.initialized()
 
     def announce(self) -> None:
         """Publish that the request has started."""

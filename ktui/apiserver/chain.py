@@ -14,6 +14,7 @@ from ktui.kube.users import Requester
 
 if TYPE_CHECKING:
     from ktui.apiserver.http.response import Response
+    from ktui.apiserver.flow_control import FlowTicket
     from ktui.kube.flowcontrol import FlowSchema
     from ktui.telemetry.meter import Meter
 
@@ -67,6 +68,7 @@ class ChainRecord:
     status: dict[str, Any] | None = None
     sent: Mapping[str, Any] = field(default_factory=dict)
     panicked: str = ""
+    ticket: FlowTicket | None = None
     meter: Meter | None = None
     stages: list[ChainStage] = field(default_factory=list)
     received: float = field(default_factory=time.time)

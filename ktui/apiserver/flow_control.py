@@ -48,10 +48,16 @@ class FlowTicket(Protocol):
     `final_seats` are held for `additional_latency` seconds after it, for the work of its watchers.
     """
 
-    seats: int
-    final_seats: int
-    additional_latency: float
     waited: float
+
+    @property
+    def seats(self) -> int: ...
+
+    @property
+    def final_seats(self) -> int: ...
+
+    @property
+    def additional_latency(self) -> float: ...
 
     def initialized(self) -> None:
         """A WATCH has sent its initial events: it gives back its seats."""

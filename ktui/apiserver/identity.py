@@ -6,9 +6,7 @@ import uuid
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Headers
-from ktui.kube.flowcontrol import FlowSchema, classify
-from ktui.kube.requestinfo import RequestInfo, attributes_of, rules_verb
-from ktui.kube.users import Requester
+from ktui.kube.flowcontrol import FlowSchema
 
 # kube-apiserver: a client's own Audit-ID is kept up to this length.
 MAX_AUDIT_ID = 64
@@ -17,11 +15,6 @@ MAX_AUDIT_ID = 64
 def audit_id(request: Request) -> str:
     """The client's own Audit-ID, or a new one."""
     return request.headers.get("audit-id", "")[:MAX_AUDIT_ID] or str(uuid.uuid4())
-
-
-def flow_of(who: Requester, info: RequestInfo, verb: str, minor: int) -> FlowSchema:
-    """The flow schema of the request."""
-    return classify(who, attributes_of(info, rules_verb(info, verb)), minor)
 
 
 def flow_headers(flow: FlowSchema) -> Headers:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from ktui.apiserver.flow_control import FlowControl, Unlimited
 from ktui.contract.events import ServerInfo
 from ktui.contract.faults import Fault
 from ktui.telemetry.bus import Bus
@@ -60,6 +61,7 @@ class Services:
     codec: StoredCodec
     authenticator: Authenticator
     authorizer: Authorizer
+    flow_control: FlowControl = field(default_factory=Unlimited)
     event_ttl: int = 3600
     service_cluster_ip_range: str = "10.32.0.0/16"
     faults: Faults | None = None

@@ -53,6 +53,7 @@ class CacheWatch:
         closed: Callable[[], None] = lambda: None,
     ) -> None:
         self.delivered = 0
+        self.on_live: Callable[[], None] = lambda: None  # called once the initial events are out
         self._closed = closed
         self._feed = feed
         self._watcher = watcher
@@ -110,6 +111,7 @@ class CacheWatch:
         if self._watcher.closed:
             return
         self._feed.dispatcher.watchers.add(self._watcher)
+        self.on_live()
         if self._bookmark is not None:
             make = self._bookmark
             self._feed.clock.add(self._watcher, self._deadline, lambda rv: make(rv, False))
@@ -167,6 +169,7 @@ class ErrorStream:
 
     def __init__(self, event: OutEvent) -> None:
         self.delivered = 0
+        self.on_live: Callable[[], None] = lambda: None
         self.cause = ""
         self._event = event
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from ktui.cacher import events
@@ -48,6 +48,7 @@ class EtcdWatch:
         timeout: float | None = None,
     ) -> None:
         self.delivered = 0
+        self.on_live: Callable[[], None] = lambda: None  # called once the initial events are out
         self.bookmarks = 0
         self.cause = ""
         self.capacity = OUTGOING
@@ -118,6 +119,7 @@ class EtcdWatch:
         elif since == 0:
             since = await self._store.probe()
         self.live = True
+        self.on_live()
         await self._follow(since)
 
     async def _follow(self, since: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -74,8 +74,10 @@ class WatchEvents(Protocol):
     """A WATCH's events, until `close`, its timeout, or an end by the server.
 
     `buffered` of `capacity` events wait for the client (`capacity` 0: never any); `live` says
-    that the initial and the missed events have been sent.
+    that the initial and the missed events have been sent; `on_live` is called then.
     """
+
+    on_live: Callable[[], None]
 
     @property
     def delivered(self) -> int: ...

@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 
 ROOT = "/ktui/v1"
 TELEMETRY = "/telemetry"
+OWN = ("/ktui/", TELEMETRY)  # everything else is kube-apiserver's
 INFO = f"{ROOT}/info"
 PRESENT = f"{ROOT}/present"
 BEHAVIOUR = f"{ROOT}/behaviour"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ktui.core.state import RequestRow
 
 # In the order of processing; others follow as the server names them.
-_PHASES = ("queue", "wait", "etcd", "read", "decode", "filter", "encode", "send")
+_PHASES = ("seats", "queue", "wait", "etcd", "read", "decode", "filter", "encode", "send")
 OTHER = "other"  # time outside all phases
 
 

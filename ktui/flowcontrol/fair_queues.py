@@ -9,6 +9,7 @@ EXPECTED_SECONDS; its queue's account is corrected when it ends.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -107,7 +108,7 @@ class FairQueues:
         self.demand = DemandIntegrator(clock())
         self.waiting = self.executing = self.seats_in_use = self.seats_waiting = 0
         self.dispatched = self.rejected = self.cancelled = 0
-        self.unaccommodated: Callable[[SeatRequest], None] = lambda request: None
+        self.crowded: Counter[str] = Counter()  # times that the next request was too wide, by its schema
         self._filled: dict[FairQueue, None] = {}  # that have waiting requests
         self._busy = 0  # queues
         self._r = 0.0
@@ -246,7 +247,7 @@ class FairQueues:
         queue = self._next() if len(self._filled) > 1 else next(iter(self._filled))
         request = queue.oldest
         if not self._accommodates(request.seats):
-            self.unaccommodated(request)
+            self.crowded[request.schema.name] += 1
             return False
         self._robin = queue.index
         self._unqueue(request, queue)

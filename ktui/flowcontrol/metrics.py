@@ -41,9 +41,6 @@ class FlowMetrics:
         self._labels: dict[tuple[str, str], SchemaLabels] = {}
         self.rejected = Counter(_name("rejected_requests_total"), "Requests rejected, by reason.")
         self.dispatched = Counter(_name("dispatched_requests_total"), "Requests that got their seats.")
-        self.crowded = Counter(
-            _name("request_dispatch_no_accommodation_total"), "Times that the next request was too wide."
-        )
         self.waits = Histogram(_name("request_wait_duration_seconds"), "Time in a queue.", SECONDS)
         self.executions = Histogram(
             _name("request_execution_seconds"), "Time of execution; of a WATCH until it is live.", SECONDS
@@ -87,8 +84,14 @@ class FlowMetrics:
 
     def metrics(self, minor: int) -> Iterator[Metric]:
         """Those of kube-apiserver 1.`minor`."""
-        yield from (self.rejected, self.dispatched, self.crowded, self.waits, self.executions, self.lengths)
+        yield from (self.rejected, self.dispatched, self.waits, self.executions, self.lengths)
         yield from (self.seats, self.watchers)
+        yield CallbackMetric(
+            _name("request_dispatch_no_accommodation_total"),
+            "Times that the next request was too wide.",
+            self._crowded,
+            Counter.kind,
+        )
         yield self._by_schema("current_executing_requests", "Requests executing.", executing=True)
         yield self._by_schema("current_inqueue_requests", "Requests waiting.", executing=False)
         if minor >= SEATS_SINCE:
@@ -99,6 +102,11 @@ class FlowMetrics:
             yield self._by_schema("request_concurrency_in_use", "Seats in use.", executing=True, seats=True)
         if minor >= LIMITS_SINCE:
             yield from self._of_borrowing()
+
+    def _crowded(self) -> Iterator[tuple[Labels, float]]:
+        for level in self._levels.by_name.values():
+            for schema, times in level.queues.crowded.items():
+                yield self.labels(level.name, schema).bare, times
 
     def _of_borrowing(self) -> Iterator[Metric]:
         by = self._by_level

@@ -38,7 +38,6 @@ async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, S
     form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
-    call.meter.seats = 1
     return form, await read_body(server, call)
 
 

@@ -20,7 +20,6 @@ Obj = dict[str, Any]
 async def sent_review(server: Server, call: Call, resource: Resource) -> tuple[Form, Obj]:
     """The form of the answer, and what the client sent; StatusError 400, 406, 413, 415."""
     form = negotiate(call.request.accept, custom=False, pretty=call.request.wants_pretty)
-    call.meter.seats = 1
     write_options(call.request, "CreateOptions")
     body = await request_body.read_body(server, call)
     review = await compute(request_body.sent_document, server, body, resource.api_version, resource.kind)

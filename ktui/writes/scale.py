@@ -29,7 +29,6 @@ Obj = dict[str, Any]
 async def get(server: Server, call: Call, resource: Resource) -> None:
     form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     options = parse_get_options(call.request.query)
-    call.meter.seats = 1
     answer = await server.cacher(resource).get(
         call.info.namespace or None, call.info.name, options.resource_version
     )

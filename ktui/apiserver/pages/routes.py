@@ -143,6 +143,7 @@ class Pages:
             *cache_metrics(self._services.registry, behaviour),
             *self._etcd_metrics.metrics(),
             *process_metrics(),
+            *self._services.flow_control.metrics(behaviour),
         ]
         slices, pieces = Slices(), []
         for piece in render(metrics):

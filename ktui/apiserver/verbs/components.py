@@ -59,7 +59,6 @@ class Component:
 
 async def handle(server: Server, call: Call) -> None:
     """GET of one, LIST of all; StatusError 404, 405, 406."""
-    call.meter.seats = 1
     assert RESOURCE is not None
     if call.verb == "WATCH":
         raise method_not_supported(RESOURCE, "watch")

@@ -18,7 +18,6 @@ from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.negotiation import YAML, Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.message_list import message_chunks
-from ktui.apiserver.verbs.seats import seats_of_list
 from ktui.apiserver.verbs.selecting import selection_of
 from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options
@@ -44,7 +43,6 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     selectors = await compute(read_list, options, call.behaviour, resource)
     selection = selection_of(*selectors, call.info)
     cacher = server.cacher(resource)
-    call.meter.seats = seats_of_list(server, call, cacher, options, selection)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))
     # A form that does not apply is detected after the read, as upstream.
     include = call.request.parameter("includeObject")

@@ -12,7 +12,6 @@ from ktui.apiserver.forms.base import EventForm, UnfitEventError
 from ktui.apiserver.forms.choose import event_form
 from ktui.apiserver.negotiation import JSON, negotiate
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs.seats import seats_of_watch
 from ktui.apiserver.verbs.selecting import selection_of
 from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.events import OutEvent
@@ -43,7 +42,6 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     include = call.request.parameter("includeObject")
     renderer = event_form(form, resource, server.services.codec, include=include)
     cacher = server.cacher(resource)
-    call.meter.seats = seats_of_watch(server, call, cacher, asked, selection)
     lasts = watch_timeout(options)
     answer = await cacher.watch(
         WatchRequest(
@@ -59,6 +57,9 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     call.planned(answer.plan, answer.route)
     opened = _opened(call, asked, form.target, answer.route, lasts)
     watch = server.watches.add(opened, answer, call.meter, call.begun)
+    answer.stream.on_live = call.initialized
+    if answer.stream.live:
+        call.initialized()
     try:
         media_type = form.media_type if form.media_type == JSON else f"{form.media_type};stream=watch"
         await _stream(call, watch, renderer, lasts, media_type)

@@ -21,7 +21,7 @@ _OF_TRIAL = {
     Verdict.MIXED: "bold $warning",
     Verdict.COSTS_MORE: "bold $warning",
 }
-_PHASES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
+_PHASES = ("seats", "queue", "wait", "etcd", "decode", "filter", "encode", "send")
 
 
 def detail_content(result: LabResult, width: int, height: int) -> Content:

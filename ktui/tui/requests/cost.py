@@ -20,7 +20,13 @@ _BYTES = {"etcd keys": "received", "scanned": "parsed", "matched": "encoded", "r
 _WORD = 9  # cells of such a word and the blank before it
 _LEAST_TRACK = 18
 # Phases that wait for others stand out from those that work.
-_STYLES = {"wait": "$route-wait", "etcd": "$route-etcd", "queue": "$route-wait", OTHER: "$ink-faint"}
+_STYLES = {
+    "wait": "$route-wait",
+    "etcd": "$route-etcd",
+    "queue": "$route-wait",
+    "seats": "$route-wait",
+    OTHER: "$ink-faint",
+}
 
 
 def waterfall_content(row: RequestRow | None, width: int, height: int) -> Content:
