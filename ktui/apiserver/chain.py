@@ -13,8 +13,8 @@ from ktui.kube.requestinfo import RequestAttributes, RequestInfo
 from ktui.kube.users import Requester
 
 if TYPE_CHECKING:
-    from ktui.apiserver.http.response import Response
     from ktui.apiserver.flow_control import FlowTicket
+    from ktui.apiserver.http.response import Response
     from ktui.kube.flowcontrol import FlowSchema
     from ktui.telemetry.meter import Meter
 

@@ -40,6 +40,7 @@ class FlowRequest:
     patience: float
     behaviour: Behaviour
     name: str = ""
+    path: str = ""
 
 
 class FlowTicket(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ktui.kube.versions import Behaviour, behaviour_of
+from ktui.kube.versions import Behaviour, behaviour_of, with_gate
 
 
 @dataclass(slots=True)
@@ -14,6 +14,7 @@ class Settings:
     `progress`: etcd's progress notifications can be trusted (or are assumed to be).
     `confirm_progress`: trust a notification only after a second one, for
     etcds before 3.4.31 and 3.5.13, whose notifications overtake events (see progress_confirmation.py).
+    `priority_and_fairness` False is `--enable-priority-and-fairness=false`, whatever the version.
     `check_consistency`: caches may be compared with etcd periodically, which reads all of it.
     `watch_cache` False is `--watch-cache=false`: every read goes to etcd.
     """
@@ -23,3 +24,13 @@ class Settings:
     confirm_progress: bool = True
     watch_cache: bool = True
     check_consistency: bool = False
+    priority_and_fairness: bool = True
+
+    def __post_init__(self) -> None:
+        self.use(self.behaviour)
+
+    def use(self, behaviour: Behaviour) -> None:
+        """Serve as this version from the next request on."""
+        if not self.priority_and_fairness:
+            behaviour = with_gate(behaviour, "APIPriorityAndFairness", on=False)
+        self.behaviour = behaviour

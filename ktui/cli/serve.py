@@ -97,6 +97,22 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default="10.32.0.0/16",
         help="where services get their cluster IPs, unless etcd has a ServiceCIDR (default: 10.32.0.0/16)",
     )
+    flow = parser.add_argument_group("flow control")
+    for kind, name, seats in (("reads", "requests", 400), ("writes", "mutating-requests", 200)):
+        flow.add_argument(
+            f"--max-{name}-inflight",
+            metavar="N",
+            type=int,
+            default=seats,
+            help=f"{kind} in flight; both numbers together are the seats of priority levels "
+            "(default %(default)s)",
+        )
+    flow.add_argument(
+        "--enable-priority-and-fairness",
+        choices=["true", "false"],
+        default="true",
+        help="false: no priority levels; what exceeds the numbers in flight is rejected",
+    )
     add_source_arguments(parser)
     add_behaviour_arguments(parser)
     parser.add_argument("--demo", action="store_true", help="fill the embedded etcd with a demo cluster")

@@ -152,7 +152,7 @@ class PriorityAndFairness:
             self.counted.queued(level, schema, len(wanted.queue.waiting))
         if not reason and not wanted.started:
             reason = await self._wait(level, wanted, request.patience)
-        waited = self._clock() - wanted.arrived
+        waited = (wanted.started or self._clock()) - wanted.arrived
         self.counted.decided(level, schema, wanted, waited, reason)
         if reason:
             raise self._rejected(level, request, reason)
@@ -196,15 +196,16 @@ class PriorityAndFairness:
         mutating = asked.resource and asked.verb not in READS
         exempt = asked.subresource == "token" and asked.resource == "serviceaccounts"
         if not mutating or exempt or minor < WATCHERS_COUNT_SINCE:
-            return SeatRequest(schema, request.who, asked, request.seats)
+            return SeatRequest(schema, request.who, asked, request.seats, path=request.path)
         watchers = self._watchers(asked)
         self.counted.watched(level, schema, watchers)
         if watchers < WATCHES_PER_SEAT:
-            return SeatRequest(schema, request.who, asked, 1)
+            return SeatRequest(schema, request.who, asked, 1, path=request.path)
         seats = -(-watchers // WATCHES_PER_SEAT)
         most = min(MOST_MUTATING_SEATS, schema.level.max_seats or MOST_MUTATING_SEATS)
         capped = min(seats, most)
-        return SeatRequest(schema, request.who, asked, 1, capped, seats * EVENT_SECONDS / capped)
+        latency = seats * EVENT_SECONDS / capped
+        return SeatRequest(schema, request.who, asked, 1, capped, latency, request.path)
 
     def _watchers(self, asked: RequestAttributes) -> int:
         resource = (asked.group, asked.resource)

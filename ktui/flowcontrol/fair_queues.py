@@ -38,7 +38,7 @@ class SeatRequest:
 
     __slots__ = (
         "additional_latency", "arrived", "arrived_r", "asked", "dispatched", "final_seats", "flow",
-        "initial_seats", "queue", "schema", "seats", "started", "who", "work",
+        "initial_seats", "path", "queue", "schema", "seats", "started", "who", "work",
     )  # fmt: skip
 
     def __init__(
@@ -49,10 +49,12 @@ class SeatRequest:
         seats: int,
         final_seats: int = 0,
         additional_latency: float = 0.0,
+        path: str = "",
     ) -> None:
         self.schema = schema
         self.who = who
         self.asked = asked
+        self.path = path
         self.flow = ""
         self.initial_seats = seats
         self.final_seats = final_seats

@@ -10,12 +10,12 @@ from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events.live import FlowConfig, LiveServer
+from ktui.contract.flow_config import flow_config
+from ktui.contract.flow_config import paths as flow_paths
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.live.access import Refusals
 from ktui.live.figures import ScrapePage
-from ktui.live.flow_config import flow_config
-from ktui.live.flow_config import paths as flow_paths
 from ktui.live.replica_connection import TEXT, ReplicaConnection
 
 MOST_CHECKS = 50  # failed readiness checks that are named

@@ -37,7 +37,7 @@ class SettingsPages:
                 body = await request.body(MAX_BODY)
             check_nesting(body)
             wanted = msgspec.json.decode(body, type=Rules)
-            self._services.settings.behaviour = behaviour_of(wanted.kube_version, wanted.feature_gates)
+            self._services.settings.use(behaviour_of(wanted.kube_version, wanted.feature_gates))
         except BodyTooLarge:
             raise request_entity_too_large(f"limit is {MAX_BODY}") from None
         except (DocumentError, msgspec.DecodeError, BehaviourError) as error:

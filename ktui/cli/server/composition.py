@@ -23,6 +23,7 @@ from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
 from ktui.cli.server.facts import Facts
 from ktui.cli.server.faults import FaultInjector
+from ktui.cli.server.flow import ServerFlow
 from ktui.cli.server.heap import trim_when_quiet
 from ktui.cli.server.log_telemetry import log_telemetry
 from ktui.cli.server.record import record
@@ -69,6 +70,7 @@ class Composition:
         self._http: HttpServer | None = None
         self._chain: RequestChain | None = None
         self._request_logs: RequestLogFiles | None = None
+        self._flow: ServerFlow | None = None
         self._codec = StoredCodec()
         self._definitions: DefinitionController | None = None
         self._stop = asyncio.Event()
@@ -97,8 +99,10 @@ class Composition:
         browser = EtcdBrowser(client, self._source.prefix, resource_at, gentle=not self._owned)
         self._chain = self._make_chain(registry)
         await self._chain.start(writable=not client.read_only)
-        services = self._services(client, settings, registry, browser, self._chain)
-        app = build_app(services, WRITES | self._chain.handlers)
+        self._flow = flow = self._make_flow(registry, settings)
+        await flow.start(writable=self._owned and not client.read_only)
+        services = self._services(client, settings, registry, browser, self._chain, flow)
+        app = build_app(services, WRITES | self._chain.handlers | flow.handlers)
         self._http = HttpServer(app, self._args.listen, self._tls(), self._supervisor)
         await self._http.start()
         await self._bootstrap(client, registry)
@@ -151,6 +155,8 @@ class Composition:
             await self._http.stop()
         if self._request_logs is not None:
             await self._request_logs.stop()
+        if self._flow is not None:
+            await self._flow.stop()
         if self._chain is not None:
             await self._chain.stop()
         if self._definitions is not None:
@@ -181,6 +187,7 @@ class Composition:
             confirm_progress=not trusted,
             watch_cache=self._args.watch_cache,
             check_consistency=self._owned,
+            priority_and_fairness=self._args.enable_priority_and_fairness == "true",
         )
 
     def _make_registry(self, client: EtcdClient, settings: Settings) -> Registry:
@@ -200,6 +207,7 @@ class Composition:
         registry: Registry,
         browser: EtcdBrowser,
         chain: RequestChain,
+        flow: ServerFlow,
     ) -> Services:
         return Services(
             registry=registry,
@@ -211,6 +219,7 @@ class Composition:
             authenticator=chain.authenticator,
             authorizer=chain.authorizer,
             service_cluster_ip_range=self._config.service_range,
+            flow_control=flow.controller,
             faults=self._faults,
             request_logs=self._request_logs.logs if self._request_logs is not None else (),
         )
@@ -220,6 +229,11 @@ class Composition:
         key = None if tls is None else load_key(tls)
         config = self._config
         return make_chain(registry, config.token, config.users, mode=self._args.authorization_mode, key=key)
+
+    def _make_flow(self, registry: Registry, settings: Settings) -> ServerFlow:
+        args = self._args
+        limits = args.max_requests_inflight, args.max_mutating_requests_inflight
+        return ServerFlow(registry, settings, self._bus, *limits, follows=self._owned)
 
     def _tls(self) -> TlsFiles | None:
         if self._args.insecure_http:

@@ -47,6 +47,11 @@ class ServeConfig:
         host, _ = split_listen(args.listen)
         if args.insecure_http and not is_loopback(host):
             raise ValueError(f"--insecure-http requires a loopback address, and {host} is not one")
+        inflight = args.max_requests_inflight, args.max_mutating_requests_inflight
+        if min(inflight) < 0 or not any(inflight):
+            raise ValueError(
+                "--max-requests-inflight and --max-mutating-requests-inflight are not negative, nor both 0"
+            )
         behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
         token = (
             None

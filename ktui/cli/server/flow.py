@@ -1,0 +1,79 @@
+"""Flow control of a server: its limits, its stored configuration, its pages and its telemetry."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from ktui.apiserver.dispatch import Handlers
+from ktui.cacher.registry import Registry
+from ktui.cacher.settings import Settings
+from ktui.cli.logs import log_of
+from ktui.flowcontrol.controller import PriorityAndFairness
+from ktui.flowcontrol.dumps import pages
+from ktui.flowcontrol.levels import ADJUSTMENT_SECONDS
+from ktui.flowcontrol.stored import StoredFlowConfig
+from ktui.flowcontrol.telemetry import FlowReporter
+from ktui.supervision import stop
+from ktui.telemetry.bus import Bus
+
+log = log_of(__name__)
+
+SYNC_SECONDS = 5.0
+
+
+class ServerFlow:
+    """`follows`: the stored FlowSchemas and PriorityLevelConfigurations are in force, else upstream's own."""
+
+    def __init__(
+        self, registry: Registry, settings: Settings, bus: Bus, reads: int, writes: int, *, follows: bool
+    ) -> None:
+        self._registry = registry
+        self._settings = settings
+        self.controller = PriorityAndFairness(reads, writes)
+        self._stored: StoredFlowConfig | None = None
+        if follows:
+            self._stored = StoredFlowConfig(registry, settings, self.controller)
+        self._reporter = FlowReporter(bus, settings, self.controller, self._present)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def handlers(self) -> Handlers:
+        return Handlers(pages=pages(self.controller, self._settings, time.monotonic))
+
+    async def start(self, *, writable: bool) -> None:
+        """Create upstream's objects if etcd may be written, and wait until all have been read.
+
+        A slow etcd is not waited for.
+        """
+        start = self._registry.supervisor.start
+        self._tasks.append(start("the report of flow control", self._reporter.run))
+        self._tasks.append(start("the adjustment of priority levels", self._adjust))
+        if self._stored is None:
+            return
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                if writable:
+                    await self._stored.ensure()
+                self._stored.start(writable=writable)
+                await self._stored.synced.wait()
+        except TimeoutError:
+            log.warning("flow schemas are still being read: until then kube-apiserver's own are in force")
+        except ExceptionGroup as error:
+            log.warning("flow schemas could not be created: %s", error.exceptions[0])
+            self._stored.start(writable=False)
+
+    async def stop(self) -> None:
+        await stop(*self._tasks)
+        self._tasks.clear()
+        if self._stored is not None:
+            await self._stored.stop()
+
+    def _present(self) -> tuple[list[Any], list[Any]]:
+        return self._stored.stored if self._stored is not None else ([], [])
+
+    async def _adjust(self) -> None:
+        while True:
+            await asyncio.sleep(ADJUSTMENT_SECONDS)
+            self.controller.levels.adjust()
