@@ -157,7 +157,7 @@ class Application:
                 record.ticket.leave()
 
     async def _admit(self, record: ChainRecord) -> PriorityLevel:
-        """Authentication, impersonation, flow control and authorization; StatusError 400, 401, 403; Rejected."""
+        """Authentication, impersonation, flow control, authorization; StatusError 400, 401, 403; Rejected."""
         services, request = self._services, record.request
         authorizer = services.authorizer
         try:

@@ -32,9 +32,9 @@ class ServerFlow:
         self._registry = registry
         self._settings = settings
         self.controller = PriorityAndFairness(reads, writes)
-        self._stored: StoredFlowConfig | None = None
+        self.stored: StoredFlowConfig | None = None
         if follows:
-            self._stored = StoredFlowConfig(registry, settings, self.controller)
+            self.stored = StoredFlowConfig(registry, settings, self.controller)
         self._reporter = FlowReporter(bus, settings, self.controller, self._present)
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -50,28 +50,28 @@ class ServerFlow:
         start = self._registry.supervisor.start
         self._tasks.append(start("the report of flow control", self._reporter.run))
         self._tasks.append(start("the adjustment of priority levels", self._adjust))
-        if self._stored is None:
+        if self.stored is None:
             return
         try:
             async with asyncio.timeout(SYNC_SECONDS):
                 if writable:
-                    await self._stored.ensure()
-                self._stored.start(writable=writable)
-                await self._stored.synced.wait()
+                    await self.stored.ensure()
+                self.stored.start(writable=writable)
+                await self.stored.synced.wait()
         except TimeoutError:
             log.warning("flow schemas are still being read: until then kube-apiserver's own are in force")
         except ExceptionGroup as error:
             log.warning("flow schemas could not be created: %s", error.exceptions[0])
-            self._stored.start(writable=False)
+            self.stored.start(writable=False)
 
     async def stop(self) -> None:
         await stop(*self._tasks)
         self._tasks.clear()
-        if self._stored is not None:
-            await self._stored.stop()
+        if self.stored is not None:
+            await self.stored.stop()
 
     def _present(self) -> tuple[list[Any], list[Any]]:
-        return self._stored.stored if self._stored is not None else ([], [])
+        return self.stored.stored if self.stored is not None else ([], [])
 
     async def _adjust(self) -> None:
         while True:

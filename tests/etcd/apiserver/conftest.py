@@ -15,12 +15,14 @@ import pytest
 from ktui.apiserver.app import build_app
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.chain import RequestLog
+from ktui.apiserver.flow_control import Unlimited
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.services import Services
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.server.chain import ALWAYS_ALLOW, make_chain
+from ktui.cli.server.flow import ServerFlow
 from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.kube.resources import BUILTIN, Resource
@@ -68,9 +70,16 @@ class Api:
     """A running server and a client that is let in."""
 
     def __init__(
-        self, server: HttpServer, services: Services, catalog: Catalog, facts: Facts, http: httpx.AsyncClient
+        self,
+        server: HttpServer,
+        services: Services,
+        catalog: Catalog,
+        facts: Facts,
+        http: httpx.AsyncClient,
+        flow: ServerFlow,
     ) -> None:
         self.server = server
+        self.flow = flow
         self.catalog = catalog
         self.services = services
         self.facts = facts
@@ -123,8 +132,11 @@ async def running(
     users: Mapping[str, Requester] | None = None,
     mode: str = ALWAYS_ALLOW,
     request_logs: Sequence[RequestLog] = (),
+    seats: int = 0,
+    settings: Settings | None = None,
 ) -> AsyncIterator[Api]:
-    bus, settings, leases = Bus(), Settings(), Leases(client)
+    """`seats` of priority levels; 0: no flow control."""
+    bus, settings, leases = Bus(), settings or Settings(), Leases(client)
     facts = Facts(client, prefix)
 
     def make_store(resource: Resource) -> Store:
@@ -134,6 +146,9 @@ async def running(
     browser = EtcdBrowser(client, prefix)
     chain = make_chain(registry, token, users, mode=mode)
     await chain.start(writable=True)
+    flow = ServerFlow(registry, settings, bus, seats, 0, follows=True)
+    if seats:
+        await flow.start(writable=True)
     services = Services(
         registry,
         settings,
@@ -143,9 +158,10 @@ async def running(
         StoredCodec(),
         chain.authenticator,
         chain.authorizer,
+        flow_control=flow.controller if seats else Unlimited(),
         request_logs=request_logs,
     )
-    app = build_app(services, WRITES | chain.handlers)
+    app = build_app(services, WRITES | chain.handlers | flow.handlers)
     server = HttpServer(app, "127.0.0.1:0")
     await server.start()
     definitions = DefinitionController(registry)
@@ -155,9 +171,10 @@ async def running(
         async with httpx.AsyncClient(
             base_url=server.url, headers=headers, timeout=60, trust_env=False
         ) as http:
-            yield Api(server, services, app.catalog, facts, http)
+            yield Api(server, services, app.catalog, facts, http, flow)
     finally:
         await server.stop()
+        await flow.stop()
         await chain.stop()
         await definitions.stop()
         await registry.close()

@@ -1,0 +1,311 @@
+"""Flow control over a real server: stored configuration, queues, 429, and a storm beside leader election."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from ktui.cacher.settings import Settings
+from ktui.contract.events import FlowConfig, LevelScrape, RequestFinished, RequestsDump
+from ktui.etcd.client import EtcdClient
+from ktui.kube.users import Requester, requester_of
+from ktui.kube.versions import behaviour_of
+from tests.etcd.apiserver.conftest import Api, running
+from tests.etcd.apiserver.told import Told
+
+pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
+
+FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1"
+DUMPS = "/debug/api_priority_and_fairness"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+TOO_MANY = "Too many requests, please try again later.\n"
+USERS: Mapping[str, Requester] = {
+    "storm": requester_of("system:serviceaccount:shop:storm"),
+    "jane": requester_of("jane"),
+    "scheduler": requester_of("system:kube-scheduler"),
+}
+
+
+def bearer(user: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {user}"}
+
+
+@pytest.fixture
+async def api(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
+    async with running(client, prefix, users=USERS, seats=12) as found:
+        for name in ("a", "kube-system"):
+            assert (await found.create("/api/v1/namespaces", {"metadata": {"name": name}})).status_code == 201
+        yield found
+
+
+async def until(api: Api, path: str, holds: Any) -> Any:
+    """Each try is an answer of the server."""
+    async with asyncio.timeout(60):
+        while True:
+            answer = (await api.get(path)).json()
+            if holds(answer):
+                return answer
+
+
+def level(name: str, response: dict[str, Any], shares: int = 10) -> dict[str, Any]:
+    limited = {"nominalConcurrencyShares": shares, "lendablePercent": 0, "borrowingLimitPercent": 0}
+    spec = {"type": "Limited", "limited": {**limited, "limitResponse": response}}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def schema(name: str, to: str, user: str, precedence: int = 50) -> dict[str, Any]:
+    every = {
+        "verbs": ["*"],
+        "apiGroups": ["*"],
+        "resources": ["*"],
+        "namespaces": ["*"],
+        "clusterScope": True,
+    }
+    rule = {"subjects": [{"kind": "User", "user": {"name": user}}], "resourceRules": [every]}
+    spec = {"priorityLevelConfiguration": {"name": to}, "matchingPrecedence": precedence, "rules": [rule]}
+    spec["distinguisherMethod"] = {"type": "ByUser"}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+async def configured(api: Api, *objects: tuple[str, dict[str, Any]]) -> None:
+    """Create them; returns when the server follows that far: then the last one has its status."""
+    for kind, obj in objects:
+        answer = await api.create(f"{FLOW}/{kind}", obj)
+        assert answer.status_code == 201, answer.text
+    name = objects[-1][1]["metadata"]["name"]
+    await until(api, f"{FLOW}/flowschemas/{name}", lambda found: condition(found) is not None)
+
+
+def condition(stored: dict[str, Any]) -> dict[str, Any] | None:
+    return next(iter(stored.get("status", {}).get("conditions", ())), None)
+
+
+async def test_an_empty_server_has_upstreams_objects(api: Api) -> None:
+    schemas = (await api.get(f"{FLOW}/flowschemas")).json()["items"]
+    levels = (await api.get(f"{FLOW}/prioritylevelconfigurations")).json()["items"]
+    assert len(schemas), len(levels) == (11, 8)
+    assert {item["metadata"]["annotations"]["apf.kubernetes.io/autoupdate-spec"] for item in schemas} == {
+        "true"
+    }
+    found = await until(
+        api,
+        f"{FLOW}/flowschemas/catch-all",
+        lambda stored: (condition(stored) or {}).get("reason") == "Found",
+    )
+    assert condition(found) == {
+        "type": "Dangling", "status": "False", "reason": "Found",
+        "lastTransitionTime": condition(found)["lastTransitionTime"],  # type: ignore[index]
+        "message": 'This FlowSchema references the PriorityLevelConfiguration object named "catch-all" '
+                   "and it exists",
+    }  # fmt: skip
+    answer = await api.get("/api/v1/pods", **bearer("jane"))
+    by_uid = {item["metadata"]["uid"]: item["metadata"]["name"] for item in (*schemas, *levels)}
+    headers = answer.headers
+    assert by_uid[headers["x-kubernetes-pf-flowschema-uid"]] == "global-default"
+    assert by_uid[headers["x-kubernetes-pf-prioritylevel-uid"]] == "global-default"
+
+
+async def test_a_schema_without_its_level_is_dangling_and_not_used(api: Api) -> None:
+    await configured(api, ("flowschemas", schema("janes", "nowhere", "jane")))
+    found = (await api.get(f"{FLOW}/flowschemas/janes")).json()
+    assert (condition(found) or {})["status"] == "True"
+    assert (condition(found) or {})["reason"] == "NotFound"
+    before = (await api.get("/api/v1/pods", **bearer("jane"))).headers["x-kubernetes-pf-flowschema-uid"]
+    assert before != found["metadata"]["uid"]
+    await api.create(f"{FLOW}/prioritylevelconfigurations", level("nowhere", {"type": "Reject"}))
+    await until(
+        api, f"{FLOW}/flowschemas/janes", lambda stored: (condition(stored) or {}).get("status") == "False"
+    )
+    after = (await api.get("/api/v1/pods", **bearer("jane"))).headers["x-kubernetes-pf-flowschema-uid"]
+    assert after == found["metadata"]["uid"]
+
+
+async def test_a_changed_mandatory_object_is_set_back(api: Api) -> None:
+    path = f"{FLOW}/prioritylevelconfigurations/catch-all"
+    changed = await api.merge(path, {"spec": {"limited": {"nominalConcurrencyShares": 99}}})
+    assert changed.status_code == 200, changed.text
+    suggested = f"{FLOW}/prioritylevelconfigurations/system"
+    kept = {"metadata": {"annotations": {"apf.kubernetes.io/autoupdate-spec": "false"}},
+            "spec": {"limited": {"nominalConcurrencyShares": 77}}}  # fmt: skip
+    assert (await api.merge(suggested, kept)).status_code == 200
+    assert api.flow.stored is not None
+    await api.flow.stored.ensure()
+    shares = [
+        (await api.get(name)).json()["spec"]["limited"]["nominalConcurrencyShares"]
+        for name in (path, suggested)
+    ]
+    assert shares == [5, 77]
+
+
+async def test_what_has_no_seat_in_a_rejecting_level_is_a_429(api: Api) -> None:
+    await configured(
+        api,
+        ("prioritylevelconfigurations", level("one", {"type": "Reject"}, shares=1)),
+        ("flowschemas", schema("janes", "one", "jane")),
+    )
+    for number in range(40):
+        await api.config_map(f"m{number}")
+    subscription = api.services.bus.subscribe()
+    answers = await storm(api, "jane", 30)
+    statuses = {answer.status_code for answer in answers}
+    assert statuses == {200, 429}
+    rejected = next(answer for answer in answers if answer.status_code == 429)
+    assert rejected.text == TOO_MANY
+    headers = rejected.headers
+    assert headers["retry-after"] == "1"
+    assert headers["content-type"] == "text/plain; charset=utf-8"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-kubernetes-pf-flowschema-uid"]
+    await Told(subscription).next(RequestFinished, lambda event: event.status == 429)
+    subscription.close()
+    metrics = (await api.get("/metrics")).text
+    name = 'apiserver_flowcontrol_rejected_requests_total{priority_level="one",flow_schema="janes"'
+    count = sum(answer.status_code == 429 for answer in answers)
+    assert f'{name},reason="concurrency-limit"}} {count}\n' in metrics
+    assert 'apiserver_request_total{verb="LIST",group="",version="v1",resource="configmaps"' in metrics
+
+
+async def storm(api: Api, user: str, requests: int) -> list[httpx.Response]:
+    """LISTs that are sent at the same time."""
+    limits = httpx.Limits(max_connections=requests)
+    async with httpx.AsyncClient(
+        base_url=api.server.url, headers=bearer(user), limits=limits, timeout=60, trust_env=False
+    ) as http:
+        return await asyncio.gather(*(http.get("/api/v1/configmaps") for _ in range(requests)))
+
+
+async def test_a_level_that_queues_serves_all_of_a_burst(api: Api) -> None:
+    queue = {"type": "Queue", "queuing": {"queues": 4, "handSize": 2, "queueLengthLimit": 50}}
+    await configured(
+        api,
+        ("prioritylevelconfigurations", level("one", queue, shares=1)),
+        ("flowschemas", schema("janes", "one", "jane")),
+    )
+    answers = await storm(api, "jane", 40)
+    assert {answer.status_code for answer in answers} == {200}
+    waited = [answer for answer in answers if "seats;dur=" in answer.headers["server-timing"]]
+    assert len(waited) > 20
+    rows = (await api.get(f"{DUMPS}/dump_priority_levels")).text.splitlines()
+    assert rows[0].split() == [
+        "PriorityLevelName,", "ActiveQueues,", "IsIdle,", "IsQuiescing,", "WaitingRequests,",
+        "ExecutingRequests,", "DispatchedRequests,", "RejectedRequests,", "TimedoutRequests,",
+        "CancelledRequests",
+    ]  # fmt: skip
+    own = next(row for row in rows if row.startswith("one,")).replace(",", "").split()
+    assert own == ["one", "0", "true", "false", "0", "0", "40", "0", "0", "0"]
+
+
+async def test_a_watch_gives_its_seats_back_once_it_is_live(api: Api) -> None:
+    await api.warm()
+    path = "/api/v1/configmaps?watch=true&resourceVersion=0"
+    async with api.http.stream("GET", path, headers=bearer("jane")) as watch:
+        await api.config_map("one")
+        async for _ in watch.aiter_lines():
+            break
+        dump = await api.get(f"{DUMPS}/dump_requests?includeRequestDetails=1")
+        assert "watch," not in dump.text
+        metrics = (await api.get("/metrics")).text
+    assert 'apiserver_flowcontrol_current_executing_requests{priority_level="global-default",' in metrics
+    assert 'flow_schema="global-default"} 0' in metrics
+
+
+async def test_own_telemetry_has_the_levels(api: Api) -> None:
+    subscription = api.services.bus.subscribe()
+    told = Told(subscription)
+    config = await told.next(FlowConfig)
+    assert [item.name for item in config.schemas][:2] == ["exempt", "probes"]
+    await told.next(RequestsDump)
+    await api.get("/api/v1/pods", **bearer("jane"))
+    scrape = await told.next(
+        LevelScrape, lambda event: event.level == "global-default" and event.counters.dispatched == 1
+    )
+    assert (scrape.gauges.nominal, scrape.counters.rejected) == (1, 0)
+    subscription.close()
+
+
+async def test_without_priority_and_fairness_requests_in_flight_are_counted(
+    client: EtcdClient, prefix: str
+) -> None:
+    settings = Settings(behaviour_of(), priority_and_fairness=False)
+    async with running(client, prefix, users=USERS, seats=2, settings=settings) as api:
+        await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
+        for number in range(40):
+            await api.config_map(f"m{number}")
+        answers = await storm(api, "jane", 30)
+        assert {answer.status_code for answer in answers} == {200, 429}
+        rejected = next(answer for answer in answers if answer.status_code == 429)
+        assert (rejected.text, rejected.headers["retry-after"]) == (TOO_MANY, "1")
+        assert "x-kubernetes-pf-flowschema-uid" not in rejected.headers
+        assert (await api.get(f"{DUMPS}/dump_queues")).status_code == 404
+
+
+async def renewals(api: Api, times: int) -> list[tuple[int, float, float]]:
+    """A scheduler renews its lease: status, seconds it took, milliseconds that it waited for its seat."""
+    async with httpx.AsyncClient(
+        base_url=api.server.url, headers=bearer("scheduler"), timeout=60, trust_env=False
+    ) as http:
+        found = []
+        for number in range(times):
+            began = time.perf_counter()
+            body = {"metadata": {"name": "kube-scheduler", "namespace": "kube-system"},
+                    "spec": {"holderIdentity": f"s{number}", "leaseDurationSeconds": 15}}  # fmt: skip
+            answer = await http.put(f"{LEASES}/kube-scheduler", json=body)
+            timing = dict(
+                item.split(";dur=") for item in answer.headers.get("server-timing", "total;dur=0").split(", ")
+            )
+            found.append((answer.status_code, time.perf_counter() - began, float(timing.get("seats", 0))))
+        return found
+
+
+async def beside_a_storm(api: Api) -> list[tuple[int, float, float]]:
+    """Renewals while 60 LISTs are always outstanding."""
+    over = asyncio.Event()
+    outstanding = 0
+    full = asyncio.Event()
+
+    async def client(http: httpx.AsyncClient) -> None:
+        nonlocal outstanding
+        while not over.is_set():
+            outstanding += 1
+            if outstanding == 60:
+                full.set()
+            await http.get("/api/v1/configmaps")
+            outstanding -= 1
+
+    limits = httpx.Limits(max_connections=60)
+    async with (
+        httpx.AsyncClient(
+            base_url=api.server.url, headers=bearer("storm"), limits=limits, timeout=60, trust_env=False
+        ) as http,
+        asyncio.TaskGroup() as group,
+    ):
+        for _ in range(60):
+            group.create_task(client(http))
+        await full.wait()
+        try:
+            return await renewals(api, 15)
+        finally:
+            over.set()
+
+
+async def test_a_storm_in_one_level_leaves_leader_election_in_another_as_it_was(api: Api) -> None:
+    """With its own level no renewal waits for a seat; in the storm's level every one does."""
+    for number in range(30):
+        await api.create(
+            "/api/v1/namespaces/a/configmaps",
+            {"metadata": {"name": f"m{number}"}, "data": {"k": "x" * 5_000}},
+        )
+    await renewals(api, 1)
+    own = await beside_a_storm(api)
+    assert {status for status, _, _ in own} == {200}
+    assert [waited for _, _, waited in own] == [0.0] * len(own)
+    # The scheduler's leases in the level of the storm.
+    await configured(api, ("flowschemas", schema("no-election", "workload-low", "system:kube-scheduler")))
+    shared = await beside_a_storm(api)
+    waits = [waited for _, _, waited in shared]
+    assert sum(waited > 0 for waited in waits) > len(waits) / 2, waits

@@ -1,0 +1,52 @@
+"""How long rejected clients should wait; plain limits of requests in flight."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.apiserver.flow_control import FlowRequest, Rejected
+from ktui.flowcontrol.max_in_flight import MaxInFlight
+from ktui.flowcontrol.retry_after import LONGEST, RetryAfter
+from ktui.kube.flowcontrol import classify
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.users import MASTERS, Requester
+from ktui.kube.versions import behaviour_of
+
+
+def test_the_wait_grows_while_rejections_go_on_and_shrinks_after() -> None:
+    tracker = RetryAfter()
+    assert tracker.rejected(1) == 1
+    told = []
+    for second in range(2, 120):
+        told.append([tracker.rejected(second) for _ in range(100)][-1])
+    assert max(told) == LONGEST
+    assert told == sorted(told)
+    for second in range(200, 400, 5):
+        tracker.rejected(second)
+    assert tracker.seconds < LONGEST
+
+
+def test_few_rejections_change_nothing() -> None:
+    tracker = RetryAfter()
+    assert {tracker.rejected(second) for second in range(1, 200, 3)} == {1}
+
+
+def flow_request(verb: str, *groups: str) -> FlowRequest:
+    who, asked = Requester("jane", groups), RequestAttributes(verb, "", "pods")
+    return FlowRequest(classify(who, asked, 19), who, asked, 0, 15.0, behaviour_of("1.19"))
+
+
+def test_reads_and_writes_are_counted_apart() -> None:
+    limits = MaxInFlight(1, 1)
+    reading = limits.enter(flow_request("list"))
+    with pytest.raises(Rejected):
+        limits.enter(flow_request("get"))
+    writing = limits.enter(flow_request("create"))
+    with pytest.raises(Rejected):
+        limits.enter(flow_request("delete"))
+    limits.enter(flow_request("watch"))  # not counted
+    limits.enter(flow_request("list", MASTERS)).leave()
+    reading.leave()
+    reading.leave()
+    writing.leave()
+    assert limits.in_flight == {False: 0, True: 0}
