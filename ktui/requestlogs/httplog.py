@@ -68,7 +68,10 @@ def _flow_control(record: ChainRecord, minor: int, took: float) -> list[str]:
     meter = record.meter
     if minor >= SEATS_SINCE:
         seats = meter.seats if meter is not None and meter.seats else 1
-        fields.append(f'apf_iseats={seats} apf_fseats=0 apf_additionalLatency="0s"')
+        ticket = record.ticket
+        later = (ticket.final_seats, ticket.additional_latency) if ticket is not None else (0, 0.0)
+        fields.append(f"apf_iseats={seats} apf_fseats={later[0]}")
+        fields.append(f'apf_additionalLatency="{format_duration(later[1])}"')
     initial_ms = meter.initial_ms if meter is not None else 0.0
     if record.verb == "WATCH":
         fields.append(f'apf_init_latency="{format_duration(initial_ms / 1000.0)}"')
