@@ -188,7 +188,7 @@ def _kept_up(stored: Obj, spec: Obj, *, mandatory: bool) -> Obj:
     """The object as it should be: `stored` itself if it is."""
     metadata = stored["metadata"]
     asked = (metadata.get("annotations") or {}).get(AUTO_UPDATE)
-    # Upstream takes an object without the annotation for its own until somebody has changed its spec.
+    # Upstream takes an object without the annotation for its own until its spec was changed.
     own = mandatory or asked == "true" or (asked not in ("true", "false") and metadata.get("generation") == 1)
     wanted = "true" if own else "false"
     annotated = asked == wanted or (asked is not None and not mandatory)

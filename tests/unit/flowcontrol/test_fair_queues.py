@@ -198,7 +198,7 @@ def test_seats_are_conserved(actions: list[tuple[str, int, int, int]], queued: b
         assert queues.seats_in_use == sum(item.seats for item in (*executing, *lingering))
         assert {item for _, _, item in queues.requests()} == set(alive)
         if waiting and not lingering:
-            assert executing, "requests wait, and nobody holds a seat"
+            assert executing, "requests wait, and no seat is held"
 
     for action, which, seats, final_seats in actions:
         if action == "start":

@@ -14,9 +14,9 @@ from ktui.flowcontrol.shuffle_sharding import deal, hand_of
 @given(st.integers(0, 2**64 - 1), st.integers(1, 200), st.data())
 def test_a_hand_has_different_cards_of_the_deck(entropy: int, deck: int, data: st.DataObject) -> None:
     hand_size = data.draw(st.integers(1, min(deck, 8)))
-    hand = deal(entropy, deck, hand_size)
-    assert len(hand) == hand_size == len(set(hand))
-    assert all(0 <= card < deck for card in hand)
+    dealt = deal(entropy, deck, hand_size)
+    assert len(dealt) == hand_size == len(set(dealt))
+    assert all(0 <= card < deck for card in dealt)
 
 
 def test_every_hand_is_dealt_as_often() -> None:
