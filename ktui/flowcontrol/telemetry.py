@@ -40,7 +40,7 @@ MOST_REQUESTS = 500  # of a dump
 
 
 class FlowReporter:
-    """Publishes what has changed, once a second, while there are subscribers. `stored`: schemas and levels."""
+    """Publishes what has changed, once a second, while it is read. `stored`: schemas and levels."""
 
     def __init__(
         self,
