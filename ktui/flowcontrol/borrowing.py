@@ -24,12 +24,12 @@ class SeatClaim(NamedTuple):
         return max(self.lower, min(self.upper, fraction * max(self.target, _SMALLEST_TARGET)))
 
 
-class Allocation(NamedTuple):
+class SeatDivision(NamedTuple):
     seats: list[float]
     fraction: float  # of its target that each level gets, unless a bound cuts it
 
 
-def allocate(total: int, claims: Sequence[SeatClaim]) -> Allocation:
+def allocate(total: int, claims: Sequence[SeatClaim]) -> SeatDivision:
     """Divide `total` seats. ValueError if the bounds do not allow it."""
     least, most = sum(claim.lower for claim in claims), sum(claim.upper for claim in claims)
     if not least <= total <= most:
@@ -41,4 +41,4 @@ def allocate(total: int, claims: Sequence[SeatClaim]) -> Allocation:
             low = middle
         else:
             high = middle
-    return Allocation([claim.at(high) for claim in claims], high)
+    return SeatDivision([claim.at(high) for claim in claims], high)
