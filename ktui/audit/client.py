@@ -29,7 +29,10 @@ class Client(NamedTuple):
 def client_of(agent: str, user: str) -> Client:
     """The client for a user agent and a user name."""
     words = agent.split(None, 1)
-    return Client(words[0][:_LONGEST] if words else "", _account(user or _account_in(agent))[:_LONGEST])
+    return _client(words[0][:_LONGEST] if words else "", _account(user or _account_in(agent))[:_LONGEST])
+
+
+_client = lru_cache(maxsize=8192)(Client)  # one object for all kubelets: it is looked up a million times
 
 
 def _account_in(agent: str) -> str:

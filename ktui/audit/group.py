@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple
 
 from ktui.audit.client import Client
@@ -38,7 +37,7 @@ class AuditGroup:
         self.done = self.started = 0
         self.took = LatencyHistogram()
         self.init = LatencyHistogram()
-        self.codes: Counter[int] = Counter()
+        self.codes: dict[int, int] = {}
         self.seats_total = self.seats_count = self.seats_max = 0
         self.slow: SlowRequests | None = None
 
@@ -49,8 +48,8 @@ class AuditGroup:
         self.done += 1
         if request.took >= 0:
             self.took.add(request.took)
-        if 400 <= request.code <= 999:
-            self.codes[request.code] += 1
+        if 400 <= (code := request.code) <= 999:
+            self.codes[code] = self.codes.get(code, 0) + 1
         if request.init >= 0 or request.seats >= 0:
             self.learn(request.seats, request.init)
         if request.spent is not None:
@@ -80,7 +79,8 @@ class AuditGroup:
             self.took.remove(took)
         if 400 <= code <= 999:
             self.codes[code] -= 1
-            self.codes += Counter()  # without zeros
+            if not self.codes[code]:
+                del self.codes[code]
         if spent is not None and self.slow is not None:
             self.slow.add(spent, -1)
 
@@ -89,7 +89,8 @@ class AuditGroup:
         self.started += other.started
         self.took.merge(other.took)
         self.init.merge(other.init)
-        self.codes += other.codes
+        for code, count in other.codes.items():
+            self.codes[code] = self.codes.get(code, 0) + count
         self.seats_total += other.seats_total
         self.seats_count += other.seats_count
         self.seats_max = max(self.seats_max, other.seats_max)

@@ -96,6 +96,6 @@ def add_row(row: GroupedRow, tally: Tally) -> None:
         return
     group.done += row.requests
     if row.code >= 400:
-        group.codes[row.code] += row.requests
+        group.codes[row.code] = group.codes.get(row.code, 0) + row.requests
     if row.bucket != UNTIMED:
         group.took.merge(LatencyHistogram.of({row.bucket: row.requests}, round(row.total_us), row.max_us))

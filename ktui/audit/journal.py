@@ -7,10 +7,13 @@ decided when all is read, so that it does not depend on the order of files or on
 
 from __future__ import annotations
 
+import sys
 from array import array
-from collections.abc import Iterator
+from binascii import unhexlify
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import compress
 
 from ktui.audit.formats.record import LoggedRequest, Spent
 
@@ -18,7 +21,8 @@ MOST = 1 << 21
 """Requests that are remembered: 73 MB."""
 EVENT, STARTED, LINE = 0, 1, 2
 NO_GROUP = -1
-_ALL_BITS = (1 << 64) - 1
+_PARTS = 8
+_UUID, _DASHES = 36, (8, 13, 18, 23)
 
 
 class Journal:
@@ -39,36 +43,44 @@ class Journal:
         self.code, self.kind, self.group = array("h"), array("B"), array("i")
         self.slow, self.learned = array("q"), array("q")
         self.lost = 0
+        self._waiting: list[tuple[str, int, int, int, int, int, int]] = []
 
     def __len__(self) -> int:
-        return len(self.id)
+        return len(self.id) + len(self._waiting)
 
     @property
     def full(self) -> bool:
-        return len(self.id) >= self._most
+        return len(self) >= self._most
 
     def add(self, request: LoggedRequest, kind: int, group: int, content: int) -> None:
-        """Remember a request; one that does not fit is counted in `lost`.
+        """Remember a request, in the columns after `fill`; one that does not fit is counted in `lost`.
 
         `content`: a checksum of its user agent and URI.
         """
-        row = len(self.id)
+        row = len(self.id) + len(self._waiting)
         if row >= self._most:
             self.lost += 1
             return
-        self.id.append(_number(request.id))
-        self.content.append(content)
-        self.at.append(request.at)
-        self.took.append(request.took)
-        self.code.append(request.code)
-        self.kind.append(kind)
-        self.group.append(group)
+        self._waiting.append((request.id, content, request.at, request.took, request.code, kind, group))
         if (spent := request.spent) is not None:
             self.slow.extend(
                 (row, spent.total, spent.queue, spent.etcd, spent.encode, spent.write, spent.other)
             )
         if kind == LINE and (request.seats >= 0 or request.init >= 0):
             self.learned.extend((row, request.seats, request.init))
+
+    def fill(self) -> None:
+        """Put what was added into the columns: a column at a time takes a third of the work."""
+        if self._waiting:
+            ids, content, at, took, code, kind, group = zip(*self._waiting, strict=True)
+            self._waiting.clear()
+            self.id.extend(_numbers(ids))
+            self.content.extend(content)
+            self.at.extend(at)
+            self.took.extend(took)
+            self.code.extend(code)
+            self.kind.extend(kind)
+            self.group.extend(group)
 
     def extend(self, other: Journal, groups: list[int]) -> None:
         """Append another journal; `groups` gives the index here of each of its groups."""
@@ -95,19 +107,40 @@ class Journal:
         """Seats and initial latency of httplog lines."""
         return {row[0]: (row[1], row[2]) for row in _rows(self.learned, Journal.LEARNED)}
 
-    def repeated_ids(self) -> dict[int, list[int]]:
-        """Rows by audit-ID, where there are several; in their order."""
-        again = {one for one, next_one in pairwise(sorted(self.id)) if one == next_one and one}
+    def repeated_ids(self) -> list[list[int]]:
+        """Rows of each audit-ID that has several of one kind, or httplog lines and Events; in their order."""
+        kinds = self.kind.tobytes()
+        if LINE in kinds:
+            again = _repeated(self.id)
+        else:  # a WATCH has its start and its end
+            chosen = (kinds.translate(_only(kind)) for kind in (EVENT, STARTED))
+            again = set().union(*(_repeated(array("Q", compress(self.id, mask))) for mask in chosen))
         found: dict[int, list[int]] = {}
         if again:
             for row, number in enumerate(self.id):
                 if number in again:
                     found.setdefault(number, []).append(row)
-        return found
+        return list(found.values())
 
     def same(self, row: int) -> tuple[int, ...]:
         """What two records of one request in the same format have in common."""
         return self.id[row], self.content[row], self.at[row], self.took[row], self.code[row], self.kind[row]
+
+
+def _repeated(numbers: array[int]) -> set[int]:
+    """Those that are there more than once, but 0. A part of them at a time: a set takes 60 bytes for each."""
+    found = set[int]()
+    last = numbers.tobytes()[7::8]
+    for part in range(_PARTS):
+        some = list(compress(numbers, last.translate(_only(part))))
+        if len(set(some)) < len(some):
+            found.update(number for number, count in Counter(some).items() if count > 1)
+    return found - {0}
+
+
+def _only(value: int) -> bytes:
+    """A table for `translate`: 1 for bytes that are `value`, modulo _PARTS."""
+    return bytes(byte % _PARTS == value for byte in range(256))
 
 
 def _rows(numbers: array[int], width: int) -> Iterator[tuple[int, ...]]:
@@ -115,13 +148,26 @@ def _rows(numbers: array[int], width: int) -> Iterator[tuple[int, ...]]:
         yield tuple(numbers[start : start + width])
 
 
+def _numbers(ids: Sequence[str]) -> Iterator[int]:
+    """64 bits of each audit-ID, the same in every process; 0 for none."""
+    text = "".join(ids)
+    if set(map(len, ids)) == {_UUID} and all(text[at::_UUID].count("-") == len(ids) for at in _DASHES):
+        try:
+            numbers = array("Q", unhexlify(text.replace("-", "")))[1::2]
+        except ValueError:
+            pass
+        else:
+            if len(numbers) == len(ids) and 0 not in numbers:
+                return iter(numbers)
+    return map(_number, ids)
+
+
 def _number(audit_id: str) -> int:
-    """64 bits of an audit-ID, the same in every process; 0 for none."""
     if not audit_id:
         return 0
-    if len(audit_id) == 36:  # a UUID, but that a client may send any text
+    if len(audit_id) == _UUID:  # but that a client may send any text
         try:
-            return int(audit_id[:8] + audit_id[24:32], 16) & _ALL_BITS or 1
+            return int.from_bytes(unhexlify(audit_id.replace("-", ""))[8:16], sys.byteorder) or 1
         except ValueError:
             pass
     return int.from_bytes(blake2b(audit_id.encode("utf-8", "replace"), digest_size=8).digest(), "little") | 1

@@ -264,7 +264,7 @@ def _group(key: AuditGroupKey, of: GroupPart) -> AuditGroup:
     group = AuditGroup(key, of.example)
     group.done, group.started = of.done, of.started
     group.took, group.init = _histogram(of.took), _histogram(of.init)
-    group.codes = Counter(of.codes)
+    group.codes = of.codes
     group.seats_total, group.seats_count, group.seats_max = of.seats
     if of.slow:
         group.slow = slow = SlowRequests()

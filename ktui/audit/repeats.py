@@ -25,7 +25,7 @@ def repeats(journal: Journal) -> Repeats:
     """All of them, whatever the order in which the logs were read."""
     found = Repeats()
     used: set[int] = set()
-    for rows in journal.repeated_ids().values():
+    for rows in journal.repeated_ids():
         _with_an_id(journal, rows, found, used)
     plain = [row for row, kind in enumerate(journal.kind) if kind == LINE and not journal.id[row]]
     if plain:  # httplog of 1.19 to 1.21

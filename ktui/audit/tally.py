@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from ktui.audit.client import client_of
+from ktui.audit.client import Client, client_of
 from ktui.audit.formats import auditlog
 from ktui.audit.formats.reader import Record, Wrapped, line_reader
 from ktui.audit.formats.record import LoggedRequest, Malformed, Skip, SlowRequest
@@ -18,7 +18,7 @@ from ktui.audit.journal import EVENT, LINE, MOST, NO_GROUP, STARTED, Journal
 from ktui.audit.logfile import FileCount
 from ktui.audit.ranges import range_key
 from ktui.audit.reading.longlines import LongLine
-from ktui.core.ranking.shape import shape_of_uri
+from ktui.core.ranking.shape import RequestShape, shape_of_uri
 from ktui.core.ranking.topk import TopGroups
 
 MOST_GROUPS = 4096
@@ -28,6 +28,7 @@ EXAMPLES = 6
 _ALIKE = 2  # examples per kind
 _EXAMPLE_BYTES = 160
 _NAME_BYTES = 512
+_MOST_URIS = 1 << 13
 _REMEMBERED = 1024  # characters of a URI, a user agent and an account
 _BACK = 60_000_000  # microseconds; buffers of a log are written in less
 _NEVER = -(1 << 62)
@@ -110,9 +111,13 @@ class Tally:
         self.spans: dict[str, LogPeriod] = {}
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
+        # Clients repeat their requests.
+        self._shapes: dict[str, tuple[RequestShape | None, int]] = {}
         self.journal = Journal(most_requests)
         self.folded = Folded()
-        self.groups: TopGroups[AuditGroupKey, AuditGroup] = TopGroups(most_groups, self._fold)
+        self.groups: TopGroups[tuple[Client, RequestShape, bool], AuditGroup] = TopGroups(
+            most_groups, self._fold
+        )
         # By a group's index: itself, or the verb of one that was folded.
         self.numbered: list[AuditGroup | str] = []
         self.slow_folded = 0
@@ -161,6 +166,7 @@ class Tally:
                 self._count(auditlog.read_long(block.head, block.tail), file)
             except Malformed as why:
                 self._bad(file, file.lines, why, block.head)
+            self.journal.fill()
             return
         read, count_request, number = self._read, self._count_request, file.lines
         seen, skipped = 0, file.skipped
@@ -182,6 +188,7 @@ class Tally:
                 self._count(record, file)
         file.lines = number
         file.read += seen
+        self.journal.fill()
 
     def _feed_inside(self, wrapped: Wrapped, line: bytes, file: FileCount, number: int) -> int:
         """Count the records in a wrapper; returns how many there are beside the first."""
@@ -210,7 +217,7 @@ class Tally:
             self._count_slow(record)
 
     def _count_request(self, request: LoggedRequest) -> None:
-        event = request.verb.islower()
+        event = request.verb in auditlog.READS  # in capitals in httplog
         source = "audit" if event else "httplog"
         self.formats[source] += 1
         span = self.spans.get(source)
@@ -220,15 +227,28 @@ class Tally:
             span.see(request.at)
         kind = LINE if not event else EVENT if request.done else STARTED
         uri, agent, user = request.uri, request.agent, request.user
-        known = len(uri) + len(agent) + len(user) < _REMEMBERED
-        key, content = (_known if known else _identified)(uri, agent, user, request.query)
-        if key is None:
+        shape, content = self._shapes.get(uri) or self._shape_of(uri)
+        client, checksum = (_client if len(agent) + len(user) < _REMEMBERED else _client_of)(agent, user)
+        content ^= checksum
+        if shape is None:
             self.unrouted += request.done
             self.journal.add(request, kind, NO_GROUP, content)
             return
-        group = self.groups.get(key) or self.add_group(key, uri)
+        query = request.query
+        group = self.groups.get((client, shape, query))
+        if group is None:
+            group = self.add_group(AuditGroupKey(client, shape, query), uri)
         group.add(request)
         self.journal.add(request, kind, group.index, content)
+
+    def _shape_of(self, uri: str) -> tuple[RequestShape | None, int]:
+        """The shape of a request (None: it does not read a stored resource), and a checksum of its URI."""
+        found = shape_of_uri(uri), zlib.crc32(uri.encode("utf-8", "replace"))
+        if len(uri) < _REMEMBERED:
+            if len(self._shapes) >= _MOST_URIS:
+                self._shapes.clear()  # cheaper than finding the oldest: most URIs never come again
+            self._shapes[uri] = found
+        return found
 
     def add_group(self, key: AuditGroupKey, example: str) -> AuditGroup:
         """A group that was not there."""
@@ -272,17 +292,12 @@ class Tally:
             self.bad_lines.append(bad)
 
 
-def _identified(uri: str, agent: str, user: str, query: bool) -> tuple[AuditGroupKey | None, int]:
-    """The group of a request (None: it does not read a stored resource), and its checksum for the journal."""
-    content = zlib.crc32(f"{agent}\n{uri}".encode("utf-8", "replace"))
-    shape = shape_of_uri(uri)
-    if shape is None:
-        return None, content
-    return AuditGroupKey(client_of(agent[:_NAME_BYTES], user[:_NAME_BYTES]), shape, query), content
+def _client_of(agent: str, user: str) -> tuple[Client, int]:
+    """The client, and a checksum of its whole user agent."""
+    return client_of(agent[:_NAME_BYTES], user[:_NAME_BYTES]), zlib.crc32(agent.encode("utf-8", "replace"), 1)
 
 
-# Clients repeat their requests; kept from one file to the next.
-_known = lru_cache(maxsize=1 << 15)(_identified)
+_client = lru_cache(maxsize=1 << 14)(_client_of)
 
 
 def _text(line: bytes) -> str:

@@ -11,11 +11,11 @@ import msgspec
 from ktui.audit.formats.go_formats import duration
 from ktui.audit.formats.record import Spent
 
-DOMAIN = b"apiserver.latency.k8s.io/"
+_DOMAIN = "apiserver.latency.k8s.io/"
 
 
 def _field(name: str) -> str:
-    return msgspec.field(name=DOMAIN.decode() + name, default="")
+    return msgspec.field(name=_DOMAIN + name, default="")
 
 
 class Annotations(msgspec.Struct, gc=False):

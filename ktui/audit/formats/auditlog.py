@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.formats.annotations import DOMAIN, Annotations, spent
+from ktui.audit.formats.annotations import Annotations, spent
 from ktui.audit.formats.go_formats import since_epoch
 from ktui.audit.formats.record import EARLY, WRITES, LoggedRequest, Malformed, Skip, undecodable
 
@@ -50,14 +50,10 @@ class _Event(msgspec.Struct, rename="camel", gc=False):
     impersonated_user: _User | None = None
     response_status: _Status | None = None
     audit_id: str = msgspec.field(name="auditID", default="")
-
-
-class _SlowEvent(_Event):
-    annotations: Annotations = msgspec.field(default_factory=Annotations)
+    annotations: Annotations | None = None
 
 
 _decode = msgspec.json.Decoder(_Event).decode
-_decode_slow = msgspec.json.Decoder(_SlowEvent).decode
 
 
 def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | Skip:
@@ -66,7 +62,7 @@ def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | S
     if start and (verb := start[1]) not in _READ_VERBS:
         return EARLY if verb is None else WRITES
     try:
-        event = _decode_slow(line) if DOMAIN in line else _decode(line)
+        event = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if "truncated" in str(error):
             raise Malformed(CUT_OFF) from None
@@ -79,6 +75,7 @@ def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | S
         raise Malformed(f"unknown audit stage {event.stage[:40]!r}")
     at = since_epoch(event.stage_timestamp)
     user, status = event.impersonated_user or event.user, event.response_status
+    annotations = event.annotations
     return LoggedRequest(
         event.verb,
         event.request_uri,
@@ -89,7 +86,7 @@ def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | S
         status.code if status else -1,
         event.stage != "ResponseStarted",
         id=event.audit_id,
-        spent=spent(event.annotations) if isinstance(event, _SlowEvent) else None,
+        spent=spent(annotations) if annotations and annotations.total else None,
     )
 
 

@@ -9,6 +9,8 @@ from functools import lru_cache
 from ktui.audit.formats.record import Malformed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_EARLIEST, _LATEST = ((datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND for year in (1971, 9000))
 
 _PART = re.compile(r"(\d+(?:\.\d*)?)(h|ms|m|s|µs|μs|us|ns)")
 _MICROS = {
@@ -37,11 +39,12 @@ def since_epoch(moment: datetime) -> int:
 
     Go's zero time (the year 1) and the like are not valid in a log: one would spoil every rate.
     """
-    if not 1970 < moment.year < 9000:
-        raise Malformed(f"no time: the year {moment.year}")
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return round(moment.timestamp() * 1e6)  # exact up to the year 2255
+    at = (moment - _EPOCH) // _MICROSECOND
+    if not _EARLIEST <= at < _LATEST:
+        raise Malformed(f"no time: the year {moment.year}")
+    return at
 
 
 def zap_time(ts: str | float) -> int:

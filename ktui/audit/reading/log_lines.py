@@ -20,6 +20,13 @@ def blocks(stream: ByteStream) -> Iterator[Block]:
     rest, head = b"", b""  # `head` is there while the line that is being read is too long
     inside: Documents | None = None  # of the long line that is being read
     for chunk in chunks(stream):
+        if not head and inside is None:
+            lines = chunk.split(b"\n")
+            if len(lines) > 1 and len(rest) + len(lines[0]) <= LONGEST:
+                lines[0] = rest + lines[0]
+                rest = lines.pop()
+                yield lines
+                continue
         first, newline, others = chunk.partition(b"\n")
         if inside is not None:
             yield from _each(inside.push(first))

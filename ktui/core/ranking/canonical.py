@@ -14,11 +14,11 @@ import re
 from ktui.kube import continuetoken
 
 _PATH = re.compile(
-    r"(/api/v\w+|/apis/[\w.-]+/v\w+)(/namespaces/)?(?(2)[a-z0-9][-a-z0-9]{0,62})"
-    r"/(?!namespaces/|watch/)([a-z]+)(/[a-z0-9][-a-z0-9.]*)?((?:/[a-z]+)?)"
+    r"(/api/v\w++|/apis/[\w.-]++/v\w++)(?:(/namespaces/)[a-z0-9][-a-z0-9]{0,62}+)?+"
+    r"/(?!namespaces/|watch/)([a-z]++)(/[a-z0-9][-a-z0-9.]*+)?+((?:/[a-z]++)?+)"
 )
-_REVISION = re.compile(r"(?<![^&])resourceVersion=[1-9]\d{0,17}(?![^&])")
-_TIMEOUT = re.compile(r"(?<![^&])timeoutSeconds=\d{1,9}(?![^&])")
+_REVISION, _REVISION_VALUE = "resourceVersion=", re.compile(r"[1-9]\d{0,17}+(?![^&])")
+_TIMEOUT, _TIMEOUT_VALUE = "timeoutSeconds=", re.compile(r"\d{1,9}+(?![^&])")
 _SELECTED = re.compile(r"%3D[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?=&|$|%2C)")
 _CONTINUE = re.compile(r"(?<![^&])continue=([\w-]{20,2000})(?![^&])")
 
@@ -40,13 +40,19 @@ def canonical(uri: str) -> str:
 
 
 def _query(query: str) -> str:
-    if "resourceVersion=" in query:
-        query = _REVISION.sub("resourceVersion=1000", query)
-    if "timeoutSeconds=" in query:
-        query = _TIMEOUT.sub("timeoutSeconds=1", query)
+    if (at := query.find(_REVISION)) >= 0:
+        query = _with(query, at, _REVISION, _REVISION_VALUE, "1000")
+    if (at := query.find(_TIMEOUT)) >= 0:
+        query = _with(query, at, _TIMEOUT, _TIMEOUT_VALUE, "1")
     if "%3D" in query:
         query = _SELECTED.sub("%3Dx", query)
     return _CONTINUE.sub(_token, query) if "continue=" in query else query
+
+
+def _with(query: str, at: int, name: str, value: re.Pattern[str], placeholder: str) -> str:
+    """The parameter at `at` with another value; searching for it by a pattern takes three times as long."""
+    found = value.match(query, at + len(name)) if not at or query[at - 1] == "&" else None
+    return f"{query[:at]}{name}{placeholder}{query[found.end() :]}" if found else query
 
 
 def _token(match: re.Match[str]) -> str:

@@ -50,6 +50,6 @@ class GroupKeys:
 
 def _without_revision(shape: RequestShape) -> RequestShape:
     """Only the first page names a resourceVersion: the continue token has that of the others."""
-    from dataclasses import replace  # slow to load: not before the first frame
+    from msgspec.structs import replace
 
     return replace(shape, continued="", resource_version="unset", match="")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from ktui.core.ranking.canonical import canonical
 from ktui.kube.routing.parameters import TokenState
@@ -22,8 +23,7 @@ _OPERATORS = {
 _NEWEST = behaviour_of(KNOWN_VERSIONS[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class RequestShape:
+class RequestShape(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     """Everything that routing depends on, and nothing that differs from one call to the next.
 
     `resource` is an id (`leases.coordination.k8s.io`). `scope`: `all` (every namespace, or a
