@@ -95,9 +95,18 @@ class PartialTally(msgspec.Struct):
 _decode = msgspec.msgpack.Decoder(PartialTally).decode
 
 
+def packed(tally: Tally) -> bytes:
+    """A PartialTally as MessagePack; a tenth of the work of pickling it."""
+    return msgspec.msgpack.encode(part_of(tally))
+
+
+unpacked = _decode
+"""What `packed` made, by another process of this program; not for files."""
+
+
 def written(tally: Tally) -> bytes:
     """The content of a partial file."""
-    return HEADER + zlib.compress(msgspec.msgpack.encode(part_of(tally)), 1)
+    return HEADER + zlib.compress(packed(tally), 1)
 
 
 def read(data: bytes) -> PartialTally:
@@ -255,24 +264,30 @@ def _add_groups(tally: Tally, part: PartialTally) -> list[int]:
     for of in part.groups:
         key = AuditGroupKey(Client(of.agent, of.user), of.shape, of.query)
         mine = tally.groups.get(key) or tally.add_group(key, of.example)
-        mine.merge(_group(key, of))
+        _add_group(mine, of)
         indexes.append(mine.index)
     return indexes
 
 
-def _group(key: AuditGroupKey, of: GroupPart) -> AuditGroup:
-    group = AuditGroup(key, of.example)
-    group.done, group.started = of.done, of.started
-    group.took, group.init = _histogram(of.took), _histogram(of.init)
-    group.codes = of.codes
-    group.seats_total, group.seats_count, group.seats_max = of.seats
+def _add_group(group: AuditGroup, of: GroupPart) -> None:
+    group.done += of.done
+    group.started += of.started
+    group.took.extend(of.took.buckets, of.took.total, of.took.longest)
+    group.init.extend(of.init.buckets, of.init.total, of.init.longest)
+    for code, count in of.codes.items():
+        group.codes[code] = group.codes.get(code, 0) + count
+    seats_total, seats_count, seats_max = of.seats
+    group.seats_total += seats_total
+    group.seats_count += seats_count
+    group.seats_max = max(group.seats_max, seats_max)
     if of.slow:
-        group.slow = slow = SlowRequests()
+        slow = SlowRequests()
         slow.count, slow.total, *rest = of.slow
         for part, value in zip(PARTS, rest, strict=False):
             setattr(slow, part, value)
         slow.sources = dict(zip(SlowRequests.SOURCES, rest[len(PARTS) :], strict=True))
-    return group
+        group.slow = group.slow or SlowRequests()
+        group.slow.merge(slow)
 
 
 def _histogram(of: Latencies) -> LatencyHistogram:

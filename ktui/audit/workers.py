@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import multiprocessing
 import os
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from typing import Any, NamedTuple
 
-from ktui.audit.partial import PartialTally, add, part_of
+from ktui.audit.partial import add, packed, unpacked
 from ktui.audit.reading.compression import packing
 from ktui.audit.reading.containers import archive_kind
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_log, read_logs
@@ -23,7 +24,8 @@ from ktui.audit.tally import Tally, TallyOptions
 
 LARGE = 64 << 20
 """Bytes from which processes are worth their start (0.3 s of CPU each)."""
-_RANGE = 32 << 20
+_SMALLEST, _LARGEST = 32 << 20, 256 << 20  # bytes of a range
+_EACH = 4  # ranges for each process: they do not end at the same time
 _LOOK = 0.2  # seconds between two looks at how far all are
 
 
@@ -41,7 +43,8 @@ def read_all(logs: list[Log], tally: Tally, report: Progressed, processes: int |
     if processes < 2 or sum(log.size for log in logs) < LARGE:
         read_logs(logs, tally, report)
         return
-    tasks = [task for log in logs for task in _tasks(log)]
+    length = max(_SMALLEST, min(_LARGEST, sum(log.size for log in logs) // (_EACH * processes)))
+    tasks = [task for log in logs for task in _tasks(log, length)]
     with _Pool(min(processes, len(tasks)), tally.options) as pool:
         try:
             pool.run(tasks, tally, report)
@@ -50,12 +53,12 @@ def read_all(logs: list[Log], tally: Tally, report: Progressed, processes: int |
             raise
 
 
-def _tasks(log: Log) -> Iterator[Task]:
-    if log.size < 2 * _RANGE or in_lake(log.name) or not _is_plain(log):
+def _tasks(log: Log, length: int) -> Iterator[Task]:
+    if log.size < 2 * length or in_lake(log.name) or not _is_plain(log):
         yield Task(log)
         return
-    for start in range(0, log.size, _RANGE):
-        yield Task(log, start, min(log.size, start + _RANGE))
+    for start in range(0, log.size, length):
+        yield Task(log, start, min(log.size, start + length))
 
 
 def _is_plain(log: Log) -> bool:
@@ -80,7 +83,7 @@ class _Pool:
         self._taken = context.Array("q", self._most, lock=False)
         shared = (self._stop, self._taken, options)
         self._executor = ProcessPoolExecutor(processes, context, _begin, shared)
-        self._running: deque[tuple[Future[PartialTally], Task, int]] = deque()
+        self._running: deque[tuple[Future[bytes], Task, int]] = deque()
         self._free = list(range(self._most))
         self._done = 0  # bytes
 
@@ -105,14 +108,14 @@ class _Pool:
         self._stop.value = 1
         for future, _, _ in self._running:
             if not future.cancel():
-                add(tally, future.result())
+                add(tally, unpacked(future.result()))
 
     def _finish(self, tally: Tally, report: Progressed) -> None:
         future, task, place = self._running[0]
         while not wait([future], _LOOK).done:
             report(task.log.name, self._done + sum(self._taken))
         self._running.popleft()
-        add(tally, future.result())
+        add(tally, unpacked(future.result()))
         self._done += (task.end - task.start) or task.log.size
         self._taken[place] = 0
         self._free.append(place)
@@ -132,10 +135,11 @@ def _begin(stop: Any, taken: Any, options: TallyOptions) -> None:
     """In a process of the pool, once."""
     global _shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()  # counting makes no cycles
     _shared = _Shared(stop, taken, options)
 
 
-def _read(task: Task, place: int) -> PartialTally:
+def _read(task: Task, place: int) -> bytes:
     """In a process of the pool: read a task."""
     tally = Tally(*_shared.options)
 
@@ -151,7 +155,7 @@ def _read(task: Task, place: int) -> PartialTally:
             read_log(task.log, tally, 0, report)
     except Stopped:
         tally.stopped = True
-    return part_of(tally)
+    return packed(tally)
 
 
 def _read_range(task: Task, tally: Tally, report: Progressed) -> None:

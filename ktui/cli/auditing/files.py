@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask:
 
     Ctrl-C only ends the reading, between two blocks of records; a second one ends the program.
     """
-    with _progress() as bar, _until_ctrl_c() as pressed:
+    with _progress() as bar, _until_ctrl_c() as pressed, _without_collector():
         task = bar.add_task("reading", total=total_size(logs) or None)
 
         def report(name: str, taken: int) -> None:
@@ -54,6 +55,18 @@ def _until_ctrl_c() -> Iterator[list[int]]:
         yield pressed
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Counting makes no cycles, and looking for some took a fifth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _label(name: str) -> str:

@@ -51,11 +51,16 @@ class LatencyHistogram:
         return made
 
     def merge(self, other: LatencyHistogram) -> None:
-        for bucket, count in other._buckets.items():
-            self._buckets[bucket] = self._buckets.get(bucket, 0) + count
-        self.count += other.count
-        self.total += other.total
-        self.max = max(self.max, other.max)
+        self.extend(other._buckets, other.total, other.max)
+
+    def extend(self, buckets: dict[int, int], total: int, longest: int) -> None:
+        """Count what another histogram has, given as its parts."""
+        mine = self._buckets
+        for bucket, count in buckets.items():
+            mine[bucket] = mine.get(bucket, 0) + count
+        self.count += sum(buckets.values())
+        self.total += total
+        self.max = max(self.max, longest)
 
     def percentile(self, share: float) -> float:
         """The duration that `share` (0 to 1) of all do not exceed; 0 if nothing was counted."""

@@ -126,7 +126,7 @@ def test_what_is_no_partial(data: bytes) -> None:
 def ranged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small files are divided too."""
     monkeypatch.setattr(workers, "LARGE", 1)
-    monkeypatch.setattr(workers, "_RANGE", 20_011)
+    monkeypatch.setattr(workers, "_SMALLEST", 20_011)
 
 
 def read_by(processes: int, *paths: Path) -> Report:
