@@ -50,6 +50,6 @@ class GroupKeys:
 
 def _without_revision(shape: RequestShape) -> RequestShape:
     """Only the first page names a resourceVersion: the continue token has that of the others."""
-    from msgspec.structs import replace
+    from msgspec.structs import replace  # slow to load: not before the first frame
 
     return replace(shape, continued="", resource_version="unset", match="")
