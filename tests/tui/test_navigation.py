@@ -240,7 +240,8 @@ async def test_the_help_is_of_the_screen_below_and_is_cut_down_by_typing() -> No
         await pilot.press("4", "question_mark")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
         titles = [section.title for section in app.screen.sections]
-        assert titles[:3] == ["this screen", "the table", "everywhere"] and titles[-1] == "routes"
+        assert titles[:4] == ["this screen", "the table", "everywhere", "routes"]
+        assert titles[-1].startswith("columns")
         await pilot.press("slash", *"theme")
         await until_shown(pilot, "next theme")
         assert "prefixes" not in shown(app).split("help")[1].split("esc closes")[0]

@@ -154,7 +154,7 @@ def _half(sections: Sequence[Section]) -> int:
 
 
 def sections_of(screen: Screen[object]) -> list[Section]:
-    """Every binding that is live on `screen`, grouped; the columns of its table; the route badges."""
+    """Every binding that is live on `screen`, grouped; the route badges; the columns of its table."""
     groups: dict[str, list[tuple[str, str]]] = {"this screen": [], "the table": [], "everywhere": []}
     for active in screen.active_bindings.values():
         binding = active.binding
