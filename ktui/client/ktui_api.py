@@ -85,8 +85,11 @@ class KtuiApi:
                     url = self.client.connection.url
                     raise ClientError(f"{url} is not a ktui server: its answer to {path}: {error}") from error
 
-    async def keys(self, prefix: str, limit: int, after: str = "") -> KeyPage:
-        path = paths.with_query(paths.ETCD_KEYS, prefix=prefix, limit=limit, after=after or None)
+    async def keys(self, prefix: str, limit: int, after: str = "", sort: str = "") -> KeyPage:
+        """Keys after `after`; with `sort` (`-bytes`) the first of all of them in that order."""
+        path = paths.with_query(
+            paths.ETCD_KEYS, prefix=prefix, limit=limit, after=after or None, sort=sort or None
+        )
         return await self._get(path, KeyPage)
 
     async def key(self, key: str, *, revision: int = 0, reveal: bool = False) -> KeyDetail:

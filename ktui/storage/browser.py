@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+import heapq
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,16 @@ from ktui.wire.codec import Codec, codec_for
 PURPOSE = "browse"
 _PAGE_BYTES = 8 << 20  # of values read for one page of keys
 _FIRST_KEYS = 16
+_KEYS_AT_ONCE = 10_000
+
+# What keys can be sorted by; a size that was not read comes last.
+KEY_SORTS: Mapping[str, Callable[[StoredKey], Any]] = {
+    "key": lambda row: row.key,
+    "rev": lambda row: row.mod_revision,
+    "version": lambda row: row.version,
+    "lease": lambda row: row.lease,
+    "bytes": lambda row: row.bytes or 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +92,11 @@ class EtcdBrowser:
         self._turn = asyncio.Lock()
 
     @property
+    def gentle(self) -> bool:
+        """True if values are not read to list keys."""
+        return self._gentle
+
+    @property
     def histories(self) -> int:
         """How often etcd's revision has gone back."""
         return self._client.ledger.histories
@@ -121,6 +137,20 @@ class EtcdBrowser:
                     begin = answer.kvs[-1].key + b"\0"
                     wanted = max(1, (_PAGE_BYTES - spent) * len(found) // spent) if spent else limit
             return KeyPage(revision, total.count, found, found[-1].key if found and more else "")
+
+    async def top_keys(self, prefix: str, limit: int, by: str, *, descending: bool) -> KeyPage:
+        """The first `limit` keys under `prefix` by one of KEY_SORTS, of all that there are.
+
+        All are read, a page at a time, each page as of its own revision; no more than two pages are held.
+        """
+        first = heapq.nlargest if descending else heapq.nsmallest
+        top: list[StoredKey] = []
+        after, page = "", KeyPage(0, 0, [])
+        while after or not page.revision:
+            page = await self.keys(prefix, _KEYS_AT_ONCE, after)
+            top = first(limit, [*top, *page.keys], key=KEY_SORTS[by])
+            after = page.next
+        return KeyPage(page.revision, page.count, top)
 
     async def key(self, key: str, revision: int = 0) -> KeyValue | None:
         """One key at `revision` (0: now), None if it did not exist.

@@ -172,8 +172,12 @@ def _keys(query: Mapping[str, str]) -> dict[str, Any] | None:
             "lease": lease + at if lease else 0,
             "bytes": size + at % 97,
         }
-        for at, key in enumerate(keys[start : start + limit], start)
+        for at, key in enumerate(keys if "sort" in query else keys[start : start + limit], start)
     ]
+    if sort := query.get("sort"):
+        column = {"rev": "mod_revision"}.get(sort.removeprefix("-"), sort.removeprefix("-"))
+        page = sorted(page, key=lambda row: row[column], reverse=sort.startswith("-"))[:limit]
+        return {"revision": HEAD, "count": len(keys), "keys": page}
     more = page[-1]["key"] if start + limit < len(keys) else ""
     return {"revision": HEAD, "count": len(keys), "keys": page, "next": more}
 

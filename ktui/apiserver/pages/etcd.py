@@ -14,7 +14,7 @@ from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.responses import send_json
 from ktui.contract.etcd import Churn, KeyHistory
 from ktui.kube.status import StatusError, bad_request
-from ktui.storage.browser import EtcdBrowser
+from ktui.storage.browser import KEY_SORTS, EtcdBrowser
 from ktui.storage.errors import browsing
 
 if TYPE_CHECKING:
@@ -44,11 +44,19 @@ class EtcdPages:
         await send_json(response, page)
 
     async def keys(self, request: Request, response: Response) -> None:
-        """A page of keys under a prefix."""
+        """A page of keys under a prefix; with `sort` (`-bytes`: the largest) the first of all of them."""
         limit = min(number(request, "limit", 500), MAX_KEYS)
-        prefix = request.parameter("prefix", f"{self._prefix}/")
+        prefix, sort = request.parameter("prefix", f"{self._prefix}/"), request.parameter("sort")
+        column, descending = sort.removeprefix("-"), sort.startswith("-")
+        if sort and column not in KEY_SORTS:
+            raise bad_request(f"sort is one of {', '.join(KEY_SORTS)}, with - before it to reverse it")
+        if column == "bytes" and self._browser.gentle:
+            raise bad_request("sizes of keys are not known: every value would be read from an etcd in use")
         with browsing():
-            page = await self._browser.keys(prefix, limit, request.parameter("after"))
+            if sort:
+                page = await self._browser.top_keys(prefix, limit, column, descending=descending)
+            else:
+                page = await self._browser.keys(prefix, limit, request.parameter("after"))
         await send_json(response, page)
 
     async def survey(self, request: Request, response: Response) -> None:

@@ -6,10 +6,12 @@ from ktui.contract.etcd import KeyPage, StoredKey
 
 
 class KeyList:
-    """Keys of one prefix, read page by page in key order; etcd's cursor allows nothing else."""
+    """Keys of one prefix, read page by page in key order, or the first ones by another order."""
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, sort: str = "") -> None:
+        """`sort`: a column, `-` before it for the other direction: the first keys by it; "": by key."""
         self.prefix = prefix
+        self.sort = sort
         self.keys: list[StoredKey] = []
         self.count = 0
         self.revision = 0

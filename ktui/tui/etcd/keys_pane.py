@@ -21,6 +21,7 @@ from ktui.tui.widgets.rest import SETTLE, Rest
 
 PAGE = 500
 ALL_AT_ONCE = 10_000  # keys in one response, for a file
+TOP = 2_000  # keys that the server sorts out of all
 
 
 class KeysPane(ServerPane):
@@ -63,6 +64,8 @@ class KeysPane(ServerPane):
 
     def start(self, prefix: str, root: str) -> None:
         """Read the keys below a prefix, from the first; its title does without the tree's `root`."""
+        if self.list.sort:
+            self.table.sort_by = ()
         self.list = KeyList(prefix)
         self._shortly = prefix.removeprefix(root) or prefix
         self.border_title = line(self._shortly)
@@ -74,7 +77,7 @@ class KeysPane(ServerPane):
         if self.list.prefix:
             row = self.table.row
             self.wanted = self.wanted or (row.key if row is not None else "")
-            self.list = KeyList(self.list.prefix)
+            self.list = KeyList(self.list.prefix, self.list.sort)
             self._read(self.list)
 
     def forget(self) -> None:
@@ -92,8 +95,11 @@ class KeysPane(ServerPane):
     def show(self) -> None:
         """What has been read."""
         keys = self.list
-        read = "" if keys.complete else f"{integer(len(keys.keys))} of "
-        self.border_title = line(f"{self._shortly} · {read}{integer(keys.count)}")
+        some, order = len(keys.keys) < keys.count, keys.sort.removeprefix("-")
+        read = f"{integer(len(keys.keys))} of " if some else ""
+        by = f" by {order}" if order else ""
+        self.border_title = line(f"{self._shortly} · {read}{integer(keys.count)}{by}")
+        self.table.sorted_by_owner = some
         self.table.empty = "no keys here"
         self.table.set_rows(list(keys.keys))
         self.ktui.keys_seen.add(key.key for key in keys.keys)
@@ -115,7 +121,7 @@ class KeysPane(ServerPane):
     @work(group="keys", exclusive=True)
     async def _read(self, keys: KeyList) -> None:
         try:
-            page = await self.server.keys(keys.prefix, PAGE, keys.after)
+            page = await self.server.keys(keys.prefix, TOP if keys.sort else PAGE, keys.after, keys.sort)
         except ClientError as error:
             if keys is self.list:
                 self.say(self.table, "could not be read")
@@ -124,6 +130,14 @@ class KeysPane(ServerPane):
         keys.extend(page)
         if keys is self.list:
             self.show()
+
+    @on(WantingTable.Sorted)
+    def _sort(self, event: WantingTable.Sorted) -> None:
+        """Not all keys are here: the server reads them all, and sends the first ones in that order."""
+        self.list = KeyList(self.list.prefix, f"{'-' if event.descending else ''}{event.column}")
+        self.table.move_to(0)
+        self.say(self.table, "the server reads and sorts all keys …")
+        self._read(self.list)
 
     async def _read_all(self) -> Sequence[StoredKey]:
         """All keys of the prefix that pass the filter, for a file."""

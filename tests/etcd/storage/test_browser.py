@@ -179,3 +179,18 @@ async def test_an_etcd_that_others_depend_on_is_read_gently(client: EtcdClient, 
     rest = await gentle.keys(f"{prefix}/pods/", limit=200, after=page.next)
     assert len(rest.keys) == 100 and rest.next == ""
     assert client.usage.received_bytes - before < 50_000
+
+
+async def test_the_first_keys_by_any_column_are_of_all_keys(
+    client: EtcdClient, browser: EtcdBrowser, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ktui.storage.browser._KEYS_AT_ONCE", 7)
+    for number in range(30):
+        await put(client, prefix, f"/pods/a/p{number:02}", size=100 + number * 37 % 30)
+    top = await browser.top_keys(f"{prefix}/pods/", 4, "bytes", descending=True)
+    assert ([row.bytes for row in top.keys], top.count, top.next) == ([129, 128, 127, 126], 30, "")
+    last = await browser.top_keys(f"{prefix}/pods/", 3, "rev", descending=True)
+    assert [row.key[-3:] for row in last.keys] == ["p29", "p28", "p27"]
+    least = await browser.top_keys(f"{prefix}/pods/", 50, "bytes", descending=False)
+    assert [row.bytes for row in least.keys] == list(range(100, 130))
+    assert (await browser.top_keys(f"{prefix}/none/", 5, "key", descending=False)).keys == []
