@@ -16,8 +16,8 @@ import httpx
 import msgspec
 
 from ktui import __version__
-from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.headers import header_number
+from ktui.client.connection import ClientError, ServerConnection, WatchRefused
+from ktui.client.headers import header_number, retry_after
 from ktui.client.pieces import pieces
 from ktui.contract import paths
 from ktui.contract.errors import RecordingError
@@ -261,12 +261,13 @@ class ApiClient:
                     received.ms = (time.perf_counter() - started) * 1000.0
 
     async def watch(self, path: str) -> AsyncIterator[bytes]:
-        """The body of a streamed answer (a WATCH) in pieces, unbounded in time."""
+        """The body of a WATCH in pieces, unbounded in time. ClientError, WatchRefused."""
         with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", path, timeout=timeout) as response:
                 if response.status_code != 200:
-                    raise ClientError(await self._streamed_refusal(response))
+                    message = await self._streamed_refusal(response)
+                    raise WatchRefused(message, response.status_code, retry_after(response.headers))
                 async for piece in _body(response):
                     yield piece
 

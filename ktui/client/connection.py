@@ -14,6 +14,15 @@ class ClientError(Exception):
     """The server cannot be used; the message is one sentence."""
 
 
+class WatchRefused(ClientError):
+    """The server answered a WATCH with an error; `retry_after` in seconds, 0 without one."""
+
+    def __init__(self, message: str, status: int, retry_after: int) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
+
+
 @dataclass(frozen=True, slots=True)
 class ServerConnection:
     """A server's address with its bearer token and the file of its CA certificate."""

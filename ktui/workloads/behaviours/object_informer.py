@@ -1,4 +1,4 @@
-"""An informer that keeps its objects: LIST with resourceVersion=0, then WATCH, again after every end."""
+"""An informer that keeps its objects: LIST with resourceVersion=0, then WATCH from where it was."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
+from ktui.workloads.behaviours.backoff import ReflectorBackoff, keeps_its_place
 from ktui.workloads.behaviours.watch_lines import watch_lines
 from ktui.workloads.running.fleet import LoadClient
 
@@ -16,14 +17,13 @@ Obj = dict[str, Any]
 Handler = Callable[[str, Obj], None]
 
 WATCH_SECONDS = 600
-BACKOFF_SECONDS = 1.0
 
 
 class ObjectInformer:
     """`objects` by name, as of the last event; `handlers` are called with (event type, object).
 
-    `collection` is a path, `selector` encoded parameters. After a 410 or a refused LIST everything is
-    listed again; what has gone meanwhile is DELETED with its last state.
+    `collection` is a path, `selector` encoded parameters. After a 410 or a refusal, but not of a WATCH with 429,
+    everything is listed again; what has gone meanwhile is DELETED with its last state.
     """
 
     def __init__(self, client: LoadClient, collection: str, selector: str) -> None:
@@ -33,24 +33,26 @@ class ObjectInformer:
         self._client = client
         self._collection = collection
         self._selector = selector
+        self._version = ""  # of the last event, "" to list
+        self._backoff = ReflectorBackoff()
 
     async def run(self) -> None:
         """Until cancelled."""
-        version = ""
         while True:
             try:
-                version = await self._watch(version or await self._list())
-            except (
-                ClientError,
-                DocumentError,
-                KeyError,
-                TypeError,
-            ):  # the server is gone, or not what it seems
-                version = ""
-                await asyncio.sleep(BACKOFF_SECONDS)
+                if not self._version:
+                    await self._list()
+                await self._watch()
+            except ClientError as error:
+                if not keeps_its_place(error):
+                    self._version = ""
+                await asyncio.sleep(self._backoff.pause())
+            except (DocumentError, KeyError, TypeError):  # the server is not what it seems
+                self._version = ""
+                await asyncio.sleep(self._backoff.pause())
 
-    async def _list(self) -> str:
-        """Replace the objects; the List's resourceVersion."""
+    async def _list(self) -> None:
+        """Replace the objects."""
         plural = self._collection.rpartition("/")[2]
         path = f"{self._collection}?{self._selector}&resourceVersion=0"
         answer = await self._client.read(path, f"LIST {plural}")
@@ -63,24 +65,23 @@ class ObjectInformer:
         for name, obj in now.items():
             self._take("MODIFIED" if name in self.objects else "ADDED", obj)
         self.synced.set()
-        return str(found["metadata"]["resourceVersion"])
+        self._version = str(found["metadata"]["resourceVersion"])
 
-    async def _watch(self, version: str) -> str:
-        """Follow the events; the last resourceVersion, "" when it is too old."""
+    async def _watch(self) -> None:
+        """Follow the events."""
         plural = self._collection.rpartition("/")[2]
-        query = (
-            f"watch=true&allowWatchBookmarks=true&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}"
-        )
+        since = f"resourceVersion={self._version}&timeoutSeconds={WATCH_SECONDS}"
+        query = f"watch=true&allowWatchBookmarks=true&{since}"
         pieces = self._client.watch(f"{self._collection}?{self._selector}&{query}", f"WATCH {plural}")
         async for line in watch_lines(pieces):
             event = decode_json(line, dict)
             obj = event["object"]
             if event["type"] == "ERROR":
-                return ""
-            version = str(obj["metadata"]["resourceVersion"])
+                self._version = ""
+                return
+            self._version = str(obj["metadata"]["resourceVersion"])
             if event["type"] != "BOOKMARK":
                 self._take(event["type"], obj)
-        return version
 
     def _take(self, type_: str, obj: Obj) -> None:
         name = obj["metadata"]["name"]

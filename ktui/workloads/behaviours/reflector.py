@@ -1,4 +1,7 @@
-"""client-go's reflector, as far as its requests go: LIST, WATCH, and again after every end."""
+"""client-go's reflector, as far as its requests go: LIST, WATCH, and WATCH again from where it was.
+
+It LISTs again after a 410 or a refusal; not when a WATCH is refused with 429: that is sent again later.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,13 @@ import msgspec
 from ktui.client.connection import ClientError
 from ktui.client.list_stream import ListBody
 from ktui.supervision import stop
+from ktui.workloads.behaviours.backoff import ReflectorBackoff, keeps_its_place
 from ktui.workloads.behaviours.watch_lines import watch_lines
 from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.figures import REJECTED
 from ktui.workloads.running.fleet import LoadClient
 
 WATCH_SECONDS = 600
-BACKOFF_SECONDS = 0.8  # client-go's first
 PAGE = 500
 GONE = 410
 
@@ -69,8 +73,10 @@ class InformerReflector:
     newest: int = 0
     cut: asyncio.Event = field(default_factory=asyncio.Event)
     reading: asyncio.Event = field(default_factory=asyncio.Event)  # cleared: it does not read its watch
+    backoff: ReflectorBackoff = field(default_factory=ReflectorBackoff)
     _seen: dict[tuple[str, str], str] = field(default_factory=dict)
     _expired: bool = False
+    _must_list: bool = False
 
     def __post_init__(self) -> None:
         self.reading.set()
@@ -79,16 +85,19 @@ class InformerReflector:
         """List, watch, and again after every end."""
         while True:
             try:
-                if not self.version and not self.context.knobs.yes("watchlist"):
+                if (self._must_list or not self.version) and not self.context.knobs.yes("watchlist"):
                     await self._list()
                 await self._watch()
-            except ClientError:
+                if not self._expired:
+                    continue
+            except ClientError as error:
                 self.counts.failed += 1
-                await asyncio.sleep(BACKOFF_SECONDS)
+                self._must_list |= not keeps_its_place(error)
+            await asyncio.sleep(self.backoff.pause())
 
     async def _list(self) -> None:
-        """All of it: from the cache, or after a 410 in pages at the newest version, as client-go does."""
-        label, query = "LIST rv=0", "resourceVersion=0"
+        """All of it: from the cache, not older than before, or after a 410 in pages at the newest version."""
+        label, query = "LIST rv=0", f"resourceVersion={self.version or 0}"
         if self._expired:
             label, query = "LIST after 410", f"limit={PAGE}"
         token, version = "", ""
@@ -107,7 +116,7 @@ class InformerReflector:
                 break
         self.version = version
         self.newest = max(self.newest, int(version or 0))
-        self._expired = False
+        self._expired = self._must_list = False
 
     async def _watch(self) -> None:
         """Until the server or a cut ends it."""
@@ -136,6 +145,8 @@ class InformerReflector:
                     self.context.count("too_old")
                     self.counts.too_old += 1
                     self.version, self._expired = "", True
+                if event.object.code == REJECTED:
+                    raise ClientError(f"the watch ends with {REJECTED}")
                 return
             if resumed:
                 self.counts.resumed += 1

@@ -15,16 +15,17 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.headers import header_number
+from ktui.client.connection import ClientError, ServerConnection, WatchRefused
+from ktui.client.headers import retry_after
 from ktui.workloads.running.account import Account
+from ktui.workloads.running.figures import REJECTED
 from ktui.workloads.running.tags import CAUSE, Tag
 from ktui.workloads.running.users import LoadUser
 
 MOST_CONNECTIONS = 500
 MOST_BODY = 64 * 1024  # of an answer that is kept: a List's metadata comes before its items
 MOST_LIST = 16 * 1024 * 1024  # of a List whose items the client needs
-RETRIES = 10  # after a 429, as client-go
+RETRIES = 10  # after an answer with Retry-After, as client-go
 CHUNK = 1 << 16
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=120)
 UNBOUNDED = aiohttp.ClientTimeout(total=None, sock_connect=30)
@@ -43,10 +44,6 @@ class LoadAnswer:
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
-
-
-class WatchRefused(ClientError):
-    """The server answered a WATCH with an error."""
 
 
 class Fleet:
@@ -94,15 +91,15 @@ class Fleet:
                     if len(kept) < keep:
                         kept += chunk
         ms = (time.perf_counter() - began) * 1000.0
-        after = max(0, header_number(response.headers.get("Retry-After", "")))
-        return LoadAnswer(response.status, size, ms, bytes(kept), after)
+        return LoadAnswer(response.status, size, ms, bytes(kept), retry_after(response.headers))
 
     async def stream(self, path: str, headers: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
         """The pieces of a stream that lasts. ClientError when it is refused or breaks."""
         with self._clear_errors():
             async with self._open("GET", path, headers, None, UNBOUNDED) as response:
                 if response.status != 200:
-                    raise WatchRefused(f"the watch is refused: HTTP {response.status}")
+                    refusal = f"the watch is refused: HTTP {response.status}"
+                    raise WatchRefused(refusal, response.status, retry_after(response.headers))
                 async for chunk in response.content.iter_any():
                     yield chunk
 
@@ -155,7 +152,7 @@ class LoadClient:
         """As client-go: a 429 is retried after Retry-After, up to ten times."""
         answer = await self.get(path, label, accept=accept)
         for _ in range(RETRIES):
-            if answer.status != 429:
+            if answer.status != REJECTED:
                 break
             await asyncio.sleep(max(1, answer.retry_after))
             answer = await self.get(path, label, accept=accept)
@@ -178,22 +175,30 @@ class LoadClient:
         return await self._send(method, path, label, headers, body=body, keep=MOST_BODY, cause=cause)
 
     async def watch(self, path: str, label: str = "", *, accept: str = "") -> AsyncGenerator[bytes, None]:
-        """The pieces of a WATCH's stream. ClientError when it is refused or breaks."""
-        tag = self._tag(label)
-        begun = False
-        headers = {"User-Agent": tag.user_agent(self._agent), **self._headers}
-        stream = self._fleet.stream(path, headers | ({"Accept": accept} if accept else {}))
-        try:
-            async for piece in stream:
+        """The pieces of a WATCH's stream. ClientError when it is refused or breaks.
+
+        As client-go: one that is refused with Retry-After is sent again after it, up to ten times.
+        """
+        for left in reversed(range(RETRIES + 1)):
+            tag = self._tag(label)
+            begun = False
+            headers = {"User-Agent": tag.user_agent(self._agent), **self._headers}
+            stream = self._fleet.stream(path, headers | ({"Accept": accept} if accept else {}))
+            try:
+                async for piece in stream:
+                    begun = True
+                    yield piece
+                return
+            except WatchRefused as refusal:
                 begun = True
-                yield piece
-        except WatchRefused:
-            begun = True
-            raise
-        finally:
-            await stream.aclose()
-            if begun:
-                self._account.answered()
+                if not left or not refusal.retry_after:
+                    raise
+                after = refusal.retry_after
+            finally:
+                await stream.aclose()
+                if begun:
+                    self._account.answered()
+            await asyncio.sleep(after)
 
     async def _send(
         self,
