@@ -1,6 +1,6 @@
 """The pauses of client-go's reflector between two attempts, and when it keeps its place.
 
-reflector.go: 800 ms, doubling up to 30 s, each with up to as much again; after two quiet minutes from the start.
+reflector.go: 800 ms, doubling up to 30 s, each with up to as much again; from 800 ms after two quiet minutes.
 """
 
 from __future__ import annotations

@@ -29,9 +29,7 @@ async def run_informer(client: ApiClient, collection: str, selector: str = "") -
         await asyncio.sleep(BACKOFF_SECONDS)
 
 
-async def _list_and_watch(
-    client: ApiClient, collection: str, extra: str, backoff: ReflectorBackoff
-) -> None:
+async def _list_and_watch(client: ApiClient, collection: str, extra: str, backoff: ReflectorBackoff) -> None:
     body = ListBody(collection=True)
     fired = await client.send_timed(f"{collection}?resourceVersion=0{extra}", on_chunk=body.feed)
     version = body.envelope().metadata.resource_version

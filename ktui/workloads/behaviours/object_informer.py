@@ -22,8 +22,8 @@ WATCH_SECONDS = 600
 class ObjectInformer:
     """`objects` by name, as of the last event; `handlers` are called with (event type, object).
 
-    `collection` is a path, `selector` encoded parameters. After a 410 or a refusal, but not of a WATCH with 429,
-    everything is listed again; what has gone meanwhile is DELETED with its last state.
+    `collection` is a path, `selector` encoded parameters. After a 410 or a refusal, but not of a WATCH with
+    429, everything is listed again; what has gone meanwhile is DELETED with its last state.
     """
 
     def __init__(self, client: LoadClient, collection: str, selector: str) -> None:

@@ -77,6 +77,7 @@ class InformerReflector:
     _seen: dict[tuple[str, str], str] = field(default_factory=dict)
     _expired: bool = False
     _must_list: bool = False
+    _has_watched: bool = False  # since it listed
 
     def __post_init__(self) -> None:
         self.reading.set()
@@ -116,13 +117,14 @@ class InformerReflector:
                 break
         self.version = version
         self.newest = max(self.newest, int(version or 0))
-        self._expired = self._must_list = False
+        self._expired = self._must_list = self._has_watched = False
 
     async def _watch(self) -> None:
         """Until the server or a cut ends it."""
         self.cut.clear()
         query, label = f"resourceVersion={self.version}", "WATCH"
-        if not self.version:
+        if self._must_list or not self.version:  # with WatchList: else it has been listed
+            self.version, self._expired, self._must_list, self._has_watched = "", False, False, False
             query, label = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "WATCH initial"
         path = f"{self.collection}?watch=true&allowWatchBookmarks=true&{query}&timeoutSeconds={WATCH_SECONDS}"
         reading = asyncio.ensure_future(self._read(path, label))
@@ -133,18 +135,19 @@ class InformerReflector:
             # Not `suppress(CancelledError)` around `await reading`: that would lose a cancellation of this
             # task while the connection closes.
             await stop(cut, reading)
+            self._has_watched = True
         if not reading.cancelled():
             reading.result()
 
     async def _read(self, path: str, label: str) -> None:
-        resumed = label == "WATCH"
+        resumed = self._has_watched
         async for line in watch_lines(self.client.watch(path, label)):
             event = _EVENT.decode(line)
             if event.type == "ERROR":
                 if event.object.code == GONE:
                     self.context.count("too_old")
                     self.counts.too_old += 1
-                    self.version, self._expired = "", True
+                    self._expired = self._must_list = True
                 if event.object.code == REJECTED:
                     raise ClientError(f"the watch ends with {REJECTED}")
                 return

@@ -15,13 +15,12 @@ from ktui.cli.main import main
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.list_counters import lines_of
-from ktui.workloads.behaviours.reflector import LossCounts
 from ktui.workloads.registry import find_workload
-from ktui.workloads.running.knobs import assign
 from ktui.workloads.running.runner import Run
 from ktui.workloads.running.summary import summary_of
 from tests.etcd.cli.conftest import SIZE
 from tests.etcd.cli.conftest import Run as InLoop
+from tests.etcd.cli.workload_runs import run_with, sent_by, stopped
 
 
 def workload(capsys: pytest.CaptureFixture[str], server: ServerConnection, *words: str) -> dict[str, Any]:
@@ -35,10 +34,7 @@ async def measured(server: ServerConnection, name: str, *settings: str) -> tuple
     """A run, and by how much some of the server's counters grew meanwhile."""
     client = ApiClient(server)
     try:
-        found = find_workload(name)
-        knobs = found.settings()
-        assign(knobs, settings)
-        run = Run(found, [knobs], client, real=False)
+        run = run_with(client, name, *settings)
         before = await counters(client)
         await run.go(60.0)
         after = await counters(client)
@@ -173,10 +169,7 @@ def test_kubelets_that_watch_send_no_gets(server: ServerConnection, in_loop: InL
 def test_a_knob_that_changes_begins_a_phase(server: ServerConnection, in_loop: InLoop) -> None:
     async def changed() -> Run:
         client = ApiClient(server)
-        found = find_workload("agent-boot")
-        knobs = found.settings()
-        assign(knobs, ["agents=1", "again=30"])
-        run = Run(found, [knobs], client, real=False)
+        run = run_with(client, "agent-boot", "agents=1", "again=30")
 
         async def change() -> None:
             while not run.account.phases:
@@ -204,34 +197,6 @@ async def until(
     return sent_by(await stopped(server, lambda run: holds(sent_by(run)), name, *settings))
 
 
-def sent_by(run: Run) -> Counter[tuple[str, str]]:
-    total = Counter[tuple[str, str]]()
-    for figures in run.account.phases.values():
-        total.update(figures.verb_routes)
-    return total
-
-
-async def stopped(server: ServerConnection, holds: Callable[[Run], bool], name: str, *settings: str) -> Run:
-    """A run that is stopped as soon as it is as wanted."""
-    client = ApiClient(server)
-    found = find_workload(name)
-    knobs = found.settings()
-    assign(knobs, settings)
-    run = Run(found, [knobs], client, real=False)
-
-    async def stop() -> None:
-        while not holds(run):
-            await asyncio.sleep(0.01)  # a run gives no signal
-        run.stop()
-
-    try:
-        await run.go(100.0, stop)  # on a busy machine, too
-    finally:
-        await client.close()
-    assert run.ended == "stopped"
-    return run
-
-
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
@@ -249,47 +214,6 @@ def test_every_form_of_a_client_that_repeats(
     found = in_loop(until(server, lambda sent: sent.total() >= 2, name, *settings))
     assert {verb for verb, _ in found} <= {"LIST", "WATCH"}
     assert {route for _, route in found} <= {"cache", "cache_snapshot", "etcd"}
-
-
-def losses(run: Run) -> LossCounts:
-    """What followed from the losses of a run of informers."""
-    context = run.variants[0].context
-    assert context is not None
-    counts = list(context.memory.get("losses", {}).values())
-    return counts[0] if counts else LossCounts()
-
-
-async def left_over(server: ServerConnection) -> list[str]:
-    """Objects that runs have created and not deleted."""
-    client = ApiClient(server)
-    listed = (await client.request("GET", "/api/v1/namespaces/default/configmaps")).json()
-    await client.close()
-    names = [item["metadata"]["name"] for item in listed["items"]]
-    return [name for name in names if name.startswith("ktui-workload")]
-
-
-def test_informers_resume_after_a_cut(server: ServerConnection, in_loop: InLoop) -> None:
-    """Each lists once, however often its watch breaks."""
-    settings = ("informers=3", "every=1", "loss=cut", "changes=20")
-    run = in_loop(stopped(server, lambda run: losses(run).resumed >= 3, "informers", *settings))
-    assert sent_by(run)["LIST", "cache"] == 3
-    assert (losses(run).too_old, losses(run).lists, losses(run).replayed) == (0, 0, 0)
-    assert in_loop(left_over(server)) == []
-
-
-@pytest.mark.parametrize("setting", ["loss=old", "deleted_rv=old"])
-def test_an_old_version_replays_history(server: ServerConnection, in_loop: InLoop, setting: str) -> None:
-    """By itself, or because a DELETED had the object's former version."""
-    settings = ("informers=2", "every=1", "changes=40", setting)
-    run = in_loop(stopped(server, lambda run: losses(run).replayed > 0, "informers", *settings))
-    assert losses(run).resumed > 0 and losses(run).too_old == 0
-
-
-def test_a_compaction_while_cut_off_makes_everyone_list(server: ServerConnection, in_loop: InLoop) -> None:
-    settings = ("informers=2", "every=1", "changes=20", "resource=leases", "loss=compaction")
-    run = in_loop(stopped(server, lambda run: losses(run).lists >= 2, "informers", *settings))
-    assert losses(run).too_old == 2, "their version is from before the cache was filled again"
-    assert run.problems == []
 
 
 def test_a_replica_that_is_behind_shows_the_past(

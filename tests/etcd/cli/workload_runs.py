@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ktui.client.api import ApiClient
@@ -21,28 +21,61 @@ from ktui.workloads.running.runner import Run
 from ktui.workloads.running.summary import summary_of
 
 
+def run_with(client: ApiClient, name: str, *settings: str, **more: Any) -> Run:
+    """A run of the workload with these knobs."""
+    found = find_workload(name)
+    knobs = found.settings()
+    assign(knobs, settings)
+    return Run(found, [knobs], client, real=False, **more)
+
+
+async def go_until(
+    run: Run, holds: Callable[[Run], bool], meanwhile: Callable[[Run], Awaitable[None]] | None = None
+) -> None:
+    """Run until it `holds` after what is done `meanwhile`, or the run has completed."""
+
+    async def stop() -> None:
+        if meanwhile is not None:
+            await meanwhile(run)
+        while not holds(run):
+            await asyncio.sleep(0.01)  # a run gives no signal
+        run.stop()
+
+    await run.go(100.0, stop)  # on a busy machine, too
+    assert run.ended in ("stopped", "complete")
+
+
+async def stopped(server: ServerConnection, holds: Callable[[Run], bool], name: str, *settings: str) -> Run:
+    """A run that is stopped as soon as it is as wanted."""
+    client = ApiClient(server)
+    run = run_with(client, name, *settings)
+    try:
+        await go_until(run, holds)
+    finally:
+        await client.close()
+    assert run.ended == "stopped"
+    return run
+
+
+def sent_by(run: Run) -> Counter[tuple[str, str]]:
+    total = Counter[tuple[str, str]]()
+    for figures in run.account.phases.values():
+        total.update(figures.verb_routes)
+    return total
+
+
 async def summary_when(
     server: ServerConnection, name: str, holds: Callable[[Run], bool], *settings: str
 ) -> dict[str, Any]:
     """The summary of a run that is stopped once `holds`, or has completed."""
     client = ApiClient(server)
-    found = find_workload(name)
-    knobs = found.settings()
-    assign(knobs, settings)
-    run = Run(found, [knobs], client, real=False)
-
-    async def stop() -> None:
-        while not holds(run):
-            await asyncio.sleep(0.01)  # findings change without a signal
-        run.stop()
-
+    run = run_with(client, name, *settings)
     try:
         before = await requests_by_verb(client)
-        await run.go(60.0, stop)
+        await go_until(run, holds)
         grown = await requests_by_verb(client) - before
     finally:
         await client.close()
-    assert run.ended in ("stopped", "complete")
     summary = summary_of(run)
     total = summary["variants"][0]["total"]
     # The run itself lists the names of nodes and namespaces before it begins.

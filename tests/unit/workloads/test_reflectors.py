@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -39,7 +38,7 @@ Behaviour = Callable[[LoadContext, ServerConnection], Awaitable[None]]
 
 
 async def of_informers(context: LoadContext, _: ServerConnection) -> None:
-    await InformerReflector(context, context.client("informer/v1"), PODS, backoff=exact()).run()
+    await InformerReflector(context, context.client("informer/v1"), PODS).run()
 
 
 async def of_controllers(context: LoadContext, _: ServerConnection) -> None:
@@ -48,10 +47,6 @@ async def of_controllers(context: LoadContext, _: ServerConnection) -> None:
 
 async def of_the_demo(_: LoadContext, connection: ServerConnection) -> None:
     await run_informer(ApiClient(connection, "proxy/v1"), PODS)
-
-
-def exact() -> ReflectorBackoff:
-    return ReflectorBackoff(jitter=lambda: 0.0)
 
 
 @pytest.fixture
@@ -67,18 +62,22 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     clock = SimpleNamespace(**{**vars(asyncio), "sleep": at_once})
     for module in (reflector, object_informer, informer, fleet):
         monkeypatch.setattr(module, "asyncio", clock)
-    monkeypatch.setattr(backoff, "random", SimpleNamespace(Random=lambda: SimpleNamespace(random=lambda: 0.0)))
+    monkeypatch.setattr(
+        backoff, "random", SimpleNamespace(Random=lambda: SimpleNamespace(random=lambda: 0.0))
+    )
     return waited
 
 
 async def sent(behaviour: Behaviour, *answers: bytes) -> list[str]:
-    """The requests that it sends, given these answers: `LIST rv=0`, `WATCH rv=7`, the one after the last too."""
+    """The requests that it sends, given these answers: `LIST rv=0`, `WATCH rv=7`, and the one after them."""
     found: list[str] = []
     all_sent = asyncio.Event()
 
     def answer(path: str, _: str) -> Answer:
         query = dict(pair.split("=", 1) for pair in path.partition("?")[2].split("&"))
-        where = f"rv={query['resourceVersion']}" if "resourceVersion" in query else f"limit={query['limit']}"
+        where = "initial" if "sendInitialEvents" in query else f"limit={query.get('limit')}"
+        if "resourceVersion" in query:
+            where = f"rv={query['resourceVersion']}"
         found.append(f"{'WATCH' if 'watch' in query else 'LIST'} {where}")
         if len(found) > len(answers):
             all_sent.set()
@@ -153,3 +152,12 @@ async def test_where_a_controller_continues(ending: bytes, then: str, pauses: li
 async def test_a_410_makes_informers_list_after_a_pause(pauses: list[float]) -> None:
     await sent(of_informers, LIST, whole(GONE))
     assert pauses[0] == 0.8
+
+
+async def test_a_streaming_list_that_is_refused_begins_again(pauses: list[float]) -> None:
+    async def streaming(context: LoadContext, _: ServerConnection) -> None:
+        context.knobs.set("watchlist", "yes")
+        await InformerReflector(context, context.client("informer/v1"), PODS).run()
+
+    found = await sent(streaming, REFUSED, whole(ADDED), whole(GONE))
+    assert found == ["WATCH initial", "WATCH initial", "WATCH rv=9", "WATCH initial"]
