@@ -241,7 +241,9 @@ async def _stream(run: Run) -> None:
 
 
 async def _show(run: Run) -> None:
-    """What goes on, on the terminal's line, twice a second."""
+    """What goes on, on the terminal's line, twice a second: a run changes hundreds of times a second, and
+    gives no signal.
+    """
     while True:
         await asyncio.sleep(0.5)
         context = run.current.context

@@ -6,6 +6,7 @@ With KTUI_TEST_ENDLESS_START its server is never ready.
 import asyncio
 import os
 import sys
+from unittest.mock import patch
 
 from ktui.cli.child import ServerChild
 from ktui.cli.main import main
@@ -29,10 +30,10 @@ async def never_ready(child: ServerChild, process: asyncio.subprocess.Process) -
     await asyncio.Event().wait()
 
 
-KtuiApp.action_help = help_that_raises  # type: ignore[method-assign]
-KtuiApp.action_go = versions_that_raise  # type: ignore[method-assign, assignment]
+patch.object(KtuiApp, "action_help", help_that_raises).start()
+patch.object(KtuiApp, "action_go", versions_that_raise).start()
 if "KTUI_TEST_ENDLESS_START" in os.environ:
-    ServerChild._until_ready = never_ready  # type: ignore[method-assign]
+    patch.object(ServerChild, "_until_ready", never_ready).start()
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -51,7 +52,7 @@ class Chain:
         return f"labelSelector={LABEL}%3D{self.name}"
 
 
-class Controller:
+class Controller(ABC):
     """`agent` is its User-Agent, `user` whom it authenticates as; both are upstream's."""
 
     AGENT: ClassVar[str]
@@ -66,9 +67,9 @@ class Controller:
         self._waiting = asyncio.Event()
         self._failures: dict[str, int] = {}
 
+    @abstractmethod
     async def sync(self, name: str, cause: str) -> None:
         """Bring the object nearer to its spec; ClientError when it has to be tried again."""
-        raise NotImplementedError
 
     def informer(self, collection: str, more: str = "") -> ObjectInformer:
         """One more informer, of this run's objects."""
@@ -117,6 +118,13 @@ class Controller:
         """PUT with the object's resourceVersion: refused with 409 if it has changed."""
         await self.chain.before_update(path)
         return await self._send("PUT", path, body, what, cause)
+
+    async def report(self, collection: str, obj: Obj, status: Obj, what: str, cause: str) -> None:
+        """PUT the status, if it has changed."""
+        status["observedGeneration"] = obj["metadata"]["generation"]
+        if status != (obj.get("status") or {}):
+            path = f"{collection}/{obj['metadata']['name']}/status"
+            await self.update(path, {**obj, "status": status}, what, cause)
 
     async def patch(
         self,

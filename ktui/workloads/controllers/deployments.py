@@ -131,19 +131,14 @@ class DeploymentController(Controller):
         await self.record(deployment, "Deployment", "ScalingReplicaSet", text, cause)
 
     async def _report(self, deployment: Obj, new: Obj, own: list[Obj], cause: str) -> None:
-        """The status, if it has changed."""
         count = {
             key: sum(int((found.get("status") or {}).get(key, 0)) for found in own)
             for key in ("replicas", "readyReplicas", "availableReplicas")
         }
         count["updatedReplicas"] = int((new.get("status") or {}).get("replicas", 0))
         count["unavailableReplicas"] = max(0, _total(own) - count["availableReplicas"])
-        status = {"observedGeneration": deployment["metadata"]["generation"]}
-        status |= {key: value for key, value in count.items() if value}
-        if status != (deployment.get("status") or {}):
-            name = deployment["metadata"]["name"]
-            body = {**deployment, "status": status}
-            await self.update(f"{DEPLOYMENTS}/{name}/status", body, "update Deployment status", cause)
+        status = {key: value for key, value in count.items() if value}
+        await self.report(DEPLOYMENTS, deployment, status, "update Deployment status", cause)
 
 
 def rolling_update(deployment: Obj) -> RollingUpdate:

@@ -88,17 +88,12 @@ class ReplicaSetController(Controller):
         await self.record(replica_set, "ReplicaSet", "SuccessfulDelete", f"Deleted pod: {name}", cause)
 
     async def _report(self, replica_set: Obj, cause: str) -> None:
-        """The status, if it has changed."""
         pods = self._pods_of(replica_set)
         ready = sum(is_ready(pod) for pod in pods)
         labelled = {"replicas": len(pods), "fullyLabeledReplicas": len(pods)}
         count = {**labelled, "readyReplicas": ready, "availableReplicas": ready}
         status = {key: value for key, value in count.items() if value or key == "replicas"}
-        status["observedGeneration"] = replica_set["metadata"]["generation"]
-        if status != (replica_set.get("status") or {}):
-            name = replica_set["metadata"]["name"]
-            body = {**replica_set, "status": status}
-            await self.update(f"{REPLICA_SETS}/{name}/status", body, "update ReplicaSet status", cause)
+        await self.report(REPLICA_SETS, replica_set, status, "update ReplicaSet status", cause)
 
 
 def is_ready(pod: Obj) -> bool:
