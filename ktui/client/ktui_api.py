@@ -12,6 +12,7 @@ from ktui.contract import paths
 from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
 from ktui.contract.etcd import Churn, KeyDetail, KeyHistory, KeyPage, PrefixPage, SurveyPage
 from ktui.contract.events import RequestFinished, ServerInfo
+from ktui.contract.events.stream import MarkerRequest
 from ktui.contract.faults import ActiveFaults, Fault
 from ktui.contract.rules import Rules
 from ktui.documents.limits import DocumentError
@@ -48,6 +49,10 @@ class KtuiApi:
 
     async def end_faults(self) -> ActiveFaults:
         return self._read(paths.FAULTS, await self.client.send_json("DELETE", paths.FAULTS, {}), ActiveFaults)
+
+    async def mark(self, text: str) -> None:
+        """Make the server publish a marker: charts and recordings show it."""
+        await self.client.send_json("POST", paths.MARKERS, MarkerRequest(text))
 
     async def keep_requests(self) -> None:
         """Make the server keep finished requests from now on, for `finished_request`."""

@@ -83,18 +83,15 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
         target = getattr(self, kind)
         return f"{KINDS[kind]} {target.resource}"
 
-    async def send(self, client: LoadClient, accept: str) -> None:
-        label = self.label
-        if self.stale_list is not None:
-            await client.get(self.stale_list.path(resourceVersion="0"), label, accept=accept)
-        elif self.quorum_list is not None:
-            await client.get(self.quorum_list.path(), label, accept=accept)
-        elif self.stale_get is not None:
-            await client.get(self.stale_get.path(resourceVersion="0"), label, accept=accept)
-        elif self.quorum_get is not None:
-            await client.get(self.quorum_get.path(), label, accept=accept)
-        elif self.watch_list is not None:
-            await _watch_list(client, self.watch_list, label)
+    async def send(self, client: LoadClient, accept: str, retries: int) -> None:
+        """Send it; a 429 is retried after Retry-After."""
+        if self.watch_list is not None:
+            await _watch_list(client, self.watch_list, self.label)
+        elif (stale := self.stale_list or self.stale_get) is not None:
+            path = stale.path(resourceVersion="0")
+            await client.get_patiently(path, self.label, accept=accept, retries=retries)
+        elif (quorum := self.quorum_list or self.quorum_get) is not None:
+            await client.get_patiently(quorum.path(), self.label, accept=accept, retries=retries)
 
 
 KINDS = {
@@ -110,7 +107,7 @@ _KINDS_TEXT = ", ".join(KINDS.values())
 
 
 class ProfileSpec(msgspec.Struct, rename="camel"):
-    """One phase."""
+    """One phase; without `total` and `duration` it lasts as long as the run."""
 
     requests: list[WeightedRequest]
     rate: float = 0.0
@@ -142,14 +139,17 @@ def read_profile(path: Path) -> Workload:
         raise WorkloadError(f"cannot read {path}: {error.strerror}") from error
     except (DocumentError, UnicodeDecodeError) as error:
         raise WorkloadError(f"cannot read {path}: {error}") from error
+    count = 1
     if isinstance(document, dict) and isinstance(document.get("loadProfile"), dict):
-        document = document["loadProfile"]
+        count, document = document.get("count", 1), document["loadProfile"]
+    if isinstance(document, dict) and "spec" in document:  # of earlier versions: one phase
+        document = {"specs": [document["spec"]], **document}
     try:
         profile = msgspec.convert(document, LoadProfile, strict=False)
         _check(document, profile)
     except (msgspec.ValidationError, WorkloadError) as error:
         raise WorkloadError(f"{path.name} is not a load profile: {error}") from error
-    return _workload(path.stem, profile)
+    return _workload(path.stem, profile, count)
 
 
 def _check(document: dict[str, Any], profile: LoadProfile) -> None:
@@ -157,20 +157,25 @@ def _check(document: dict[str, Any], profile: LoadProfile) -> None:
     for number, (spec, raw) in enumerate(zip(profile.specs, document["specs"], strict=True), 1):
         if not 0 <= spec.rate <= MOST_RATE or not 1 <= spec.conns <= MOST_CONNECTIONS:
             raise WorkloadError(f"specs[{number}]: rate up to {MOST_RATE}, conns 1 to {MOST_CONNECTIONS}")
-        if not 0 <= spec.total <= MOST_REQUESTS or not (spec.total or spec.duration > 0):
+        ends = spec.total > 0 or spec.duration > 0 or number == len(profile.specs)
+        if not 0 <= spec.total <= MOST_REQUESTS or spec.duration < 0 or not ends:
             raise WorkloadError(f"specs[{number}]: give total (up to {MOST_REQUESTS:,}) or duration")
+        if not any(request.shares for request in spec.requests):
+            raise WorkloadError(f"specs[{number}]: there are no requests with shares")
         for request, given in zip(spec.requests, raw["requests"], strict=True):
             if unsupported := [kind for kind in WRITES if kind in given]:
                 raise WorkloadError(f"specs[{number}]: {unsupported[0]} is not supported: reads only")
-            if sum(getattr(request, kind) is not None for kind in KINDS) != 1 or request.shares < 1:
+            if sum(getattr(request, kind) is not None for kind in KINDS) != 1 or request.shares < 0:
                 raise WorkloadError(f"specs[{number}]: a request has shares and one of {_KINDS_TEXT}")
             if request.stale_list is not None and request.stale_list.limit:
                 raise WorkloadError(f"specs[{number}]: staleList with limit: the cache ignores the limit")
 
 
-def _workload(name: str, profile: LoadProfile) -> Workload:
+def _workload(name: str, profile: LoadProfile, count: object) -> Workload:
     knobs = (Knob("pace", 1.0, "multiplies the rate of every phase", least=0.01, most=100),)
     about = profile.description or f"a load profile of {len(profile.specs)} phases"
+    if isinstance(count, int) and count > 1:
+        about += f" (one of the group's {count} runners)"
     kinds = {kind for spec in profile.specs for request in spec.requests for kind in KINDS
              if getattr(request, kind) is not None}  # fmt: skip
     sentence = f"{about}. {QUORUM}" if "quorum_list" in kinds else about
@@ -199,7 +204,9 @@ async def _phase(context: LoadContext, spec: ProfileSpec) -> None:
                 due = began + place / (spec.rate * context.knobs.number("pace"))
                 await asyncio.sleep(max(0.0, due - loop.time()))
             try:
-                await context.rng.choices(spec.requests, weights)[0].send(client, spec.accept)
+                await context.rng.choices(spec.requests, weights)[0].send(
+                    client, spec.accept, spec.max_retries
+                )
             except ClientError:
                 context.count("failed_requests")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ktui.client.connection import ServerConnection
 from ktui.tui.charts.marks import marks
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.workloads.charts import CHARTS, chart_content
@@ -52,6 +54,10 @@ class SessionOf(Session):
 
     def send(self, command: str) -> None:
         self.sent.append(command)
+
+
+def notices(app: Any) -> str:
+    return "\n".join(note.message for note in app._notifications)
 
 
 async def opened(pilot: Any, session: Session | None = None) -> WorkloadsScreen:
@@ -128,6 +134,67 @@ async def test_two_runs_are_shown_side_by_side() -> None:
         await pilot.press("t")
         await pilot.pause()
         assert "agents 50 → 60" in shown(app) and "4.0×" in shown(app)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], float, bool]]:
+    """Settings, seconds and kind of the sessions that were started: each ends at once with a summary."""
+    found: list[tuple[list[str], float, bool]] = []
+
+    async def run(session: Session, _: ServerConnection, settings: list[str], seconds: float) -> None:
+        found.append((settings, seconds, session.compares))
+        sides = [summary(50, 100), summary(60, 400)][: 2 if session.compares else 1]
+        variants = [side["variants"][0] | {"variant": name} for name, side in zip("AB", sides, strict=False)]
+        session.summary = {"variants": variants, "seconds": seconds, "ended": "time"}
+
+    monkeypatch.setattr(Session, "run", run)
+    client = SimpleNamespace(connection=ServerConnection("http://127.0.0.1:9"))
+    monkeypatch.setattr(WorkloadsScreen, "client", property(lambda _: client))
+    monkeypatch.setattr(WorkloadsScreen, "_own_server", property(lambda _: True))
+    return found
+
+
+async def test_the_knobs_are_compared_with_the_defaults(started: list[tuple[list[str], float, bool]]) -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=WIDE) as pilot:
+        await opened(pilot)
+        await pilot.press("a")
+        await pilot.pause()
+        assert started == [] and "no knob differs from its default" in notices(app)
+        await pilot.press("right", "f4", "f8", "a")
+        await pilot.pause()
+        ((settings, seconds, compares),) = started
+        assert compares and seconds == 80
+        twice = [setting for setting in settings if setting.partition("=")[0] in ("agents", "rv", "version")]
+        assert twice == ["agents=50", "agents=60", "rv=plan", "rv=0", "version=", "version=1.24"]
+        assert len(settings) == len(WORKLOADS["agent-boot"].knobs) + 3
+        assert "A, B: agents 50 → 60" in shown(app) and "4.0×" in shown(app)
+
+
+async def test_the_knobs_are_compared_with_those_of_the_last_run(
+    started: list[tuple[list[str], float, bool]],
+) -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await opened(pilot)
+        last = screen._knobs["agent-boot"].values() | {"agents": 7}
+        screen._runs["agent-boot"].append({"variants": [summary(7, 1)["variants"][0] | {"knobs": last}]})
+        await pilot.press("a")
+        await pilot.pause()
+        assert started[0][0][:2] == ["agents=7", "agents=50"]
+
+
+async def test_a_knob_is_not_changed_while_two_sides_are_compared() -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    session.compares = True
+    session.seconds[-1].variant = "B"
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        assert "00:03 · B: boot" in shown(app)
+        await pilot.press("right", "a")
+        await pilot.pause()
+        assert session.sent == []
+        assert "the knob counts in the next run" in notices(app) and "stop this run first" in notices(app)
 
 
 async def test_stopping_is_asked_of_the_run() -> None:

@@ -20,6 +20,7 @@ from ktui.apiserver.pages.etcd import EtcdPages
 from ktui.apiserver.pages.faults import FaultPages
 from ktui.apiserver.pages.finished import FinishedPages
 from ktui.apiserver.pages.health import Check, HealthPages
+from ktui.apiserver.pages.markers import MarkerPages
 from ktui.apiserver.pages.responses import send_json
 from ktui.apiserver.pages.router import Page, PageRouter
 from ktui.apiserver.pages.settings import SettingsPages
@@ -109,6 +110,7 @@ class Pages:
         router.add("GET", paths.FAULTS, faults.get)
         router.add("POST", paths.FAULTS, faults.inject)
         router.add("DELETE", paths.FAULTS, faults.end)
+        router.add("POST", paths.MARKERS, MarkerPages(self._services.bus).publish)
         router.add("GET", paths.REQUESTS, self._finished.newest)
         router.add("GET", f"{paths.REQUESTS}/{{}}", self._finished.one)
         prefix, registry = self._services.facts.info().etcd_prefix, self._services.registry

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import msgspec
+
 from ktui.contract.events.base import Count, Event
 
 
@@ -12,6 +16,12 @@ class Dropped(Event, frozen=True, kw_only=True, tag="dropped"):
 
 
 class Marker(Event, frozen=True, kw_only=True, tag="marker"):
-    """A moment to find again: a user set it while recording, or the server injected a fault."""
+    """A moment to find again: set by a user while recording, by a workload, or by a fault's server."""
 
     text: str = ""
+
+
+class MarkerRequest(msgspec.Struct, frozen=True):
+    """What a client asks a server to publish as a Marker."""
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]

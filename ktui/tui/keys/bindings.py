@@ -211,7 +211,9 @@ WORKLOADS: Bindings = [
     _key("workloads.less", "left", "turn(-1)", "knob", "a knob's value down, or its choice before",
          key_display="←→"),
     _hidden("workloads.more", "right", "turn(1)", "a knob's value up, or its next choice", "knob"),
-    _key("workloads.results", "t", "results", "results", "the run compared with the one before, its tables"),
+    _key("workloads.compare", "a", "compare", "compare",
+         "run these knobs and the last run's (or the defaults) in turn, and show the difference"),
+    _key("workloads.results", "t", "results", "results", "two runs compared, and their tables"),
     _key("workloads.edit", "i", "edit", "value", "type a value for the knob (enter)"),
     *(_hidden(f"workloads.fix{place + 1}", key, f"fix({place})", f"fix {place + 1} of the workload", "fix")
       for place, key in enumerate(("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12"))),

@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from ktui.client.connection import ClientError
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import Fault
 from ktui.core.state import State
@@ -25,12 +25,13 @@ from ktui.tui.widgets.panel import Panel
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import FAULTS, outcome_content, results_text, status_content
+from ktui.tui.workloads.texts import FAULTS, outcome_content, results_text, status_content, tables_of
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload
 
 RUN_SECONDS = 600.0  # a run that nothing stops
+COMPARE_SECONDS = 80.0  # eight turns
 KEPT_RUNS = 10
 
 
@@ -114,7 +115,7 @@ class WorkloadsScreen(ServerScreen):
         runs, session = self._runs[self.workload.name], self.session
         if session is not None and session.running:
             return session.tables
-        return runs[-1]["variants"][0]["tables"] if runs else []
+        return tables_of(runs[-1]) if runs else []
 
     def action_results(self) -> None:
         """Comparison and tables over the screen: the panel shows their beginning."""
@@ -161,38 +162,56 @@ class WorkloadsScreen(ServerScreen):
         if session is not None and session.running:
             session.send("stop")
             return
+        values = self._knobs[self.workload.name].values()
+        settings = [f"{name}={written(value)}" for name, value in values.items() if value != ""]
+        self._ask(Session(self.workload.name, self._changed), settings, RUN_SECONDS)
+
+    def action_compare(self) -> None:
+        """Run the knobs as they are (B) in turn with those of the last run, or the defaults (A)."""
+        if self.session is not None and self.session.running:
+            self.notify("a comparison runs alone: stop this run first", severity="warning", markup=False)
+            return
+        now, runs = self._knobs[self.workload.name].values(), self._runs[self.workload.name]
+        last = runs[-1]["variants"][-1]["knobs"] if runs else {}
+        former = last if last and last != now else self.workload.settings().values()
+        if former == now:
+            self.notify("no knob differs from its default: turn one, then compare", markup=False)
+            return
+        sides = [(name, dict.fromkeys((former[name], value))) for name, value in now.items()]
+        settings = [f"{name}={written(value)}" for name, values in sides for value in values]
+        self._ask(Session(self.workload.name, self._changed, compares=True), settings, COMPARE_SECONDS)
+
+    def _ask(self, session: Session, settings: list[str], seconds: float) -> None:
+        """Start it; at a server whose etcd ktui did not start ask first."""
         try:
-            self.client  # noqa: B018  # whether there is a server
+            connection = self.client.connection
         except ClientError as error:
             self.notify(str(error), severity="warning", markup=False)
             return
+
+        def start(agreed: bool | None) -> None:
+            if agreed:
+                self._sessions[session.workload] = session
+                running = partial(self._run, session, connection, settings, seconds)
+                self.aside(running, f"workload {session.workload}")
+
         if self._own_server:
-            self._start(True)
+            start(True)
             return
         from ktui.tui.dialogs.confirm import ConfirmScreen  # start-up time
 
-        question = (
-            f"{self.workload.name} puts load on {self.client.connection.url},\nwhich is not ktui's own."
-        )
-        self.app.push_screen(ConfirmScreen("load on another server", question), self._start)
+        question = f"{session.workload} puts load on {connection.url},\nwhich is not ktui's own."
+        self.app.push_screen(ConfirmScreen("load on another server", question), start)
 
     @property
     def _own_server(self) -> bool:
         server = self.ktui.state.server
         return server is not None and server.etcd_kind == "embedded"
 
-    def _start(self, agreed: bool | None) -> None:
-        if not agreed:
-            return
-        workload = self.workload
-        session = self._sessions[workload.name] = Session(workload.name, self._changed)
-        values = self._knobs[workload.name].values()
-        settings = [f"{name}={written(value)}" for name, value in values.items() if value != ""]
-        connection = self.client.connection
-        self.aside(partial(self._run, session, connection, settings), f"workload {workload.name}")
-
-    async def _run(self, session: Session, connection: Any, settings: list[str]) -> None:
-        await session.run(connection, settings, RUN_SECONDS)
+    async def _run(
+        self, session: Session, connection: ServerConnection, settings: list[str], seconds: float
+    ) -> None:
+        await session.run(connection, settings, seconds)
         if session.summary is not None:
             runs = self._runs[session.workload]
             runs.append(session.summary)
@@ -283,7 +302,9 @@ class WorkloadsScreen(ServerScreen):
     def _set(self, name: str, text: str) -> None:
         self._knobs[self.workload.name].set(name, text)
         session = self.session
-        if session is not None:
+        if session is not None and session.running and session.compares:
+            self.notify("two sides are compared: the knob counts in the next run", markup=False)
+        elif session is not None:
             session.send(f"set {name} {text}")
         self._paint_knobs()
 

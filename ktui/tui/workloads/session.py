@@ -28,8 +28,10 @@ class Session:
     `changed` is called after each line.
     """
 
-    def __init__(self, workload: str, changed: Callable[[], None]) -> None:
+    def __init__(self, workload: str, changed: Callable[[], None], *, compares: bool = False) -> None:
+        """`compares`: its settings have some knobs twice, for the two sides of a comparison."""
         self.workload = workload
+        self.compares = compares
         self.seconds: deque[LiveSecond] = deque(maxlen=KEPT)
         self.tables: list[dict[str, Any]] = []  # of the workload, so far
         self.summary: dict[str, Any] | None = None
@@ -45,6 +47,8 @@ class Session:
     async def run(self, connection: ServerConnection, settings: Sequence[str], seconds: float) -> None:
         """Start it and read what it says until it ends."""
         words = [f"--set={setting}" for setting in settings]
+        if self.compares:
+            words.append("--compare")
         attach = ["--attach", connection.url, "--yes"]
         if connection.ca_file is not None:
             attach += ["--server-ca", str(connection.ca_file)]

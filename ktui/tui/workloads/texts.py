@@ -35,11 +35,12 @@ def status_content(workload: Workload, session: Session | None, width: int, heig
         if last is None:
             parts.append(line(("starting …", "$ink-muted")))
         else:
+            side = f"{last.variant}: " if last.variant else ""
             speed = f" · simulated time {last.speed:g}× real time" if last.speed != 1.0 else ""
             parts.append(
                 line(
                     ("● ", "$success"),
-                    f"{elapsed(len(session.seconds))} · {last.phase}",
+                    f"{elapsed(len(session.seconds))} · {side}{last.phase}",
                     (f" · {last.now}" if last.now else "", "$ink-muted"),
                     (speed, "bold $warning"),
                 )
@@ -57,26 +58,45 @@ def outcome_content(
     width: int,
     height: int,
 ) -> Content:
-    """One key for each fix; below, the tables of the last run, or the two last runs side by side."""
+    """One key for each fix; below, the last comparison or the two last runs, and the tables."""
     parts = [
         line((f" {key.upper()} ", "bold $accent"), (fix.title, "$foreground"))
         for key, fix in zip(FIX_KEYS, workload.fixes, strict=False)
     ]
-    if len(runs) > 1:
-        parts += list(_side_by_side(runs[-2], runs[-1]))
+    parts += list(_side_by_side(runs))
     for table in tables:
         parts += list(_table(table))
     return first_lines(parts or [line(("no run yet", "$ink-muted"))], width, height)
 
 
-def _side_by_side(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Content]:
-    first, second = before["variants"][0], now["variants"][0]
+def tables_of(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The workload's own tables in a summary; of a comparison those of both sides."""
+    variants = run["variants"]
+    if len(variants) == 1:
+        return list(variants[0]["tables"])
+    return [
+        table | {"title": f"{variant['variant']}: {table['title']}"}
+        for variant in variants
+        for table in variant["tables"]
+    ]
+
+
+def _side_by_side(runs: Sequence[dict[str, Any]]) -> Iterator[Content]:
+    """The two sides of a comparison, else the two last runs; nothing after the first run."""
+    sides = runs[-1]["variants"] if runs else []
+    names = "A, B"
+    if len(sides) == 1 and len(runs) > 1:
+        sides = [runs[-2]["variants"][-1], *sides]
+        names = "the run before, this run"
+    if len(sides) < 2:
+        return
+    first, second = sides
     changed = [
         f"{name} {first['knobs'][name]} → {value}"
         for name, value in second["knobs"].items()
         if first["knobs"].get(name) != value
     ]
-    yield line((f"the run before, this run: {', '.join(changed) or 'same knobs'}", "bold"))
+    yield line((f"{names}: {', '.join(changed) or 'same knobs'}", "bold"))
     rows = [(title, first["total"][name], second["total"][name], "bytes" in name) for name, title in COMPARED]
     rows += [
         (f"{share} ms", first["total"]["ms"][share], second["total"]["ms"][share], False)
@@ -110,10 +130,9 @@ def _table(document: dict[str, Any]) -> Iterator[Content]:
 
 
 def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]]) -> str:
-    """The two last runs side by side, and all tables with their notes, as text."""
-    parts = []
-    if len(runs) > 1:
-        parts.append("\n".join(text.plain.rstrip() for text in _side_by_side(runs[-2], runs[-1])))
+    """Two runs or two sides of one, and all tables with their notes, as text."""
+    compared = "\n".join(text.plain.rstrip() for text in _side_by_side(runs))
+    parts = [compared] if compared else []
     parts += [
         "\n".join([*(text.plain.rstrip() for text in _table(table)), "", *table["notes"]]) for table in tables
     ]

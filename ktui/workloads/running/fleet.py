@@ -148,10 +148,12 @@ class LoadClient:
         """One GET or LIST with its whole body, up to 16 MiB. ClientError when no answer comes."""
         return await self._send("GET", path, label, {}, keep=MOST_LIST, cause=cause)
 
-    async def get_patiently(self, path: str, label: str = "", *, accept: str = "") -> LoadAnswer:
-        """As client-go: a 429 is retried after Retry-After, up to ten times."""
+    async def get_patiently(
+        self, path: str, label: str = "", *, accept: str = "", retries: int = RETRIES
+    ) -> LoadAnswer:
+        """As client-go: a 429 is retried after Retry-After, up to `retries` times."""
         answer = await self.get(path, label, accept=accept)
-        for _ in range(RETRIES):
+        for _ in range(retries):
             if answer.status != REJECTED:
                 break
             await asyncio.sleep(max(1, answer.retry_after))

@@ -25,6 +25,7 @@ from ktui.workloads.running.workload import Workload
 
 SETTLE_SECONDS = 15.0  # for the server to end the requests of clients that have gone
 AGAIN_SECONDS = 0.1  # between attempts to reach a server that was killed
+MOST_MARKER = 200  # characters
 SLICES = 4  # of each side of a comparison: A B A B A B A B
 
 Revive = Callable[[float], Awaitable[None]]
@@ -121,6 +122,8 @@ class Run:
             if self._stopping.is_set():
                 return
             self.current = variant
+            if len(self.variants) > 1:
+                await self._mark(f"turn of {variant.name}")
             await self._set_version(variant)
             await self._run_slice(variant, most)
 
@@ -178,12 +181,19 @@ class Run:
     async def set(self, name: str, text: str) -> None:
         """Change a knob of the running variant: a phase of its own begins. WorkloadError, ClientError."""
         self.current.knobs.find(name).parse(text)
-        self.markers.append(f"{name}={text}")
         if self.current.context is not None:
             self.current.context.begin(f"{name}={text}")
         self.current.knobs.set(name, text)
+        await self._mark(f"{name}={text}")
         if name == "version":
             await self._set_version(self.current)
+
+    async def _mark(self, text: str) -> None:
+        """In the stream of this run, and in the server's telemetry: charts and recordings show it."""
+        self.markers.append(text)
+        if not self.real:
+            with suppress(ClientError):  # an older server
+                await KtuiApi(self.client).mark(f"{self.workload.name}: {text}"[:MOST_MARKER])
 
     # Faults.
 

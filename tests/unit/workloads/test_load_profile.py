@@ -32,6 +32,21 @@ loadProfile:
 """
 
 
+# Three phases of one group, as kperf's own example of a replayed time series has them.
+THREE = """
+count: 10
+loadProfile:
+  version: 1
+  description: a spike between two quiet times
+  specs:
+"""
+for rate, shares in ((20, 7), (80, 6), (40, 8)):
+    THREE += f"""  - {{duration: 1, rate: {rate}, conns: 4, client: 8, contentType: json, requests: [
+      {{shares: {shares}, staleList: {{version: v1, resource: pods}}}},
+      {{shares: {10 - shares}, quorumList: {{version: v1, resource: pods, limit: 100}}}}]}}
+"""
+
+
 def written(tmp_path: Path, text: str, name: str = "load.yaml") -> str:
     path = tmp_path / name
     path.write_text(text)
@@ -42,6 +57,23 @@ def test_kperf_s_own_words(tmp_path: Path) -> None:
     workload = find_workload(written(tmp_path, KPERF))
     assert workload.name == "load"
     assert "node100-pod10k" in workload.sentence and "reads no quorum" in workload.sentence
+
+
+def test_one_runner_of_a_group(tmp_path: Path) -> None:
+    workload = find_workload(written(tmp_path, THREE))
+    assert workload.sentence.startswith("a spike between two quiet times (one of the group's 10 runners)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KPERF.replace("  specs:\n  - rate", "  spec:\n    rate"),  # of earlier versions
+        KPERF.replace("    total: 1000\n", ""),  # as long as the run
+        KPERF.replace("shares: 100\n", "shares: 0\n"),
+    ],
+)
+def test_what_kperf_reads_too(tmp_path: Path, text: str) -> None:
+    assert text != KPERF and "node100-pod10k" in find_workload(written(tmp_path, text)).sentence
 
 
 def test_the_same_as_toml(tmp_path: Path) -> None:
@@ -58,7 +90,12 @@ def test_the_same_as_toml(tmp_path: Path) -> None:
         (KPERF.replace("seletor", "labels"), "labels"),
         ("specs: [{total: 1, requests: [{shares: 1, put: {}}]}]", "put is not supported"),
         ("specs: [{total: 1, requests: [{shares: 1}]}]", "one of staleList"),
-        ("specs: [{requests: []}]", "give total"),
+        ("specs: [{requests: []}]", "no requests with shares"),
+        (
+            "specs: [{total: 1, requests: [{shares: 0, staleList: {version: v1, resource: pods}}]}]",
+            "with shares",
+        ),
+        (THREE.replace("duration: 1, ", "", 1), r"specs\[1\]: give total"),
         ("specs: [{total: 1, conns: 9999, requests: []}]", "conns 1 to 500"),
         (
             "specs: [{total: 1, requests: [{staleList: {version: v1, resource: pods, limit: 5}}]}]",
