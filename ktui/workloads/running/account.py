@@ -12,6 +12,7 @@ from ktui.contract.events import (
     Dropped,
     EtcdCall,
     EtcdProgress,
+    Marker,
     RequestFinished,
     RequestStarted,
     WatcherState,
@@ -51,6 +52,7 @@ class Account:
         self._watched: dict[int, TotalCost] = {}
         self._verbs: dict[int, str] = {}  # of other clients' open requests
         self._answered = self._finished_count = 0
+        self._marked = ""  # the newest marker
         self._settled = asyncio.Event()
 
     @property
@@ -77,6 +79,8 @@ class Account:
                     self.head = event.head
                 case Dropped():
                     self.dropped += event.count
+                case Marker():
+                    self._marked = event.text
         self._settled.set()
         self._moved()
 
@@ -101,9 +105,13 @@ class Account:
         self._verbs.clear()
         self._finished_count = self._answered
 
-    async def settled(self) -> None:
-        """Wait until the server has accounted for every request that was answered, and none is open."""
-        while self._open or self._finished_count < self._answered:
+    async def settled(self, last: str) -> None:
+        """Wait until the server has accounted for every request that was answered, and none is open.
+
+        A request that its client has given up may be known to the server alone: what the server publishes
+        before the marker `last` includes it. "": there is no such marker.
+        """
+        while self._open or self._finished_count < self._answered or (last and last != self._marked):
             self._settled.clear()
             await self._settled.wait()
 

@@ -105,7 +105,7 @@ class Run:
                 await self._replica.close()
             with suppress(TimeoutError):  # then the summary says that some are missing
                 async with asyncio.timeout(0 if telemetry is None else SETTLE_SECONDS):
-                    await self.account.settled()
+                    await self.account.settled(await self._mark(f"ends ({self.id})"))
             await stop(telemetry, watcher)
             followed = self._following  # the summary names it
             if rules is not None:
@@ -188,12 +188,18 @@ class Run:
         if name == "version":
             await self._set_version(self.current)
 
-    async def _mark(self, text: str) -> None:
-        """In the stream of this run, and in the server's telemetry: charts and recordings show it."""
+    async def _mark(self, text: str) -> str:
+        """In the stream of this run, and in the server's telemetry: charts and recordings show it.
+
+        The marker's text, "" if the server has none.
+        """
         self.markers.append(text)
+        marker = f"{self.workload.name}: {text}"[:MOST_MARKER]
         if not self.real:
-            with suppress(ClientError):  # an older server
-                await KtuiApi(self.client).mark(f"{self.workload.name}: {text}"[:MOST_MARKER])
+            with suppress(ClientError):  # it has ended
+                await KtuiApi(self.client).mark(marker)
+                return marker
+        return ""
 
     # Faults.
 

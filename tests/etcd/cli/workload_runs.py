@@ -65,9 +65,12 @@ def sent_by(run: Run) -> Counter[tuple[str, str]]:
 
 
 async def summary_when(
-    server: ServerConnection, name: str, holds: Callable[[Run], bool], *settings: str
+    server: ServerConnection, name: str, holds: Callable[[Run], bool], *settings: str, names: int = 2
 ) -> dict[str, Any]:
-    """The summary of a run that is stopped once `holds`, or has completed."""
+    """The summary of a run that is stopped once `holds`, or has completed.
+
+    Before it begins it lists the names of nodes, namespaces and what else it needs: `names` LISTs.
+    """
     client = ApiClient(server)
     run = run_with(client, name, *settings)
     try:
@@ -78,8 +81,7 @@ async def summary_when(
         await client.close()
     summary = summary_of(run)
     total = summary["variants"][0]["total"]
-    # The run itself lists the names of nodes and namespaces before it begins.
-    counted = dict(grown - Counter(LIST=2))
+    counted = dict(grown - Counter(LIST=names))
     assert counted == total["verbs"], (counted, total["verbs"])
     # No test has taken live figures yet: all seconds are in one.
     shown = live_second(run, 0.0)
