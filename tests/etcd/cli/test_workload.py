@@ -20,7 +20,7 @@ from ktui.workloads.running.runner import Run
 from ktui.workloads.running.summary import summary_of
 from tests.etcd.cli.conftest import SIZE
 from tests.etcd.cli.conftest import Run as InLoop
-from tests.etcd.cli.workload_runs import run_with, sent_by, stopped
+from tests.etcd.cli.workload_runs import go_until, run_with, sent_by, stopped
 
 
 def workload(capsys: pytest.CaptureFixture[str], server: ServerConnection, *words: str) -> dict[str, Any]:
@@ -155,6 +155,48 @@ def test_where_kubelets_read_from(server: ServerConnection, in_loop: InLoop, kub
     assert {verb for verb, _ in found} == {"GET"}
     assert 10 <= found["GET", "etcd"] <= most
     assert (found["GET", "cache"] > 0) == (kubelet == "1.29")
+
+
+@pytest.mark.parametrize(
+    ("fix", "verbs"),
+    [
+        ("kubelet=1.29", {("GET", "cache")}),
+        ("strategy=Watch", set()),
+        ("strategy=Get", {("GET", "etcd")}),
+    ],
+)
+def test_a_fix_while_kubelets_run(
+    server: ServerConnection, in_loop: InLoop, fix: str, verbs: set[tuple[str, str]]
+) -> None:
+    """Once every pod has been synchronised under it, its requests are the only ones."""
+    steady = f"{fix}, steady"
+
+    def phase(run: Run, name: str) -> Counter[tuple[str, str]]:
+        figures = run.account.phases.get(("", name))
+        return Counter() if figures is None else figures.verb_routes
+
+    def held(run: Run) -> bool:
+        context = run.variants[0].context
+        assert context is not None
+        return context.phase == steady and (not verbs or phase(run, steady).total() >= 20)
+
+    async def mend(run: Run) -> None:
+        while phase(run, "steady")["GET", "etcd"] < 10:
+            await asyncio.sleep(0.01)  # as in go_until
+        await run.set(*fix.split("="))
+
+    async def mended() -> Run:
+        client = ApiClient(server)
+        run = run_with(client, "kubelet-configmaps", "nodes=1", "pods=5", "references=2", "speed=100")
+        try:
+            await go_until(run, held, mend)
+        finally:
+            await client.close()
+        return run
+
+    run = in_loop(mended())
+    assert set(phase(run, "steady")) == {("GET", "etcd")}, "kubelets 1.28"
+    assert set(phase(run, steady)) == verbs
 
 
 def test_kubelets_that_watch_send_no_gets(server: ServerConnection, in_loop: InLoop) -> None:
