@@ -38,11 +38,26 @@ class KubeletFleet:
     def ttl(self) -> float:
         return ttl_of(self.cluster)
 
+    @property
+    def refresh_interval(self) -> float:
+        """Mean seconds between two refreshes of an object: its TTL, and then the wait for an access.
+
+        An access of the pod that caused the last refresh does not come within syncFrequency; those of other
+        pods, and those of updates, come at any time.
+        """
+        access = 1 / (1 / self.mean_sync + self.updates)  # mean time between those of one pod
+        pods = self.pods * self.references / self.objects  # that refer to one object
+        if self.updates:
+            return self.ttl + access / pods
+        if self.ttl > self.sync * LEAST_FACTOR:
+            return self.ttl + access / (pods + 1)
+        return self.ttl + min(access - self.ttl, access / pods)
+
     def rates(self) -> tuple[float, float]:
         """GETs per second that go to etcd (no resourceVersion), and those that the cache answers (rv=0)."""
         if self.strategy == "Watch":
             return 0.0, 0.0
         if self.strategy == "Get" or self.minor < REFERENCES_ONCE_SINCE:
             return self.accesses, 0.0
-        refreshes = self.nodes * self.objects / self.ttl if self.ttl else self.accesses
+        refreshes = self.nodes * self.objects / self.refresh_interval if self.ttl else self.accesses
         return 0.0, min(self.accesses, refreshes)
