@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -191,3 +192,8 @@ async def test_an_etcd_that_ktui_did_not_start_has_no_faults(api: Api) -> None:
     answer = await api.create("/ktui/v1/faults", {"kind": "pause"})
     assert answer.status_code == 403 and "only for an embedded etcd" in answer.json()["message"]
     assert (await api.get("/ktui/v1/faults")).json() == {"active": []}
+
+
+@pytest.mark.parametrize("body", [{}, {"text": ""}, {"text": "x" * 201}, {"text": 7}, [1]])
+async def test_what_is_no_marker(api: Api, body: Any) -> None:
+    assert (await api.create("/ktui/v1/markers", body)).status_code == 400
