@@ -156,7 +156,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], float, boo
 
 async def test_the_knobs_are_compared_with_the_defaults(started: list[tuple[list[str], float, bool]]) -> None:
     app = still_app(demo_events())
-    async with app.run_test(size=WIDE) as pilot:
+    async with app.run_test(size=NORMAL) as pilot:
         await opened(pilot)
         await pilot.press("a")
         await pilot.pause()
@@ -168,7 +168,8 @@ async def test_the_knobs_are_compared_with_the_defaults(started: list[tuple[list
         twice = [setting for setting in settings if setting.partition("=")[0] in ("agents", "rv", "version")]
         assert twice == ["agents=50", "agents=60", "rv=plan", "rv=0", "version=", "version=1.24"]
         assert len(settings) == len(WORKLOADS["agent-boot"].knobs) + 3
-        assert "A, B: agents 50 → 60" in shown(app) and "4.0×" in shown(app)
+        text = shown(app)
+        assert "A, B: agents 50 → 60" in text and re.search(r"bytes returned +100 B +400 B +4.0×", text)
 
 
 async def test_the_knobs_are_compared_with_those_of_the_last_run(

@@ -58,12 +58,13 @@ def outcome_content(
     width: int,
     height: int,
 ) -> Content:
-    """One key for each fix; below, the last comparison or the two last runs, and the tables."""
-    parts = [
+    """One key for each fix; below, the two last runs, and the tables. A new comparison comes first."""
+    fixes = [
         line((f" {key.upper()} ", "bold $accent"), (fix.title, "$foreground"))
         for key, fix in zip(FIX_KEYS, workload.fixes, strict=False)
     ]
-    parts += list(_side_by_side(runs))
+    compared = list(_side_by_side(runs))
+    parts = [*compared, *fixes] if runs and len(runs[-1]["variants"]) > 1 else [*fixes, *compared]
     for table in tables:
         parts += list(_table(table))
     return first_lines(parts or [line(("no run yet", "$ink-muted"))], width, height)
