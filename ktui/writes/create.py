@@ -21,7 +21,10 @@ from ktui.kube.status import (
 )
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
+from ktui.writes.admission.classes import set_classes
 from ktui.writes.admission.pods import admit_pod
+from ktui.writes.admission.unenforced import unenforced
+from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_create import prepare, set_requester
 from ktui.writes.before_update import SIGNING_REQUESTS
 from ktui.writes.decoding.field_validation import (
@@ -134,6 +137,8 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     node = None
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
         node = await find_node(server, name)
+    await set_classes(server, new.resource, obj)
+    await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     await compute(_admit, call, new.resource, obj, node)
     return obj
 
@@ -158,6 +163,7 @@ def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
     validate_new(obj, resource, call.behaviour.minor)
+    warn(call, list(unenforced(resource, obj)))
     if resource.id == SIGNING_REQUESTS:
         set_requester(obj, call.who)
     if resource.custom:

@@ -13,6 +13,7 @@ from ktui.kube.status import precondition_failed, precondition_unmet, success
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
+from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_delete import ANSWERS_OBJECT, Fate, begin_deletion
 from ktui.writes.decoding.body import SentBody
 from ktui.writes.decoding.typed import warn
@@ -31,6 +32,7 @@ JOB_PODS_STAY = (
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = await compute(sent_options, server, call, resource, body)
+    await check_webhooks(server, resource, call.info, "DELETE", None)
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
     if gone and resource.resource not in ANSWERS_OBJECT:

@@ -17,6 +17,7 @@ from ktui.kube.status import StatusError
 from ktui.kube.validation import read_list
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
+from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.delete import delete, sent_options
 from ktui.writes.options import DeleteOptions
 
@@ -36,6 +37,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     selection = selection_of(*selectors, call.info)
     deletion = await compute(sent_options, server, call, resource, body)
     request = ListRequest(call.info.namespace or None, None, options, selection)
+    await check_webhooks(server, resource, call.info, "DELETE", None)
     call.writes()
     answer = await _delete_listed(server, resource, request, deletion, call.behaviour.minor)
     renderer = object_form(form, resource, server.services.codec, include="", of_list=True)

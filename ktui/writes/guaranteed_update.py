@@ -13,6 +13,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
+from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_update import UpdateContext, finished_deleting, updated
 from ktui.writes.create import ttl_of
 from ktui.writes.decoding.field_validation import STRICT, WARN, Unfit, refused, refused_patch, strict_error
@@ -62,6 +63,7 @@ async def apply_change(
     """Store `change(old)` by the rules of an update, and send it; `faults` are those of the body."""
     warnings: list[str] = []
     compute = _by_the_rules(server, context, change, options.validation, faults, warnings)
+    await check_webhooks(server, context.resource, call.info, "UPDATE", None)
     call.writes()
     try:
         outcome = await _allocated(server, context, compute, options)

@@ -19,6 +19,7 @@ from ktui.writes import stored_objects
 from ktui.writes.before_update import finished_deleting
 from ktui.writes.services.addresses import Addresses, ServiceRange, Unavailable
 from ktui.writes.services.node_ports import NodePorts
+from ktui.writes.validation.updates.field_rules import bad
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Allocation:
         if need.path == ADDRESS:
             shown: Any = None if need.wanted is None else [need.wanted]
             why = f"failed to allocate IP {need.wanted}: {why}" if need.wanted else why
-            error = invalid_value(ADDRESS, shown, why)
+            error = bad(ADDRESS, shown, why)
         else:
             error = invalid_number(need.path, int(need.wanted or 0), why)
         return _invalid(self.name, [error])
