@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ktui.apiserver.answer import send_other
+from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.kube.listoptions import parse_get_options
-from ktui.kube.resources import Resource
+from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, replicas_of, rescaled, scale_of
 from ktui.kube.status import bad_request, conflict, not_found
 from ktui.telemetry.off_loop import compute
@@ -25,6 +25,22 @@ from ktui.writes.patches.patched_json import patched_text
 API_VERSION, KIND = "autoscaling/v1", "Scale"
 Obj = dict[str, Any]
 
+PRINTED = Resource(
+    group="autoscaling",
+    version="v1",
+    resource="scales",
+    kind=KIND,
+    singular="scale",
+    namespaced=True,
+    custom=True,  # its cells are paths of the document
+    columns=(
+        TableColumn("Desired", source=".spec.replicas", type="integer"),
+        TableColumn("Available", source=".status.replicas", type="integer"),
+        TableColumn("Age", source=".metadata.creationTimestamp", type="date"),
+    ),
+)
+"""The Table of a Scale, as `kubectl get --subresource=scale` prints it."""
+
 
 async def get(server: Server, call: Call, resource: Resource) -> None:
     form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
@@ -35,7 +51,10 @@ async def get(server: Server, call: Call, resource: Resource) -> None:
     if answer.object is None:
         raise not_found(resource, call.info.name)
     scale = scale_of(await stored_objects.tree(server, answer.object, resource), _paths(server, resource))
-    await send_other(server, call, scale, form)
+    if form.target == "Table":
+        await send_tree(server, call, PRINTED, scale, form)
+    else:
+        await send_other(server, call, scale, form)
 
 
 async def update(server: Server, call: Call, resource: Resource) -> None:
