@@ -19,6 +19,7 @@ from textual.widgets import Input
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.navigation.modes import MODES as ALL_MODES
+from ktui.tui.navigation.modes import OWN_FLOW
 from ktui.tui.navigation.navigator import Navigator
 from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
@@ -45,7 +46,7 @@ class KtuiApp(ReplayActions):
 
     TITLE = "ktui"
     CSS_PATH = Path(__file__).with_name("base.tcss")  # absolute: AuditApp stands in another folder
-    MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in ALL_MODES}
+    MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in (*ALL_MODES, OWN_FLOW)}
     DEFAULT_MODE = ALL_MODES[0].name
     BINDINGS: ClassVar[list[BindingType]] = [*keys.APP, *keys.AFTER_A_JUMP]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}

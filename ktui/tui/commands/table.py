@@ -12,7 +12,7 @@ from ktui.tui.commands.places import key_or_prefix, mode_commands, resource_comm
 from ktui.tui.commands.recording import RECORDING
 from ktui.tui.commands.settings import ACTIONS, SETTINGS
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.navigation.modes import LIVE_MODES, MODES, find_mode
+from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, find_mode
 
 SHOWN = 8  # suggestions
 
@@ -120,5 +120,5 @@ def _path(app: Dashboard, text: str) -> str:
     return ""
 
 
-COMMANDS = Commands([*mode_commands(), *ACTIONS, *SETTINGS, *RECORDING])
+COMMANDS = Commands([*mode_commands((*MODES, OWN_FLOW)), *ACTIONS, *SETTINGS, *RECORDING])
 LIVE_COMMANDS = Commands([*mode_commands(LIVE_MODES), *ACTIONS, *SETTINGS, *RECORDING])

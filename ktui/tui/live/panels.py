@@ -47,6 +47,19 @@ def verdict_content(live: LiveState, routes: Sequence[RouteLine], width: int, he
     )
 
 
+def flow_content(levels: Sequence[LevelLine], width: int) -> Content:
+    """Which level is busiest, in one sentence."""
+    waiting = [row for row in levels if row.queued]
+    rejected = sum(row.row.rejected or 0 for row in levels)
+    if waiting:
+        names = ", ".join(f"{many(int(row.queued or 0), 'request')} in {row.level}" for row in waiting)
+        first = (f"waiting for seats: {names}", "bold $warning")
+    else:
+        first = ("no request waits for its seats", f"bold {STRONG}")
+    rest = f"; {many(int(rejected), 'request')} rejected in the last minute" if rejected else ""
+    return line(first, (rest, "bold $error")).truncate(width, ellipsis=True)
+
+
 def verdict_lines(live: LiveState, routes: Sequence[RouteLine]) -> int:
     """How many lines that takes."""
     return len(_verdict(live, routes)) + 1

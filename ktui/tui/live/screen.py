@@ -120,15 +120,19 @@ class LiveScreen(ModeScreen):
         entitle(self.table, line(table.title, (f" · {table.origin}", "$ink-muted")))
         self.table.set_rows(list(table.rows(state.live)))
 
-    def paint_panels(self, state: State) -> None:
+    def paint_verdict(self, state: State) -> None:
         live = state.live
-        stamp = (id(state), live.touched)
         lines = panels.verdict_lines(live, rows.routes(live))
         self.set_class(lines == 3, "-more")
         self.set_class(lines > 3, "-most")
         self.query_one("#verdict", Panel).show(
-            lambda width, height: panels.verdict_content(live, rows.routes(live), width, height), stamp
+            lambda width, height: panels.verdict_content(live, rows.routes(live), width, height),
+            (id(state), live.touched),
         )
+
+    def paint_panels(self, state: State) -> None:
+        self.paint_verdict(state)
+        stamp = (id(state), state.live.touched)
         row = self.table.row
         self.query_one("#row", Panel).show(
             lambda width, height: self.chosen.detail(self, row, width, height), (*stamp, self._shown, row)
@@ -334,6 +338,24 @@ class LiveFlowControl(LiveScreen):
         self.table.set_filter(f"level:{event.row.level}")
         self.table.focus()
         self.paint()
+
+
+class FlowControlScreen(LiveFlowControl):
+    """The same over ktui's own server: as its telemetry says once a second."""
+
+    TABLES: ClassVar[tuple[LiveTable, ...]] = tuple(
+        msgspec.structs.replace(
+            table,
+            origin="telemetry, each second",
+        )
+        for table in LiveFlowControl.TABLES
+    )
+
+    def paint_verdict(self, state: State) -> None:
+        levels = rows.levels(state.live)
+        self.query_one("#verdict", Panel).show(
+            lambda width, height: panels.flow_content(levels, width), (id(state), state.live.touched)
+        )
 
 
 class LiveVersions(VersionsScreen):

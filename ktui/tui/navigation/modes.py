@@ -84,6 +84,8 @@ FLOW = Mode(
     "live:LiveFlowControl",
     ("apf", "levels"),
 )
+# The same over ktui's own server, whose telemetry has it, too: reached by its name.
+OWN_FLOW = replace(FLOW, number=0, factory="live:FlowControlScreen")
 # Over a kube-apiserver that is only scraped: the same places, other screens; Flow control for Workloads,
 # which run against ktui's own server.
 _OVER_METRICS = {
