@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from ktui.cli.dashboard import _over_metrics, _with_sides
 from ktui.cli.effective_options import parse
 from ktui.cli.main import COMMANDS, PLAIN, main, parser_of
 from ktui.cli.options import context_environment, context_words, passed_on
-from ktui.cli.preferences import preferences_of
+from ktui.cli.preferences import kube_context_of, preferences_of
 from ktui.config.errors import ConfigError
 from ktui.config.settings import SETTINGS, settings_of
+from ktui.tui.merged import MergedSource
+from ktui.tui.replay.source import ReplaySource
 
 Parse = Callable[..., argparse.Namespace]
 
@@ -44,6 +47,11 @@ kube-context = "kind-kind"
 [contexts.both]
 etcd = "http://e:2379"
 kube-context = "kind-kind"
+[contexts.all]
+etcd = "http://e:2379"
+kubeconfig = "kube.yaml"
+kube-context = "kind-kind"
+follow-audit = "audit.log"
 """
 KUBECONFIG = "contexts: [{name: prod, context: {}}, {name: staging, context: {}}]\ncurrent-context: prod\n"
 
@@ -113,6 +121,23 @@ def test_the_source_of_a_context(
     assert args.etcd == etcd
     assert (Path(args.snapshot).name if args.snapshot else None) == snapshot
     assert args.attach == attach
+
+
+def test_a_context_that_names_etcd_kubeconfig_and_audit_log_shows_all_three(
+    read: Parse, nobodys_settings: Path
+) -> None:
+    kubeconfig = nobodys_settings.parent / "kube.yaml"
+    kubeconfig.write_text("contexts: [{name: kind-kind, context: {}}]\n")
+    args = read("--context", "all")
+    assert args.etcd == "http://e:2379"
+    kube_context = kube_context_of(args)
+    assert kube_context == "kind-kind"
+    assert not _over_metrics(args, kube_context)
+    etcd = ReplaySource(nobodys_settings)
+    merged = _with_sides(etcd, args, kube_context)
+    assert isinstance(merged, MergedSource)
+    assert [side.name for side in merged._sides] == ["metrics", "audit log"]
+    assert args.follow_audit == str(nobodys_settings.parent / "audit.log")
 
 
 @pytest.mark.parametrize("command", ["dashboard", "list", "bench"])
