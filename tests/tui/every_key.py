@@ -11,17 +11,14 @@ LEAVING = ("quit", "interrupt", "suspend_process")
 REPEATED = ("go", "next_theme", "screen.theme")  # to a screen: the walk does it; a look: draws all again
 
 
-async def press_every_key(
-    pilot: Pilot[Any], mode: Any, pressed: set[tuple[str, str]], *, each_screen: bool = False
-) -> None:
+async def press_every_key(pilot: Pilot[Any], mode: Any, pressed: set[tuple[str, str]]) -> None:
     """On this mode: what is bound there and was not pressed before, by who binds it and action.
 
-    `each_screen`: what tables and the app bind for every screen is pressed on each of them. What opens is
-    closed again, and what leads to another mode is come back from.
+    What opens is closed again, and what leads to another mode is come back from.
     """
     app = pilot.app
     await pilot.press(str(mode.number))
-    while fresh := [key for key in _bound(app, each_screen=each_screen) if key[:2] not in pressed]:
+    while fresh := [key for key in _bound(app) if key[:2] not in pressed]:
         owner, action, key = fresh[0]
         pressed.add((owner, action))
         await pilot.press(key)
@@ -31,17 +28,14 @@ async def press_every_key(
             await pilot.press(str(mode.number))
 
 
-def _bound(app: Any, *, each_screen: bool) -> list[tuple[str, str, str]]:
+def _bound(app: Any) -> list[tuple[str, str, str]]:
     """Who binds it, the action, and the key."""
     found = []
     for key, (node, binding, enabled, _) in app.screen.active_bindings.items():
         action = binding.action.partition("(")[0]
         if not enabled or action in LEAVING or action in REPEATED:
             continue
-        owner = type(app.screen if each_screen else node).__name__
-        if action.startswith("app.") or (node is app and not action.startswith("screen.")):
-            owner = ""  # the same wherever it is pressed
-        elif action.startswith("screen.") and not each_screen:
-            owner = ""
+        shared = node is app or action.startswith(("app.", "screen."))  # bound for every screen
+        owner = "" if shared else type(node).__name__
         found.append((owner, binding.action, key))
     return found

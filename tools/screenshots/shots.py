@@ -182,13 +182,15 @@ STORED = (
 SOURCES = (Shot("sources", ("1",), when=rated),)
 # Over the recorded pages of a real kube-apiserver.
 METRICS = (
-    Shot("metrics-overview", ("1",), ALL),
-    Shot("metrics-requests", ("2",), (NORMAL, WIDE)),
+    Shot("metrics-overview", ("1",), (SMALL, NORMAL)),
+    Shot("metrics-requests", ("2",)),
     Shot("metrics-running", ("t",), (NORMAL,), ("t", "t")),
     Shot("metrics-cache", ("3",)),
     Shot("metrics-etcd", ("4",)),
+    Shot("metrics-lab", ("5",)),
     Shot("metrics-watches", ("6",)),
     Shot("metrics-flow", ("7",)),
+    Shot("metrics-versions", ("8",)),
 )
 
 

@@ -104,8 +104,13 @@ def logged(state: State, resource_id: str) -> Assumptions:
 
 
 def present(state: State, resource_id: str) -> Assumptions:
-    """Of the dashboard's server, for a request that is sent to it now. Raises BehaviourError."""
+    """Of the dashboard's server, for a request that is sent to it now. Raises BehaviourError.
+
+    A kube-apiserver that is only scraped has had its caches filled since it was ready.
+    """
     found = logged(state, resource_id)
+    if state.server is not None and state.server.etcd_kind == "kube-apiserver":
+        return replace(found, assumed=True)
     cache = replace(found.cache, etcd_rv=state.head.revision or None, compact_rv=state.head.compact or None)
     if resource_id not in state.caches:  # the first request starts to fill it
         cache = replace(cache, readiness=Readiness.INITIALIZING)

@@ -229,8 +229,8 @@ async def use_every_screen(served: Served) -> int:
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.state.server is not None and len(app.state.prefixes) > 5)
         for mode in MODES:
-            await press_every_key(pilot, mode, pressed, each_screen=True)
-            await pilot.press("down", "right", "enter", "escape", "escape")
+            await press_every_key(pilot, mode, pressed)
+            await pilot.press("down", "right", "enter", "y", "escape", "x", "y", "f", "a", "escape", "escape")
         visited = {mode.name for mode in MODES}
         await until(pilot, lambda: any("ktui" in row.started.client for row in app.state.requests.values()))
         assert visited <= set(app._screen_stacks)

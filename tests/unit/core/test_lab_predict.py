@@ -9,6 +9,7 @@ from ktui.core.prediction.assumptions import present
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
+from tests.unit.live.folded import recorded_events
 
 
 def server(version: str = "1.36", progress: str = "assumed") -> ServerInfo:
@@ -94,3 +95,11 @@ def test_a_cache_that_was_not_requested_is_not_ready() -> None:
     assert present(state(), "leases.coordination.k8s.io").cache.readiness == "initializing"
     assert present(state(), "pods").cache.readiness == "ready"
     assert present(state(), "pods").cache.etcd_rv == 120
+
+
+def test_the_caches_of_a_kube_apiserver_that_is_only_scraped_are_taken_as_ready() -> None:
+    now = State()
+    apply(now, recorded_events())
+    assert predict_form(ListForm(), BUILTIN, now).route == "cache"
+    assert predict_form(ListForm(), BUILTIN, now, "1.30").route == "etcd"
+    assert present(now, "pods").assumed
