@@ -30,8 +30,12 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
 
     DEFAULT_CSS = """
     SavedScreen > Vertical { width: 90%; }
-    SavedScreen OptionList { height: auto; max-height: 16; border: none; padding: 0; background: $surface;
-        text-wrap: nowrap; text-overflow: ellipsis; }
+    SavedScreen OptionList {
+        height: auto; max-height: 16; border: none; padding: 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis;
+        &:focus { border: none; }
+        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
+    }
     SavedScreen Static { height: auto; color: $ink-muted; }
     SavedScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
     SavedScreen Input.-open { display: block; }
