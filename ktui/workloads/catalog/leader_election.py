@@ -166,7 +166,7 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
     notes = (
         "late: took longer than the retry period of 2 s; missed: refused, failed or timed out;",
         "lost: no renewal for the renew deadline of 10 s: the leader steps down",
-        "ktui's server assigns priority levels and does not queue by them yet: both levels share one queue",
+        "own: seats that the storm cannot take; processor time is shared by all levels of ktui's server",
     )
     return (
         [FindingsTable("renewals of Leases, as their clients saw them", heads, rows, notes)] if rows else []
