@@ -14,6 +14,7 @@ from typing import Any
 import msgspec.json
 
 from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.http.accept import parse_accept
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import JSON, acceptable
@@ -24,11 +25,13 @@ from ktui.kube.structural.openapi import custom_name, custom_schemas
 from ktui.kube.subresources import subresources_of
 from ktui.telemetry.off_loop import compute_large
 from ktui.wire.openapi import COMPONENTS, DEFINITIONS, kind_schema, schemas_of
+from ktui.wire.openapi_message import MEDIA_TYPES, document_message
 
 Document = dict[str, Any]
 
 V2, ROOT = "/openapi/v2", "/openapi/v3"
 TEXT = "text/plain; charset=utf-8"
+SENT_TYPE = MEDIA_TYPES[1]
 KEPT = 64  # documents
 _YEAR = "31536000"
 _ACTIONS = {
@@ -65,17 +68,24 @@ class OpenApiPages:
         await self._send(request, response, resources, version=3)
 
     async def whole(self, request: Request, response: Response) -> None:
-        """The swagger document. (Upstream has it as protobuf as well, which nothing but kubectl asks for.)"""
-        if not acceptable(request.accept, JSON):
-            raise not_acceptable((JSON,))
-        await self._send(request, response, _documented(self._catalog.table), version=2)
+        """The swagger document, as JSON or as protobuf."""
+        message = any(clause.mime in MEDIA_TYPES for clause in parse_accept(request.accept))
+        if not message and not acceptable(request.accept, JSON):
+            raise not_acceptable((JSON, *MEDIA_TYPES))
+        resources = _documented(self._catalog.table)
+        await self._send(request, response, resources, version=2, media_type=SENT_TYPE if message else JSON)
 
     @property
     def _release(self) -> int:
         return self._settings.behaviour.minor
 
     async def _send(
-        self, request: Request, response: Response, resources: list[Resource], version: int
+        self,
+        request: Request,
+        response: Response,
+        resources: list[Resource],
+        version: int,
+        media_type: str = JSON,
     ) -> None:
         tag = digest(resources, self._release)
         if version == 3 and (asked := request.parameter("hash")):
@@ -89,20 +99,22 @@ class OpenApiPages:
         if request.headers.get("if-none-match", "") == f'"{tag}"':
             await response.whole(304, "", b"")
             return
-        body = _BODIES.get((version, tag))
+        body = _BODIES.get((version, tag, media_type))
         if body is None:
-            body = await compute_large(_made, version, tag, tuple(resources), self._release)
-        await response.whole(200, JSON, body)
+            key = version, tag, media_type
+            body = await compute_large(_made, key, tuple(resources), self._release)
+        await response.whole(200, media_type, body)
 
 
-_BODIES: dict[tuple[int, str], bytes] = {}
+_BODIES: dict[tuple[int, str, str], bytes] = {}
 
 
-def _made(version: int, tag: str, resources: tuple[Resource, ...], release: int) -> bytes:
+def _made(key: tuple[int, str, str], resources: tuple[Resource, ...], release: int) -> bytes:
+    version, _, media_type = key
     document = (swagger if version == 2 else components)(list(resources), release)
     if len(_BODIES) >= KEPT:
         _BODIES.clear()
-    body = _BODIES[version, tag] = msgspec.json.encode(document)
+    body = _BODIES[key] = document_message(document) if media_type != JSON else msgspec.json.encode(document)
     return body
 
 
