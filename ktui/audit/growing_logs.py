@@ -56,30 +56,44 @@ class _GrowingFile:
     def __init__(self, name: str, live: LiveTally) -> None:
         self._name, self._live = name, live
         self._file = io.FileIO(name)
+        self._replaced = False
+        self._last = b"\n"
 
     def read1(self, size: int = -1, /) -> bytes:
         while True:
             if chunk := self._file.read(size if size > 0 else _READ) or b"":
+                self._last = chunk[-1:]
                 return chunk
-            if not self._reopened():
+            if self._reopened():
+                if self._last != b"\n":  # a line that was not finished is not the start of another file's
+                    self._last = b"\n"
+                    return b"\n"
+            elif not self._replaced:
                 self._live.caught_up.set()
                 if self._live.ended.wait(_LOOK):
                     return b""
 
     def _reopened(self) -> bool:
-        """Open the file again if it was replaced, or cut to nothing; True if there is another now."""
+        """Open the file again if it was replaced, or cut to nothing; True if there is another now.
+
+        One that was replaced is read to its end once more: a line may have come before it was renamed.
+        """
         mine = os.fstat(self._file.fileno())
         try:
             now = os.stat(self._name)  # noqa: PTH116  # as fstat
         except OSError:
+            self._replaced = False
             return False  # renamed, and not there again yet
         if (now.st_ino, now.st_dev) == (mine.st_ino, mine.st_dev):
             if now.st_size >= self._file.tell():
                 return False
             self._file.seek(0)
             return True
+        if not self._replaced:
+            self._replaced = True
+            return False
         self._file.close()
-        self._file = io.FileIO(self._name)
+        self._file, self._replaced = io.FileIO(self._name), False
         return True
 
     def close(self) -> None:

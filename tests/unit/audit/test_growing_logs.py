@@ -118,6 +118,21 @@ def test_a_rotated_file_is_followed(
     assert watched.report().lines.audit == 60
 
 
+def test_a_line_cut_by_a_rotation_is_not_joined_with_the_next_file(
+    following: Callable[[Path], None], watched: Watched, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.log"
+    event = audit_event(listed("/api/v1/pods"))
+    append(path, event + b"\n" + event[:200])
+    following(path)
+    assert watched.caught_up.wait(60)
+    path.rename(tmp_path / "audit-1.log")
+    append(path, event.replace(b'"auditID":"', b'"auditID":"7') + b"\n")
+    watched.wait_for(3)
+    report = watched.report()
+    assert (report.lines.audit, report.lines.malformed) == (2, 1)
+
+
 def post(url: str, body: bytes, path: str = "") -> int:
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
