@@ -34,7 +34,7 @@ from tests.unit.audit.logs import traffic
 
 # This many different lines, repeated.
 LINES = 20_000
-_AUDIT_ID = re.compile(rb'(audit-ID="|"auditID":")')
+_AUDIT_ID = re.compile(rb'(audit-ID="|"auditID":")[0-9a-f]{8}')
 
 
 def main() -> None:
@@ -93,7 +93,7 @@ def _write(path: Path, size: int, wanted: Callable[[bytes], bool] = lambda line:
         for turn in count():
             if written >= size:
                 break
-            written += file.write(_AUDIT_ID.sub(rb"\g<1>%x-" % turn, block))
+            written += file.write(_AUDIT_ID.sub(rb"\g<1>%08x" % turn, block))
     return written
 
 

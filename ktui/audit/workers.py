@@ -10,6 +10,7 @@ import signal
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ktui.audit.partial import add, packed, unpacked
@@ -99,7 +100,8 @@ class _Pool:
             while not self._free:
                 self._finish(tally, report)
             place = self._free.pop()
-            self._running.append((self._executor.submit(_read, task, place), task, place))
+            with _no_ctrl_c():
+                self._running.append((self._executor.submit(_read, task, place), task, place))
         while self._running:
             self._finish(tally, report)
 
@@ -120,6 +122,16 @@ class _Pool:
         self._taken[place] = 0
         self._free.append(place)
         report(task.log.name, self._done + sum(self._taken))
+
+
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """Processes that start here get no Ctrl-C, not even before `_begin`; this one gets it afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Shared(NamedTuple):
