@@ -148,6 +148,7 @@ class Application:
                 await self._serve_page(record)
         except StatusError as error:
             await self._fail(response, error, record)
+            self._publish_refusal(record, error)
         except Rejected as rejected:
             await self._reject(rejected, record)
         except Exception as error:  # a bug in the chain: its request gets a 500, the others are served
@@ -172,6 +173,7 @@ class Application:
             authorize(authorizer, record)
             record.passed("authorization", (record.decision and record.decision.reason) or "allowed")
         except StatusError as error:
+            record.refused(error.message)
             if error.code != 401:
                 record.response.add_headers([NOSNIFF])
             raise
@@ -201,12 +203,31 @@ class Application:
 
     async def _reject(self, rejected: Rejected, record: ChainRecord) -> None:
         """429 of flow control, in plain text as upstream."""
+        record.refused(rejected.reason)
         record.response.add_headers([("retry-after", str(rejected.retry_after))])
         assert record.flow is not None
         if record.info.is_resource:
             await self._api.reject(self._call(record, record.flow.level), rejected)
         else:
             await record.response.text(429, REFUSED)
+
+    def _publish_refusal(self, record: ChainRecord, error: StatusError) -> None:
+        """Let subscribers see a request of the API that a known user may not send."""
+        info, who = record.info, record.who
+        if who is None or not info.is_resource:
+            return
+        record.acting = record.acting or who
+        asked, minor = (
+            attributes_of(info, rules_verb(info, record.verb)),
+            self._services.settings.behaviour.minor,
+        )
+        flow = record.flow or self._services.flow_control.classify(who, asked, minor)
+        call = self._call(record, flow.level)
+        call.resource = self.catalog.table.find(info.group, info.version, info.resource)
+        call.error = error.message
+        call.announce()
+        call.turn.leave()
+        call.finish()
 
     def _call(self, record: ChainRecord, level: PriorityLevel) -> Call:
         record.meter = meter = Meter(request_id=next(self._ids), footprint=Footprint())

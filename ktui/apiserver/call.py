@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,15 @@ from msgspec.structs import replace
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.contract.events import AnyEvent, RequestFinished, RequestRouted, RequestStarted, RouteStep, figures
+from ktui.contract.events import (
+    AnyEvent,
+    ChainStage,
+    RequestFinished,
+    RequestRouted,
+    RequestStarted,
+    RouteStep,
+    figures,
+)
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
@@ -66,6 +75,7 @@ class Call:
     large_requests: LargeRequests | None = None  # of a large request, until its response begins
     ticket: FlowTicket | None = None
     _pauses_collector: bool = False
+    _announced: int = 0  # stages of the chain
     begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: the events sent until it began
 
     @property
@@ -92,6 +102,7 @@ class Call:
     def announce(self) -> None:
         """Publish that the request has started."""
         controlled = flow_controlled(self.behaviour)
+        self._announced = len(self.chain.stages)
         self._publish(
             RequestStarted(
                 id=self.id,
@@ -176,7 +187,7 @@ class Call:
             headers.append(("x-ktui-route", public_route(self.route)))
         if self.reason_id:
             headers.append(("x-ktui-reason", f"{self.reason_id} {self.reason}"))
-        headers.append(("server-timing", timing_header(self.meter, self.elapsed_ms())))
+        headers.append(("server-timing", timing_header(self.chain.stages, self.meter, self.elapsed_ms())))
         self.response.add_headers(headers)
 
     def elapsed_ms(self) -> float:
@@ -204,6 +215,7 @@ class Call:
                 initial_ms=meter.initial_ms,
                 error=shortened(self.error),
                 rv=self.rv,
+                chain=self.chain.stages[self._announced :],
             )
         )
 
@@ -230,7 +242,8 @@ def cost_header(meter: Meter, verb: str) -> str:
     return ", ".join(f"{name}={count}" for name, count in counts.items())
 
 
-def timing_header(meter: Meter, total_ms: float) -> str:
-    """Server-Timing: the phases so far, and the time until the response headers."""
+def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -> str:
+    """Server-Timing: the chain's stages, the handler's phases so far, its time until the response headers."""
+    chain = [f"{stage.stage.replace(' ', '-')};dur={stage.ms:.3f}" for stage in stages]
     phases = [f"{name};dur={ms:.3f}" for name, ms in meter.phases.items()]
-    return ", ".join([*phases, f"total;dur={total_ms:.3f}"])
+    return ", ".join([*chain, *phases, f"total;dur={total_ms:.3f}"])

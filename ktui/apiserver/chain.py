@@ -81,6 +81,16 @@ class ChainRecord:
         self.stages.append(ChainStage(stage, decision, (now - self._mark) * 1000.0))
         self._mark = now
 
+    def refused(self, why: str) -> None:
+        """End the stage that refuses the request."""
+        if self.who is None:
+            stage = "authentication"
+        elif self.acting is None:
+            stage = "impersonation"
+        else:
+            stage = "flow control" if self.decision is None else "authorization"
+        self.passed(stage, f"refused: {why}")
+
     def resume(self) -> None:
         """A stage begins now: what came since the last one was not part of the chain."""
         self._mark = time.perf_counter()

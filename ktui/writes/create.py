@@ -21,6 +21,7 @@ from ktui.kube.status import (
 )
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
+from ktui.writes.admission.changes import changes, outline
 from ktui.writes.admission.classes import set_classes
 from ktui.writes.admission.pods import admit_pod
 from ktui.writes.admission.unenforced import unenforced
@@ -137,9 +138,12 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     node = None
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
         node = await find_node(server, name)
+    before = outline(obj)
+    call.chain.resume()
     await set_classes(server, new.resource, obj)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     await compute(_admit, call, new.resource, obj, node)
+    call.chain.passed("admission", changes(before, outline(obj)))
     return obj
 
 

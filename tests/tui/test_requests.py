@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from ktui.contract.events import ChainStage, RequestFinished, RequestStarted
+
 from .asking import sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
@@ -27,8 +29,43 @@ def test_consistent_read(snap_compare: Snap) -> None:
 
 
 def test_phases_at_80_columns(snap_compare: Snap) -> None:
-    says, press = ("decode", "2.2 ms"), (*TO_EXACT, "right")
+    says, press = ("decode", "2.2 ms"), (*TO_EXACT, "right", "right")
     assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=SMALL)
+
+
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+def test_the_request_chain(snap_compare: Snap, size: tuple[int, int]) -> None:
+    says = ("authentication", "workload-low", "ClusterRole", "etcd")
+    assert snap_compare(still_app(demo_events()), says=says, press=(*TO_EXACT, "right"), terminal_size=size)
+
+
+async def test_a_refused_write_shows_the_stage_that_refused_it() -> None:
+    events = demo_events()
+    stages = [
+        ChainStage("authentication", "bob (\x1b[31m)", 0.1),
+        ChainStage("authorization", "refused: pods is forbidden", 0.05),
+    ]
+    started = RequestStarted(
+        at=events[-1].at,
+        id=900,
+        verb="POST",
+        path="/api/v1/namespaces/shop/pods",
+        query="",
+        resource="pods",
+        namespace="shop",
+        name="",
+        client="evil",
+        user_agent="evil/1",
+        chain=stages,
+    )
+    finished = RequestFinished(id=900, status=403, route="none", ms=0.1, error="pods is forbidden")
+    app = still_app([*events, started, finished])
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("2", "w", "end")
+        await pilot.pause()
+        text = shown(app)
+    assert "refused: pods is forbidden" in text and "answer" in text
+    assert "\x1b" not in text
 
 
 async def test_each_panel_is_one_key_away_at_80_columns() -> None:
@@ -36,13 +73,13 @@ async def test_each_panel_is_one_key_away_at_80_columns() -> None:
     seen = []
     async with app.run_test(size=SMALL) as pilot:
         await pilot.press(*TO_EXACT)
-        for _ in range(5):
+        for _ in range(6):
             await pilot.pause()
             seen.append(shown(app))
             await pilot.press("right")
     for text, telling in zip(
         seen,
-        ("4 seats", "decode", "matched", "range_end:", "kubectl get --raw"),
+        ("4 seats", "authorization", "decode", "matched", "range_end:", "kubectl get --raw"),
         strict=True,
     ):
         assert telling in text

@@ -9,8 +9,10 @@ from textual.content import Content
 
 from ktui.core.format import long_bytes, many, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternatives
+from ktui.core.request_chain import chain_of
 from ktui.core.state import RequestRow, RouteStep
 from ktui.core.walkthrough import as_curl, as_kubectl
+from ktui.tui.requests.chain import chain_lines
 from ktui.tui.requests.why import (
     cheaper_lines,
     cost_line,
@@ -23,7 +25,10 @@ from ktui.tui.widgets.lines import broken, first_lines, line, lines
 
 
 def walk_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
-    """Predicates first, in order, then where they led, what that cost and what other versions do."""
+    """Predicates in order, then where they led, what that cost and what other versions do.
+
+    Above them the request chain, where height allows.
+    """
     if row is None:
         return line(("select a request to see its decision trace", "$ink-muted"))
     after = [*verdict_lines(row, width), cost_line(row, width)]
@@ -32,7 +37,10 @@ def walk_content(row: RequestRow | None, alternatives: Alternatives, width: int,
     after += [text for advice in alternatives.cheaper for text in cheaper_lines(advice, width, 3)]
     steps = headed_steps(row.steps, width, max(1, height - len(after) - 1))
     rule = [line(("  └" + "─" * 3 + "▶", "$ink-faint"))] if len(steps) + len(after) < height else []
-    return lines([*steps, *rule, *after][:height])
+    trace = [*steps, *rule, *after]
+    chain = chain_lines(chain_of(row), width, most=1)
+    above = [*chain, Content("")] if chain and len(chain) < height - len(trace) else []
+    return lines([*above, *trace][:height])
 
 
 def headed_steps(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:

@@ -10,13 +10,17 @@ from textual.content import Content
 
 from ktui.core.prediction.alternatives import Alternatives
 from ktui.core.state import RequestRow
+from ktui.tui.keys.hints import key_of
+from ktui.tui.requests.chain import chain_content
 from ktui.tui.requests.cost import funnel_content, waterfall_content
 from ktui.tui.requests.decision_trace import calls_content, command_content, walk_content
+from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 
 PANELS = {
     "walk": "decision trace",
+    "chain": "request chain",
     "waterfall": "phases",
     "funnel": "funnel",
     "calls": "etcd RPCs",
@@ -25,7 +29,7 @@ PANELS = {
 
 
 class RequestDetail(Container):
-    """Walk, phases, funnel, etcd RPCs and commands of the request under the cursor."""
+    """Walk, chain, phases, funnel, etcd RPCs and commands of the request under the cursor."""
 
     def __init__(self) -> None:
         super().__init__(id="detail")
@@ -34,16 +38,21 @@ class RequestDetail(Container):
     def compose(self) -> ComposeResult:
         yield Panel(id="tabs")
         yield Panel(PANELS["walk"], id="walk", classes="box")
+        yield Panel(PANELS["chain"], id="chain", classes="box")
         with Vertical(id="cost"):
-            for name in list(PANELS)[1:]:
+            for name in list(PANELS)[2:]:
                 yield Panel(PANELS[name], id=name, classes="box")
 
     def on_mount(self) -> None:
+        for name, other in (("walk", "chain"), ("chain", "walk")):
+            key = key_of("detail.next" if name == "walk" else "detail.previous")
+            entitle(self.query_one(f"#{name}"), subtitle=line((f"{key} ", "$accent"), PANELS[other]))
         self.turn(0)
 
     def show_request(self, row: RequestRow | None, alternatives: Alternatives, server: str) -> None:
         """`server`: the URL that a command of the user's own would go to."""
         self._show("walk", lambda width, height: walk_content(row, alternatives, width, height))
+        self._show("chain", lambda width, height: chain_content(row, width, height))
         self._show("waterfall", lambda width, height: waterfall_content(row, width, height))
         self._show("funnel", lambda width, height: funnel_content(row, width, height))
         self._show("calls", lambda width, height: calls_content(row, width, height))
@@ -53,10 +62,11 @@ class RequestDetail(Container):
         self.query_one(f"#{panel}", Panel).show(build)
 
     def turn(self, step: int) -> None:
-        """Show the panel `step` places on, where only one has room."""
+        """Show the panel `step` places on, where only one has room; elsewhere the chain or the trace."""
         self._shown = index = (self._shown + step) % len(PANELS)
         names = list(PANELS)
         for place, name in enumerate(names):
             self.query_one(f"#{name}").set_class(place == index, "-shown")
-        self.query_one("#cost").set_class(names[index] != "walk", "-shown")
+        self.query_one("#cost").set_class(index > 1, "-shown")
+        self.set_class(names[index] == "chain", "-chain")
         self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(PANELS.values(), index))

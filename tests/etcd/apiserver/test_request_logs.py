@@ -14,6 +14,7 @@ import pytest
 from ktui.audit.formats.reader import line_reader
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.predictions import assume_ready
+from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.etcd.client import EtcdClient
 from ktui.kube.routing.predict import predict
 from ktui.kube.versions import behaviour_of
@@ -24,6 +25,7 @@ from ktui.requestlogs.log_file import LogFile
 from ktui.requestlogs.log_writer import LogWriter
 
 from .conftest import JSON, Api, running
+from .told import Told
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
 
@@ -144,3 +146,37 @@ async def test_the_audit_predicts_the_routes_that_the_server_took(logged: Logged
                 plan = predict(*assume_ready(logged_request.uri, progress=True), behaviour_of())
                 predicted[logged_request.id] = plan.source.route if plan.error is None else "none"
         assert predicted == took
+
+
+async def test_telemetry_has_the_stages_of_the_chain(logged: Logged) -> None:
+    """Of a create with admission, of a LIST under impersonation, and of a refused request."""
+    api, path = logged.api, "/api/v1/namespaces/a/pods"
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    told = Told(api.services.bus.subscribe())
+    created = await api.create(path, pod)
+    assert created.status_code == 201, created.text
+    await api.get(path, **{"Impersonate-User": "jane"})
+    await api.http.get(path, headers={"Impersonate-Group": "x"})
+    started, finished = [], {}
+    for _ in range(3):
+        started.append(await told.next(RequestStarted))
+        finished[started[-1].id] = await told.next(RequestFinished)
+    stages = [
+        {stage.stage: stage.decision for stage in [*event.chain, *finished[event.id].chain]}
+        for event in started
+    ]
+    admin = "admin (system:masters, system:authenticated)"
+    create, listed, refused = stages
+    assert create["authentication"] == admin
+    assert create["flow control"] == "exempt, level exempt" and create["authorization"] == "allowed"
+    assert "spec.tolerations" in create["admission"] and "spec.priority" in create["admission"]
+    assert listed["impersonation"] == "jane (system:authenticated)"
+    assert listed["flow control"] == "global-default, level global-default"
+    assert list(refused) == ["authentication", "impersonation"]
+    assert refused["impersonation"].startswith("refused: requested &user.DefaultInfo")
+    assert finished[started[2].id].status == 400
+    assert started[0].audit_id == created.headers["audit-id"]
+    timing = created.headers["server-timing"]
+    assert [part.partition(";")[0] for part in timing.split(", ")][:4] == [
+        "authentication", "flow-control", "authorization", "admission"
+    ]  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 from ktui.contract.events import (
     AnyEvent,
     CacheStatus,
+    ChainStage,
     EtcdCall,
     EtcdHealth,
     EtcdProgress,
@@ -133,6 +134,18 @@ def _plan(ask: Ask) -> Plan:
     return decide_list(ask.question, state, behaviour)
 
 
+def _chain(ask: Ask) -> list[ChainStage]:
+    account = f"system:serviceaccount:platform:{ask.client}"
+    binding = (
+        f'ClusterRoleBinding "{ask.client}" of ClusterRole "view" to ServiceAccount "{ask.client}/platform"'
+    )
+    return [
+        ChainStage("authentication", f"{account} (system:serviceaccounts, system:authenticated)", 0.21),
+        ChainStage("flow control", "service-accounts, level workload-low", 0.04),
+        ChainStage("authorization", f"RBAC: allowed by {binding}", 0.06),
+    ]
+
+
 def _asked(number: int, ask: Ask) -> Iterator[AnyEvent]:
     at = START + ask.after
     yield RequestStarted(
@@ -146,6 +159,7 @@ def _asked(number: int, ask: Ask) -> Iterator[AnyEvent]:
         name=ask.name,
         client=ask.client,
         user_agent=f"{ask.client}/v1.36.0 (linux/amd64)",
+        chain=_chain(ask),
     )
     if ask.verb == "WATCH":
         yield RequestRouted(
