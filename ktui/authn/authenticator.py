@@ -1,4 +1,4 @@
-"""The user behind a request: bearer tokens of the server, of a file, and of service accounts."""
+"""The user behind a request: its certificate, or a token of the server, of a file, of a service account."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class TokenAuthenticator:
         return self.token is not None
 
     async def identify(self, request: Request) -> Requester:
-        """As upstream: no token is the anonymous user, a wrong one StatusError 401."""
+        """As upstream: by certificate, else by token, else anonymous; StatusError 401 for a wrong token."""
+        if request.certified is not None:
+            return request.certified
         sent = bearer_token(request.headers.get("authorization", ""))
         if self.token is None:
             return self.users.get(sent, ADMINISTRATOR)

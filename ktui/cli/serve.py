@@ -62,6 +62,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--token-auth-file", metavar="FILE", help='more users: lines of token,user,uid,"group1,group2"'
     )
     chain.add_argument(
+        "--client-ca-file",
+        metavar="FILE",
+        help="accept client certificates signed by one of these authorities: CN is the user, O a group",
+    )
+    chain.add_argument(
         "--authorization-mode",
         choices=["AlwaysAllow", "RBAC"],
         default="AlwaysAllow",

@@ -50,12 +50,14 @@ async def serving(
     *words: str,
     environ: Mapping[str, str] | None = None,
     on_error: Callable[[str], None] = lambda line: None,
+    tls: bool = False,
 ) -> AsyncIterator[Served]:
     """A running server, stopped at the end. AssertionError with its words when it does not start.
 
-    `on_error` gets each line of its standard error.
+    `on_error` gets each line of its standard error. With `tls`, clients bring their own certificates.
     """
-    process = await _start(home, *words, environ=environ)
+    start = _start_any if tls else _start
+    process = await start(home, *words, environ=environ)
     assert process.stdout is not None and process.stderr is not None
     said: list[str] = []
     reading = asyncio.create_task(_keep(process.stderr, said, on_error))
@@ -87,6 +89,12 @@ async def refused(home: Path, *words: str, environ: Mapping[str, str] | None = N
 async def _start(
     home: Path, *words: str, environ: Mapping[str, str] | None = None
 ) -> asyncio.subprocess.Process:
+    return await _start_any(home, "--insecure-http", *words, environ=environ)
+
+
+async def _start_any(
+    home: Path, *words: str, environ: Mapping[str, str] | None = None
+) -> asyncio.subprocess.Process:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ETCDCTL_", "KTUI_"))}
     env = {
         **kept,
@@ -97,7 +105,7 @@ async def _start(
     }
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "ktui", "serve", "--insecure-http", *words, env=env, stdout=pipe, stderr=pipe
+        sys.executable, "-m", "ktui", "serve", *words, env=env, stdout=pipe, stderr=pipe
     )
 
 

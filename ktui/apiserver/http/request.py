@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ktui.apiserver.http.asgi import Receive, Scope
 from ktui.kube.query import pairs
+from ktui.kube.users import Requester
 
 # kube-apiserver: MaxRequestBodyBytes.
 MAX_BODY_BYTES = 3 * 1024 * 1024
@@ -28,12 +29,16 @@ class BodyIncomplete(Exception):
 
 
 class Request:
-    """Method, decoded path, raw query, headers with lower-case names, and the body on demand."""
+    """Method, decoded path, raw query, headers with lower-case names, and the body on demand.
+
+    `certified` is the user of the client's certificate.
+    """
 
     __slots__ = (
         "_receive",
         "_sent",
         "badly_escaped",
+        "certified",
         "headers",
         "method",
         "path",
@@ -50,6 +55,7 @@ class Request:
         self.query: str = scope.get("query_string", b"").decode("latin-1")
         self.headers: dict[str, str] = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         self._sent = scope["headers"]
+        self.certified: Requester | None = scope.get("user")
         self.peer = _address(scope.get("client"))
         self._receive = receive
 

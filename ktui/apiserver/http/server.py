@@ -10,7 +10,7 @@ import asyncio
 import socket
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from granian.constants import Interfaces
 from granian.server.embed import Server
@@ -19,6 +19,10 @@ from ktui.apiserver.http.asgi import ASGIApp
 from ktui.apiserver.http.lifespan import Lifespan
 from ktui.supervision import Supervisor, stop
 
+if TYPE_CHECKING:
+    from ktui.apiserver.http.tls_front import TlsFront
+
+LOOPBACK = "127.0.0.1"
 # Time for requests to end by themselves.
 STOP_SECONDS = 2.0
 
@@ -36,15 +40,25 @@ class TlsFiles:
 
 
 class HttpServer:
-    """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS when files are given."""
+    """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS when files are given.
+
+    With a `front`, that one ends TLS, and granian listens behind it on the loopback address.
+    """
 
     def __init__(
-        self, app: ASGIApp, listen: str, tls: TlsFiles | None = None, supervisor: Supervisor | None = None
+        self,
+        app: ASGIApp,
+        listen: str,
+        tls: TlsFiles | None = None,
+        supervisor: Supervisor | None = None,
+        front: TlsFront | None = None,
     ) -> None:
         self.app = app
         self._supervisor = supervisor or Supervisor()
         self.host, self.port = split_listen(listen)
         self._tls = tls
+        self._front = front
+        self._behind = (LOOPBACK, 0) if front is not None else (self.host, self.port)
         self._lifespan = Lifespan(app)
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -58,13 +72,20 @@ class HttpServer:
 
     async def start(self) -> None:
         """Start the application, then listen; raises PortInUse, or what the application raised."""
-        with claim_port(self.host, self.port) as claim:
-            self.port = claim.getsockname()[1]
+        with claim_port(*self._behind) as claim:
+            self._behind = (self._behind[0], claim.getsockname()[1])
+            if self._front is None:
+                self.port = self._behind[1]
             await self._lifespan.startup()
             self._listening = asyncio.get_running_loop().create_future()
             self._serving = self._supervisor.start("the HTTP server", self._serve)
             try:
                 await self._listening
+                if self._front is not None:
+                    self.port = await self._front.start(self.host, self.port, self._behind)
+            except OSError as error:
+                await stop(self._serving)
+                raise PortInUse(f"cannot listen on {self.host}:{self.port}: {error.strerror}") from error
             except BaseException:
                 await stop(self._serving)
                 raise
@@ -79,21 +100,24 @@ class HttpServer:
             if not self._serving.done():
                 asyncio.get_running_loop().set_exception_handler(_handle_late_end)
             await stop(self._serving)
+            if self._front is not None:
+                await self._front.stop()
             self._server = self._serving = None
 
     async def _serve(self) -> None:
         """Serve until `stop`; an end without it is a failure."""
         try:
+            tls = self._tls if self._front is None else None
             self._server = Server(
-                self.app,
-                address=self.host,
-                port=self.port,
+                self.app if self._front is None else self._front.wrap(self.app),
+                address=self._behind[0],
+                port=self._behind[1],
                 interface=Interfaces.ASGINL,
                 websockets=False,
                 log_enabled=False,
                 backlog=1024,
-                ssl_cert=self._tls.cert if self._tls else None,
-                ssl_key=self._tls.key if self._tls else None,
+                ssl_cert=tls.cert if tls else None,
+                ssl_key=tls.key if tls else None,
             )
             self._server.on_startup(self._report_listening)
             await self._server.serve()

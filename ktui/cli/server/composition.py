@@ -13,6 +13,7 @@ from typing import Any
 from ktui.apiserver.app import build_app
 from ktui.apiserver.http.server import HttpServer, TlsFiles, split_listen
 from ktui.apiserver.http.tls import lend_certificate, load_key
+from ktui.apiserver.http.tls_front import CREDENTIAL_IDS_SINCE, TlsFront
 from ktui.apiserver.services import Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
@@ -103,7 +104,8 @@ class Composition:
         await flow.start(writable=self._owned and not client.read_only)
         services = self._services(client, settings, registry, browser, self._chain, flow)
         app = build_app(services, WRITES | self._chain.handlers | flow.handlers)
-        self._http = HttpServer(app, self._args.listen, self._tls(), self._supervisor)
+        tls = self._tls()
+        self._http = HttpServer(app, self._args.listen, tls, self._supervisor, self._front(tls))
         await self._http.start()
         await self._bootstrap(client, registry)
         if not client.read_only:
@@ -240,6 +242,12 @@ class Composition:
             return None
         host, _ = split_listen(self._args.listen)
         return lend_certificate(certificate_directory(host), server_directory(os.getpid()), host)
+
+    def _front(self, tls: TlsFiles | None) -> TlsFront | None:
+        if tls is None or not self._args.client_ca_file:
+            return None
+        authorities = Path(self._args.client_ca_file).expanduser()
+        return TlsFront(tls, authorities, credential_ids=self._config.behaviour.minor >= CREDENTIAL_IDS_SINCE)
 
     def _to_warm(self) -> list[Resource]:
         wanted = self._config.warm

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.server import split_listen
+from ktui.apiserver.http.tls_front import check_authorities
 from ktui.authn.token_file import read_users
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.cli.server.request_logs import policy_of
@@ -52,6 +53,10 @@ class ServeConfig:
             raise ValueError(
                 "--max-requests-inflight and --max-mutating-requests-inflight are not negative, nor both 0"
             )
+        if args.client_ca_file:
+            if args.insecure_http:
+                raise ValueError("--client-ca-file needs TLS: leave out --insecure-http")
+            check_authorities(Path(args.client_ca_file).expanduser())
         behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
         token = (
             None

@@ -1,0 +1,175 @@
+"""TLS with client certificates, in front of a server that does not hand them to the application.
+
+granian ends TLS itself, and an ASGI application never sees the peer's certificate. With `--client-ca-file`
+this front ends TLS instead: it verifies a certificate if one is sent, and pumps bytes to granian's own
+port on the loopback address. It reads no HTTP: whose connection it is, the application learns from the
+address that granian sees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
+from ktui.kube.users import AUTHENTICATED, Requester
+
+if TYPE_CHECKING:
+    from ktui.apiserver.http.server import TlsFiles
+
+PIECE = 1 << 16
+HANDSHAKE_SECONDS = 10.0
+CREDENTIAL_IDS_SINCE = 32  # kube-apiserver's minor version
+CREDENTIAL = "authentication.kubernetes.io/credential-id"
+Address = tuple[str, int]
+
+
+class Peer(NamedTuple):
+    """The client of a connection; `user` None: it sent no certificate."""
+
+    address: Address
+    user: Requester | None
+
+
+class TlsFront:
+    """`start` listens for the server at `backend`, which serves what `wrap` makes of its application.
+
+    `credential_ids`: users have their certificate's fingerprint (kube-apiserver 1.32 and later).
+    """
+
+    def __init__(self, tls: TlsFiles, client_ca: Path, *, credential_ids: bool = True) -> None:
+        self._context = _context(tls, client_ca)
+        self._credential_ids = credential_ids
+        self._peers: dict[Address, Peer] = {}
+        self._backend: Address = ("127.0.0.1", 0)
+        self._listener: asyncio.Server | None = None
+        self._connections: set[asyncio.Task[Any]] = set()
+
+    async def start(self, host: str, port: int, backend: Address) -> int:
+        """The port that it listens on; OSError."""
+        self._backend = backend
+        self._listener = await asyncio.start_server(
+            self._serve, host, port, ssl=self._context, ssl_handshake_timeout=HANDSHAKE_SECONDS, backlog=1024
+        )
+        found: int = self._listener.sockets[0].getsockname()[1]
+        return found
+
+    async def stop(self) -> None:
+        """Stop listening, and close what is still open."""
+        if self._listener is not None:
+            self._listener.close()
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def wrap(self, app: ASGIApp) -> ASGIApp:
+        """`app`, told who its clients really are; connections that do not come from here are refused."""
+
+        async def fronted(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http":
+                host, port = scope.get("client") or ("", 0)
+                peer = self._peers.get((host, int(port)))
+                if peer is None:
+                    await _refuse(send)
+                    return
+                scope = {**scope, "client": peer.address, "user": peer.user}
+            await app(scope, receive, send)
+
+        return fronted
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        try:
+            with contextlib.suppress(OSError):  # a connection that breaks off ends both sides
+                await self._relay(reader, writer)
+        finally:
+            self._connections.discard(task)
+            writer.close()
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inner_reader, inner_writer = await asyncio.open_connection(*self._backend)
+        with self._known(inner_writer, writer):
+            pumps = [
+                asyncio.create_task(_pump(reader, inner_writer)),
+                asyncio.create_task(_pump(inner_reader, writer)),
+            ]
+            try:
+                done, _ = await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+                for pump in done:
+                    pump.result()
+            finally:
+                for pump in pumps:
+                    pump.cancel()
+                await asyncio.gather(*pumps, return_exceptions=True)
+
+    @contextlib.contextmanager
+    def _known(self, inner: asyncio.StreamWriter, outer: asyncio.StreamWriter) -> Iterator[None]:
+        """The application knows the connection by the address that granian sees, until it is closed."""
+        address = inner.get_extra_info("sockname")[:2]
+        session: ssl.SSLObject = outer.get_extra_info("ssl_object")
+        user = self._user(session)
+        self._peers[address] = Peer(outer.get_extra_info("peername")[:2], user)
+        try:
+            yield
+        finally:
+            del self._peers[address]  # before another process can get its port
+            inner.close()
+
+    def _user(self, session: ssl.SSLObject) -> Requester | None:
+        certificate = session.getpeercert()
+        if not certificate:
+            return None
+        encoded = session.getpeercert(binary_form=True) or b""
+        user = user_of(certificate)
+        if user is None or not self._credential_ids:
+            return user
+        return user._replace(extra={CREDENTIAL: [f"X509SHA256={hashlib.sha256(encoded).hexdigest()}"]})
+
+
+def user_of(certificate: Mapping[str, Any]) -> Requester | None:
+    """CN is the user, each O a group (upstream: x509.CommonNameUserConversion); None without a CN."""
+    subject: Sequence[Sequence[tuple[str, str]]] = certificate.get("subject", ())
+    names = [pair for part in subject for pair in part]
+    users = [value for name, value in names if name == "commonName"]
+    if not users or not users[-1]:
+        return None
+    groups = [value for name, value in names if name == "organizationName"]
+    return Requester(users[-1], tuple(dict.fromkeys([*groups, AUTHENTICATED])))
+
+
+def check_authorities(client_ca: Path) -> None:
+    """ValueError for a file that holds no certificates."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(client_ca)
+    except OSError as error:  # ssl.SSLError, too
+        why = error.strerror or "no certificates in PEM"
+        raise ValueError(f"--client-ca-file {client_ca} cannot be read: {why}") from error
+
+
+def _context(tls: TlsFiles, client_ca: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls.cert, tls.key)
+    context.load_verify_locations(client_ca)
+    context.verify_mode = ssl.CERT_OPTIONAL
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    return context
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while piece := await reader.read(PIECE):
+        writer.write(piece)
+        await writer.drain()
+
+
+async def _refuse(send: Send) -> None:
+    """A process of this machine that connects behind the front."""
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": b"connect with TLS\n", "more_body": False})
