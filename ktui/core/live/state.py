@@ -24,6 +24,7 @@ from ktui.contract.events.live import (
 from ktui.core.live.history import ListHistory
 
 KEPT_SECONDS = 120.0  # of scrapes, beside the first one: rates look back a minute
+MOST_REPLICAS = 32  # kept: each restart of a process is another one; those scraped longest ago are forgotten
 KEPT_DUMPS = 120  # samples of running requests
 GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as not reached
 
@@ -175,12 +176,12 @@ def fold(live: LiveState, event: Any) -> None:
         if (row := live.replicas.get(event.replica)) is not None:
             row.scrape = event
         else:
-            live.replicas[event.replica] = ReplicaRow(event.at, event)
+            _add_replica(live, ReplicaRow(event.at, event))
     else:
         row = live.replicas.get(event.replica)
         if row is None:  # its ReplicaScrape follows
             row = ReplicaRow(event.at, ReplicaScrape(at=event.at, replica=event.replica))
-            live.replicas[event.replica] = row
+            _add_replica(live, row)
         series = row.resources if isinstance(event, ResourceScrape) else row.levels
         name = event.resource if isinstance(event, ResourceScrape) else event.level
         if name not in series:
@@ -190,6 +191,13 @@ def fold(live: LiveState, event: Any) -> None:
         if isinstance(event, ResourceScrape) and series[name].points:
             live.history.add(row, series[name].last, event)
         series[name].add(event)
+
+
+def _add_replica(live: LiveState, row: ReplicaRow) -> None:
+    live.made.clear()  # sums of other replicas
+    while len(live.replicas) >= MOST_REPLICAS:
+        del live.replicas[min(live.replicas, key=lambda name: live.replicas[name].scrape.at)]
+    live.replicas[row.name] = row
 
 
 def _reported(live: LiveState, status: LiveStatus) -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from ktui.contract.events.live import ReplicaScrape, ResourceCounters, ResourceScrape
 from ktui.core.live.history import MOST_RESOURCES, PART, PARTS, WHOLE, ListHistory
-from ktui.core.live.state import LiveState, ReplicaRow, fold, fold_all
+from ktui.core.live.routes import routes_of
+from ktui.core.live.state import MOST_REPLICAS, LiveState, ReplicaRow, fold, fold_all
 from tests.unit.live.folded import recorded_events
 from tests.unit.live.recorded import lists_sent
 
@@ -91,3 +92,14 @@ def test_the_recorded_load_is_in_it_without_revision_probes() -> None:
     fold_all(live, recorded_events())
     sent = lists_sent("pods")
     assert total(live.history, "pods") == pytest.approx(sent["cache"] + sent.get("etcd", 0))
+
+
+def test_restarts_without_end_keep_a_limited_number_of_replicas_and_sums() -> None:
+    live = LiveState()
+    for number in range(3 * MOST_REPLICAS):
+        name = str(number)
+        fold(live, scraped(number, replica=name, cache_lists=1))
+        fold(live, ReplicaScrape(at=START + number, replica=name))
+        routes_of(live, "pods")
+    assert list(live.replicas) == [str(number) for number in range(2 * MOST_REPLICAS, 3 * MOST_REPLICAS)]
+    assert len(live.made) == 1
