@@ -42,3 +42,14 @@ async def test_a_list_that_is_here_is_sorted_here() -> None:
         await pilot.press("s", "b")
         await until(pilot, lambda: bool(screen.keys.table.sort_by))
         assert not [path for path in server.asked if "sort=" in path]
+
+
+async def test_the_order_of_a_whole_list_is_not_that_of_a_part() -> None:
+    app = asking_app(FakeServer())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await put_cursor(pilot, "secrets/")
+        await until(pilot, lambda: bool(screen.keys.list.keys))
+        screen.keys.table.sort("bytes")
+        screen.keys.start("/registry/pods/", "/registry/")
+        await until(pilot, lambda: len(screen.keys.table.rows) == 500)
+        assert not screen.keys.table.sort_by and screen.keys.table.rows[0].key.endswith("web-0000")

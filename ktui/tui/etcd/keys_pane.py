@@ -64,8 +64,6 @@ class KeysPane(ServerPane):
 
     def start(self, prefix: str, root: str) -> None:
         """Read the keys below a prefix, from the first; its title does without the tree's `root`."""
-        if self.list.sort:
-            self.table.sort_by = ()
         self.list = KeyList(prefix)
         self._shortly = prefix.removeprefix(root) or prefix
         self.border_title = line(self._shortly)
@@ -99,6 +97,9 @@ class KeysPane(ServerPane):
         read = f"{integer(len(keys.keys))} of " if some else ""
         by = f" by {order}" if order else ""
         self.border_title = line(f"{self._shortly} · {read}{integer(keys.count)}{by}")
+        if some and not order:  # an order that a list before had is not that of some of the keys
+            self.table.sorted_by_owner = False
+            self.table.unsort()
         self.table.sorted_by_owner = some
         self.table.empty = "no keys here"
         self.table.set_rows(list(keys.keys))
