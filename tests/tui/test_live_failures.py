@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,17 @@ async def until_gone(pilot: Any, text: str) -> None:
             await pilot.pause()
 
 
+def instead_of_metrics(answer: Answer, _: int, path: str) -> Answer | None:
+    return answer if path == "/metrics" else None
+
+
 async def test_bad_pages_one_after_the_other() -> None:
     with serving(Recorded()) as recorded:
         app = app_over(recorded.connection)
         async with app.run_test(size=SIZE) as pilot:
             await until_said(pilot, "2/2 replicas")
             for answer, says in UNUSABLE.values():
-                bad: Answer = answer
-                recorded.override = lambda _, path, bad=bad: bad if path == "/metrics" else None  # type: ignore[misc]
+                recorded.override = partial(instead_of_metrics, answer)
                 await until_said(pilot, "no new figures", says)
                 recorded.override = lambda _, path: None
                 await until_gone(pilot, "no new figures")

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.anyio
 async def open_saved(pilot: Any) -> SavedScreen:
     await pilot.press("l")
     await until(pilot, lambda: isinstance(pilot.app.screen, SavedScreen))
-    return pilot.app.screen  # type: ignore[no-any-return]
+    screen = pilot.app.screen
+    assert isinstance(screen, SavedScreen)
+    return screen
 
 
 async def test_a_request_is_saved_listed_sent_and_deleted() -> None:

@@ -11,6 +11,7 @@ import ktui
 OWN = {
     "apiserver/http/lifespan.py",  # startup and shutdown wait for it
     "apiserver/http/request.py",  # its request waits for it
+    "apiserver/http/tls_front.py",  # its connection waits for both directions
     "apiserver/pages/etcd.py",  # its request waits for it
     "cacher/etcd_watch.py",  # its client's stream ends with the error
     "cacher/resource_cache.py",  # both within a supervised task

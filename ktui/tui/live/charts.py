@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -40,18 +41,14 @@ class LiveCharts(Horizontal):
         """Paint it again when a part of it is over, or another resource is wanted."""
         if not self.display:
             return
-        stamp = (id(history), int(history.ended // PART), resource)
         for name, title, pair in _FIGURES:
             panel = self.query_one(f"#{name}", Panel)
             over = f" · {duration(history.span * PART)}" if history.span else ""
             of = f" {resource}" if resource else ""
             entitle(panel, line(title, (of + over, "$ink-muted")), legend(history, resource, pair))
-            panel.show(
-                lambda width, height, panel=panel, pair=pair: chart_content(  # type: ignore[misc]
-                    history, resource, pair, width, height, symbols_of(panel)
-                ),
-                stamp,
-            )
+            symbols = symbols_of(panel)
+            paint = partial(chart_content, history, resource, pair, symbols=symbols)
+            panel.show(paint, (id(history), int(history.ended // PART), resource, symbols))
 
 
 def chart_content(

@@ -99,9 +99,10 @@ async def test_an_empty_server_has_upstreams_objects(api: Api) -> None:
         f"{FLOW}/flowschemas/catch-all",
         lambda stored: (condition(stored) or {}).get("reason") == "Found",
     )
-    assert condition(found) == {
+    dangling = condition(found)
+    assert dangling is not None and dangling == {
         "type": "Dangling", "status": "False", "reason": "Found",
-        "lastTransitionTime": condition(found)["lastTransitionTime"],  # type: ignore[index]
+        "lastTransitionTime": dangling["lastTransitionTime"],
         "message": 'This FlowSchema references the PriorityLevelConfiguration object named "catch-all" '
                    "and it exists",
     }  # fmt: skip

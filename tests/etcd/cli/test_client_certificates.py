@@ -11,6 +11,7 @@ import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -100,10 +101,10 @@ async def certified(tmp_path: Path) -> AsyncIterator[Certified]:
         yield Certified(served, authority, server_ca)
 
 
-async def whoami(http: httpx.AsyncClient) -> dict[str, object]:
+async def whoami(http: httpx.AsyncClient) -> dict[str, Any]:
     answer = await http.post(WHOAMI, json={})
     assert answer.status_code == 201, answer.text
-    found: dict[str, object] = answer.json()["status"]["userInfo"]
+    found: dict[str, Any] = answer.json()["status"]["userInfo"]
     return found
 
 
@@ -116,7 +117,7 @@ async def test_users_by_certificate(certified: Certified, tmp_path: Path) -> Non
             "jane",
             ["dev", "system:masters", "system:authenticated"],
         )
-        (ids,) = found["extra"].values()  # type: ignore[attr-defined]
+        (ids,) = found["extra"].values()
         assert ids[0].startswith("X509SHA256=")
         answer = await http.get("/api/v1/namespaces?limit=5")
         assert answer.status_code == 200

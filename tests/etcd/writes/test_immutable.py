@@ -211,8 +211,8 @@ async def test_selectors_and_roles_stay(api: Api) -> None:
 
 
 async def test_a_services_address_stays_and_its_ports_go_with_its_type(api: Api) -> None:
-    spec = {"clusterIP": "10.32.0.9", "clusterIPs": ["10.32.0.9"], **MANIFESTS[f"{CORE}/services"]["spec"]}  # type: ignore[dict-item]
-    await make(api, f"{CORE}/services", {"spec": spec})
+    addresses = {"clusterIP": "10.32.0.9", "clusterIPs": ["10.32.0.9"]}
+    await make(api, f"{CORE}/services", {"spec": addresses | MANIFESTS[f"{CORE}/services"]["spec"]})
     path = f"{CORE}/services/x"
     error = 'Invalid value: ["10.32.0.8"]: may not change once set'
     refused = await api.merge(path, {"spec": {"clusterIP": "10.32.0.8"}})
