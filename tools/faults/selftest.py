@@ -148,7 +148,7 @@ def make_a_refused_write(records: Records, history: History) -> None:
 
 
 def make_a_write_twice(records: Records, history: History) -> None:
-    history.add(history.changes[-1])
+    history.add(_first(change for change in reversed(history.changes) if change.mark is not None))
 
 
 def acknowledge_a_deletion_too_many(records: Records, history: History) -> None:
