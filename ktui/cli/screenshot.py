@@ -76,8 +76,10 @@ def _write(file: str, picture: str) -> None:
 
 def _live(app: KtuiApp) -> bool:
     """Whether etcd's revision is known and something was read; of a live cluster: whether there are rates."""
-    if replicas := app.state.live.replicas:
-        return any(len(series.points) > 1 for row in replicas.values() for series in row.resources.values())
+    live = app.state.live
+    if live.server is not None and live.replicas:
+        rows = live.replicas.values()
+        return any(len(series.points) > 1 for row in rows for series in row.resources.values())
     return bool(app.state.head.revision) and bool(app.state.requests)
 
 
@@ -100,7 +102,8 @@ class _Quiet:
             len(state.caches),
             len(state.prefixes),
         )
-        rates_follow = bool(state.live.replicas) and self._app.link.stage is Stage.LIVE
+        live = state.live
+        rates_follow = live.server is not None and bool(live.replicas) and self._app.link.stage is Stage.LIVE
         connected = (
             state.server is not None
             and not rates_follow
