@@ -64,4 +64,4 @@ class GroupView(Container):
             self.query_one(f"#{name}").set_class(place == shown, "-shown")
         self.query_one("#beside").set_class(shown > 0, "-shown")
         titles = [tab for _, tab in PANELS.values()]
-        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(titles, shown))
+        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(titles, shown, width))

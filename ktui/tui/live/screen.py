@@ -106,7 +106,7 @@ class LiveScreen(ModeScreen):
         if len(self.TABLES) > 1:
             titles = [table.title for table in self.TABLES]
             self.query_one("#live-tabs", Panel).show(
-                lambda width, height: tabs_content(titles, index, ("live.tab",))
+                lambda width, height: tabs_content(titles, index, width, ("live.tab",))
             )
 
     # Painting.

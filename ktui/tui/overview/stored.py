@@ -61,7 +61,7 @@ class StoredPane(Below):
     def compose(self) -> ComposeResult:
         yield Panel(id="stored-tabs")
         yield from self.tables
-        yield Panel("predicted", id="stored-detail", classes="box")
+        yield Panel(id="stored-detail", classes="box")
 
     def on_mount(self) -> None:
         self._turn_to(POSSIBLE)
@@ -102,7 +102,7 @@ class StoredPane(Below):
         for place, table in enumerate(self.tables):
             table.display = place == index
         self.query_one("#stored-tabs", Panel).show(
-            lambda width, height: tabs_content(TITLES[: self._count], index, ("overview.ranking",))
+            lambda width, height: tabs_content(TITLES[: self._count], index, width, ("overview.ranking",))
         )
 
     # Painting.
@@ -149,7 +149,7 @@ class StoredPane(Below):
         detail = self.query_one("#stored-detail", Panel)
         of = row.resource if row is not None and shown == SOURCES else "by source"
         leased = reads.churn if shown == HOTTEST and reads.churn is not None and reads.churn.leases else None
-        about = {POSSIBLE: "predicted", SOURCES: of}.get(shown, "ktui's load on etcd")
+        about = {POSSIBLE: "predicted, caches ready", SOURCES: of}.get(shown, "ktui's load on etcd")
         entitle(detail, line(about if leased is None else "leases of the changed keys"))
 
         def content(width: int, height: int) -> Content:

@@ -15,7 +15,7 @@ from ktui.core.state import State
 from ktui.core.stored.sources import ResourceSources
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch
-from ktui.tui.widgets.lines import first_lines, line
+from ktui.tui.widgets.lines import broken, first_lines, line, longest_that_fits
 
 if TYPE_CHECKING:
     from ktui.contract.etcd import Churn
@@ -37,26 +37,35 @@ def list_content(row: PossibleList | None, width: int, height: int) -> Content:
         return line(("nothing counted in etcd yet", MUTED))
     about = next((text for part, text in _FORM.items() if part in row.target), "the whole collection")
     size = f", {long_bytes(row.stored.bytes)}" if row.stored.bytes else ""
-    told = [
-        line(("LIST ", MUTED), (row.target, STRONG)),
-        line((f"{about} · stored: {many(row.stored.count, 'object')}{size}", MUTED)),
-    ]
+    stored = f"stored: {many(row.stored.count, 'object')}{size}"
+    told = [line((part, STRONG)) for part in broken(f"LIST {row.target}", width, 2)]
+    words = [line((part, MUTED)) for part in textwrap.wrap(f"{about} · {stored}", max(20, width))]
+    if len(told) + len(words) + len(row.costs) <= height:
+        told += words
     for cost in row.costs:
         badge = badge_of_route(cost.route)
         mark = ("▸ ", "$accent") if cost is row.own else ("  ", "")
         seats = many(cost.seats, "seat") if cost.seats is not None else "seats unknown"
         read = f"reads {many(cost.objects, 'object')}"
+        start = (mark, (f"{cost.version:<5} ", MUTED), (f"{badge.letter} ", badge.style))
+        size = f", {long_bytes(cost.bytes)}" if cost.bytes else ""
         told.append(
-            line(mark, (f"{cost.version:<5} ", MUTED), (f"{badge.letter} ", badge.style),
-                 (f"{badge.word}: {read}", "$foreground"),
-                 (f", {long_bytes(cost.bytes)}" if cost.bytes else "", "$foreground"), (f", {seats}", MUTED))
-        )  # fmt: skip
-    told.append(
-        key_hints(
-            ("overview.compare", "sends it and a cheaper variant"), ("table.open", "takes it to the Lab")
+            longest_that_fits(
+                (
+                    line(*start, (f"{badge.word}: {read}{size}", "$foreground"), (f", {seats}", MUTED)),
+                    line(*start, (read, "$foreground"), (f", {seats}", MUTED)),
+                    line(*start, (many(cost.objects, "object"), "$foreground")),
+                ),
+                width,
+            )
         )
-        + line((" · predicted: caches ready", MUTED))
+    hints = key_hints(
+        ("overview.compare", "sends it and a cheaper variant"), ("table.open", "takes it to the Lab")
     )
+    if hints.cell_length > width:
+        hints = key_hints(("overview.compare", "cheaper"), ("table.open", "Lab"))
+    if len(told) < height:
+        told.append(hints)
     return first_lines(told, width, height)
 
 
@@ -81,26 +90,26 @@ def sources_content(row: ResourceSources | None, width: int, height: int) -> Con
         if asked is not None
         else "not in the audit log"
     )
-    told = [_pair("a log", counted)]
+    told = _pairs("a log", counted, width)
     if asked is not None and asked.clients:
         shares = [f"{item.client} {percent(item.requests / asked.requests)}" for item in asked.clients]
-        told += _pairs("  by", ", ".join(shares), width)[: max(1, height - 5)]
+        told += _pairs("  by", ", ".join(shares), width)[: max(1, height - 6)]
     told += _pairs("m served", _served(routes), width)
     kept = "no keys"
     if stored is not None and stored.count:
         size = f"{'' if stored.exact else 'about '}{long_bytes(stored.bytes)}" if stored.bytes else "not read"
         kept = f"{many(stored.count, 'key')}, {size}"
-    told.append(_pair("e stored", kept))
+    told += _pairs("e stored", kept, width)
     if row.cost and routes is not None and stored is not None:
         read = f"{routes.per_second(routes.fetched) or 0.0:,.1f} objects a second"
         each, whole = long_bytes(stored.bytes // stored.count), long_bytes(int(row.cost))
-        told.append(_pair("m × e", f"{read} × {each} = {whole} a second"))
+        told += _pairs("m × e", f"{read} × {each} = {whole} a second", width)
     return first_lines(told, width, height)
 
 
 def _pairs(name: str, text: str, width: int) -> list[Content]:
     """As `_pair`, in as many lines as it takes."""
-    first, *others = textwrap.wrap(text, max(20, width - 10), break_on_hyphens=False)
+    first, *others = textwrap.wrap(text, max(10, width - 10), break_on_hyphens=False)
     return [_pair(name, first), *(_pair("", more) for more in others)]
 
 
@@ -121,30 +130,30 @@ def etcd_state_content(state: State, width: int, height: int) -> Content:
     """Revision, compaction, the file and what of it is free."""
     head = state.head
     free = max(0, head.db_bytes - head.in_use_bytes) if head.in_use_bytes else None
-    told = [_pair("revision", f"{integer(head.revision)}, {rate(state.revisions_per_second)}")]
+    told = []
+    if state.health is not None and (problem := state.health.alarm or state.health.detail):
+        told += [line((part, "bold $error")) for part in textwrap.wrap(problem, max(10, width))]
+    told.append(_pair("revision", f"{integer(head.revision)}, {rate(state.revisions_per_second)}"))
     if head.compact:
         kept = max(0, head.revision - head.compact)
-        told.append(_pair("compacted", f"to {integer(head.compact)}: {integer(kept)} revisions kept"))
+        told += _pairs("compacted", f"to {integer(head.compact)}: {integer(kept)} revisions kept", width)
     else:
-        told.append(_pair("compacted", "by no kube-apiserver: no compact_rev_key"))
+        told += _pairs("compacted", "by no kube-apiserver: no compact_rev_key", width)
     if head.db_bytes:
         told.append(_pair("file", long_bytes(head.db_bytes)))
     if free is not None:
         share = free / head.db_bytes
-        style = "bold $warning" if share >= DEFRAG_SHARE else "$foreground"
-        told.append(
-            line((f"{'free':<10}", MUTED), (f"{short_bytes(free)}B, {percent(share)} of it", style),
-                 (": a defragmentation gives it back" if share >= DEFRAG_SHARE else "", MUTED))
-        )  # fmt: skip
+        told.append(_pair("free", f"{short_bytes(free)}B, {percent(share)} of it",
+                          "bold $warning" if share >= DEFRAG_SHARE else "$foreground"))  # fmt: skip
+        if share >= DEFRAG_SHARE:
+            told.append(_pair("", "a defragmentation gives it back"))
     if not state.progress:
-        told.append(_pair("progress", "no progress requests: consistent reads stay on etcd"))
-    if state.health is not None and (state.health.alarm or state.health.detail):
-        told.append(line((state.health.alarm or state.health.detail, "bold $error")))
+        told += _pairs("progress", "no progress requests: consistent reads stay on etcd", width)
     return first_lines(told, width, height)
 
 
-def _pair(name: str, text: str) -> Content:
-    return line((f"{name:<10}", MUTED), (text, "$foreground"))
+def _pair(name: str, text: str, style: str = "$foreground") -> Content:
+    return line((f"{name:<10}", MUTED), (text, style))
 
 
 def leases_content(churn: Churn, width: int, height: int) -> Content:

@@ -69,4 +69,4 @@ class RequestDetail(Container):
             self.query_one(f"#{name}").set_class(place == index, "-shown")
         self.query_one("#cost").set_class(index > 1, "-shown")
         self.set_class(names[index] == "chain", "-chain")
-        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(PANELS.values(), index))
+        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(PANELS.values(), index, width))

@@ -49,7 +49,7 @@ class RequestViews:
         screen.set_class(top, "-top")
         index = int(top)
         tabs = screen.query_one("#views", Panel)
-        tabs.show(lambda width, height: tabs_content(TITLES, index, KEYS))
+        tabs.show(lambda width, height: tabs_content(TITLES, index, width, KEYS))
         self.shown.table.focus()
         screen.refresh_bindings()
         screen.moved()

@@ -147,7 +147,7 @@ class WatchesScreen(ModeScreen):
         for place, name in enumerate(names):
             self._panel(name).set_class(place == index, "-shown")
         self.query_one("#one").set_class(names[index] != "fan-out", "-shown")
-        self._panel("tabs").show(lambda width, height: tabs_content(PANELS.values(), index))
+        self._panel("tabs").show(lambda width, height: tabs_content(PANELS.values(), index, width))
 
     def visit(self, reference: Reference | None) -> None:
         """A watcher: the cursor goes to it."""

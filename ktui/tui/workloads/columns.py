@@ -32,6 +32,8 @@ class KnobRow(Struct, frozen=True):
         return self.knob.name
 
 
+WORDS = 40  # with fewer cells a sentence stands only in the panel of the row under the cursor
+
 _GLYPHS = {"": ("·", "$ink-faint"), "running": ("●", "$success"), "done": ("✓", "$ink-muted"),
            "failed": ("✕", "bold $error")}  # fmt: skip
 
@@ -40,14 +42,14 @@ WORKLOAD_COLUMNS: tuple[Column[WorkloadRow], ...] = (
            about="● runs, ✓ has run, ✕ could not"),
     Column("name", "workload", lambda row: (row.name, "bold" if row.state == "running" else ""), width=18,
            priority=0, about="its name in `ktui workload run`"),
-    Column("sentence", "what it does", lambda row: (row.workload.sentence, "$ink-muted"), width=16, flex=1,
-           priority=3, about="what it does"),
+    Column("sentence", "what it does", lambda row: (row.workload.sentence, "$ink-muted"), width=WORDS,
+           flex=1, priority=3, about="what it does"),
 )  # fmt: skip
 
 KNOB_COLUMNS: tuple[Column[KnobRow], ...] = (
     Column("knob", "knob", lambda row: row.name, width=10, priority=0, about="its name for `--set`"),
     Column("value", "value", lambda row: (row.value or "–", "bold $accent" if row.changed else ""), width=12,
            priority=0, about="its value now; highlighted when it is not the default"),
-    Column("about", "what it is", lambda row: (row.knob.about, "$ink-muted"), width=10, flex=1, priority=3,
+    Column("about", "what it is", lambda row: (row.knob.about, "$ink-muted"), width=WORDS, flex=1, priority=3,
            about="what it does"),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.events import DescendantFocus
 
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
@@ -100,7 +101,9 @@ class WorkloadsScreen(ServerScreen):
         workload, session = self.workload, self.session
         status = self.query_one("#status", Panel)
         entitle(status, line(workload.name, (f" · {FAULTS}", "$ink-muted")))
-        status.show(partial(status_content, workload, session))
+        knob = self.knob_table.row if self.knob_table.has_focus else None
+        about = workload.sentence if knob is None else f"{knob.name}: {knob.knob.about}"
+        status.show(partial(status_content, about, session))
         seconds = list(session.seconds) if session is not None else []
         symbols = symbols_of(status)
         for chart in CHARTS:
@@ -144,6 +147,11 @@ class WorkloadsScreen(ServerScreen):
         ]
         self.knob_table.set_rows(rows)
         entitle(self.knob_table, line(f"knobs of {self.workload.name}"))
+
+    @on(VTable.Highlighted, "#knobs")
+    @on(DescendantFocus)
+    def _knob_highlighted(self) -> None:
+        self.paint_panels(self.ktui.state)
 
     @on(VTable.Highlighted, "#workloads")
     def _highlighted(self) -> None:

@@ -20,11 +20,9 @@ _SIDES = 12  # cells of a value
 FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 
-def status_content(workload: Workload, session: Session | None, width: int, height: int) -> Content:
-    """What it does, and how the run stands."""
-    sentence = textwrap.wrap(
-        workload.sentence, max(10, width), max_lines=max(1, height - 1), placeholder=" …"
-    )
+def status_content(about: str, session: Session | None, width: int, height: int) -> Content:
+    """What the workload does, or `about` one of its knobs, and how the run stands."""
+    sentence = textwrap.wrap(about, max(10, width), max_lines=max(1, height - 1), placeholder=" …")
     parts = [line((text, "$foreground")) for text in sentence]
     if session is None:
         parts.append(line(("enter starts it at this server", "$ink-muted")))

@@ -134,8 +134,10 @@ async def running(
     request_logs: Sequence[RequestLog] = (),
     seats: int = 0,
     settings: Settings | None = None,
+    *,
+    gentle: bool = False,
 ) -> AsyncIterator[Api]:
-    """`seats` of priority levels; 0: no flow control."""
+    """`seats` of priority levels; 0: no flow control. `gentle`: as over an etcd that others depend on."""
     bus, settings, leases = Bus(), settings or Settings(), Leases(client)
     facts = Facts(client, prefix)
 
@@ -143,7 +145,7 @@ async def running(
         return Store(client, resource, prefix, leases=leases)
 
     registry = Registry(make_store, settings, bus)
-    browser = EtcdBrowser(client, prefix)
+    browser = EtcdBrowser(client, prefix, gentle=gentle)
     chain = make_chain(registry, token, users, mode=mode)
     await chain.start(writable=True)
     flow = ServerFlow(registry, settings, bus, seats, 0, follows=True)
