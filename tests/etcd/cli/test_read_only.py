@@ -234,6 +234,7 @@ async def use_every_screen(served: Served) -> int:
         visited = {mode.name for mode in MODES}
         await until(pilot, lambda: any("ktui" in row.started.client for row in app.state.requests.values()))
         assert visited <= set(app._screen_stacks)
+        await app.action_quit()  # else its connections are open when the loop of all tests is closed
         return sum("ktui" in row.started.client for row in app.state.requests.values())
 
 
