@@ -9,7 +9,7 @@ import msgspec
 from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
 from ktui.kube.structural.shaping import Shaper
-from ktui.kube.tables import Row
+from ktui.kube.tables import TableRow
 from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
 from ktui.storage.selection import SelectionPredicate
@@ -98,7 +98,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     transcoded: Pieces | None = None  # what `item_pieces` has computed
     _metadata_end: int = 0  # see Codec.item_parts
     _layout: Layout | None = None
-    _row: Row | None = None
+    _row: TableRow | None = None
     _older: int = 0  # superseded versions in the chain that ends here
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
                 raise UnreadableError(self.key, error.reason) from error
         return layout
 
-    def table_row(self, resource: Resource, make: Callable[[StoredObject], Row]) -> Row:
+    def table_row(self, resource: Resource, make: Callable[[StoredObject], TableRow]) -> TableRow:
         """Its row in a Table of `resource`, made once if that is the resource it was read as."""
         if not self._is_read_as(resource):
             return make(self)

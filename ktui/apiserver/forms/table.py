@@ -15,7 +15,7 @@ from ktui.apiserver.framing import LIST_TAIL
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
-from ktui.kube.tables import Row, row_at, table_columns, table_row
+from ktui.kube.tables import TableRow, table_columns, table_row
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
@@ -81,8 +81,8 @@ class Table:
         return LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
-        row = row_at(obj.table_row(self._resource, self._made), time.time())
-        return (*row, *self._object(obj), b"}")
+        row = obj.table_row(self._resource, self._made).at(time.time())
+        return (row, *self._object(obj), b"}")
 
     def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
         ready = obj.has_table_row(self._resource) and (
@@ -124,7 +124,7 @@ class Table:
         }
         return to_json(head)[:-1] + b',"rows":['
 
-    def _made(self, obj: StoredObject) -> Row:
+    def _made(self, obj: StoredObject) -> TableRow:
         return table_row(self._resource, self._tree(b"".join(self._plain.item(obj))))
 
     def _tree(self, document: bytes) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Table:
         return tree
 
     def _document_row(self, document: bytes) -> bytes:
-        row = row_at(table_row(self._resource, self._tree(document)), time.time())
+        row = table_row(self._resource, self._tree(document)).at(time.time())
         match self._include:
             case "Object":
                 shown = document
@@ -150,7 +150,7 @@ class Table:
                 shown = _NULL
             case _:
                 shown = self._partial.of_document(document)
-        return b"%b%b}" % (b"".join(row), shown)
+        return b"%b%b}" % (row, shown)
 
     def _object(self, obj: StoredObject) -> Sequence[bytes]:
         match self._include:

@@ -19,7 +19,7 @@ from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import method_not_allowed, method_not_supported, not_found
-from ktui.kube.tables import Row
+from ktui.kube.tables import TableRow
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -53,7 +53,7 @@ class Component:
     def layout(self) -> None:
         return None
 
-    def table_row(self, _: Resource, make: Callable[[Any], Row]) -> Row:
+    def table_row(self, _: Resource, make: Callable[[Any], TableRow]) -> TableRow:
         return make(self)
 
 

@@ -5,7 +5,6 @@ Columns and cells are those of kube-apiserver 1.36, whichever minor is selected.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from ktui.kube.golang.jsonencode import to_json
@@ -15,11 +14,12 @@ from ktui.kube.tables.cells import built_in_cells
 from ktui.kube.tables.columns import definitions
 from ktui.kube.tables.custom import custom_cells
 from ktui.kube.tables.fields import Obj, dig
+from ktui.kube.tables.row import TableRow
 
 __all__ = [
     "Age",
+    "TableRow",
     "human_duration",
-    "row_at",
     "table_columns",
     "table_row",
     "table_row_conditions",
@@ -36,11 +36,7 @@ def table_columns(resource: Resource) -> list[dict[str, Any]]:
     return list(definitions(resource))
 
 
-Row = tuple[bytes | float, ...]
-"""A row's JSON up to its object, in pieces; each number is a time whose age stands there (Unix seconds)."""
-
-
-def table_row(resource: Resource, obj: Obj) -> Row:
+def table_row(resource: Resource, obj: Obj) -> TableRow:
     """The row of an object, which stays the same until it changes. `obj` is its JSON in a served version."""
     row: list[bytes | float] = []
     text, run, skipped = b'{"cells":[', list[Any](), 1
@@ -52,17 +48,7 @@ def table_row(resource: Resource, obj: Obj) -> Row:
             run.append(cell)
     conditions = table_row_conditions(resource, obj)
     extra = b',"conditions":%b' % to_json(conditions) if conditions else b""
-    return (*row, b'%b%b%b,"object":' % (text, to_json(run)[skipped:], extra))
-
-
-def row_at(row: Row, now: float) -> list[bytes]:
-    """The JSON of a row at a time (Unix seconds), in pieces."""
-    return [piece if isinstance(piece, bytes) else _age_text(int(now - piece)) for piece in row]
-
-
-@lru_cache(maxsize=1 << 16)
-def _age_text(seconds: int) -> bytes:
-    return to_json(human_duration(seconds))[1:-1]
+    return TableRow((*row, b'%b%b%b,"object":' % (text, to_json(run)[skipped:], extra)))
 
 
 def _cells(resource: Resource, obj: Obj) -> list[Any]:

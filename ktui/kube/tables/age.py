@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
+_STEPS = ((10 * _MINUTE, 1), (8 * _HOUR, _MINUTE), (8 * _DAY, _HOUR))  # age below → seconds of its last unit
 
 
 def human_duration(seconds: float) -> str:
@@ -35,6 +36,13 @@ def human_duration(seconds: float) -> str:
 def _two(seconds: int, unit: int, name: str, small: int, small_name: str) -> str:
     rest = seconds % unit // small
     return f"{seconds // unit}{name}{rest}{small_name}" if rest else f"{seconds // unit}{name}"
+
+
+def steady_until(since: float, now: float) -> float:
+    """The time (Unix seconds) up to which `human_duration` of the age at `now` stays the same."""
+    whole = int(now - since)
+    step = next((step for below, step in _STEPS if whole < below), _DAY)
+    return since + (whole // step + 1) * step if now >= since else now
 
 
 def unix_time(timestamp: str) -> float:

@@ -21,7 +21,7 @@ from ktui.apiserver.forms.partial import LIST_KIND, metadata_of, partial
 from ktui.apiserver.negotiation import JSON, PROTOBUF, Form, Target
 from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.tables import row_at, table_row
+from ktui.kube.tables import table_row
 from ktui.storage.errors import UnreadableError
 from ktui.storage.objects import Reader, StoredObject
 from ktui.wire.encode import encode_object, envelope_of
@@ -74,7 +74,7 @@ def _check(resource: Resource, obj: StoredObject) -> bool:
     document = obj.full_json()
     metadata = partial(document, META, resource)
     assert b"".join(_form(resource, LIST_KIND).item(obj)) == metadata
-    row = b"".join(row_at(table_row(resource, json.loads(document)), NOW)) + metadata + b"}"
+    row = table_row(resource, json.loads(document)).at(NOW) + metadata + b"}"
     assert obj.full_json() == document
     table = _form(resource, "Table")
     assert [b"".join(table.item(obj)) for _ in range(2)] == [row, row]

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from ktui.kube.resources import Resource
-from ktui.kube.tables import row_at, table_row
+from ktui.kube.tables import table_row
 
 
 def printed_cells(resource: Resource, obj: dict[str, Any], now: datetime) -> list[Any]:
-    row = b"".join(row_at(table_row(resource, obj), now.timestamp()))
+    row = table_row(resource, obj).at(now.timestamp())
     cells: list[Any] = json.loads(row + b"null}")["cells"]
     return cells

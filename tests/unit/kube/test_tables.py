@@ -1,13 +1,16 @@
 """Columns and cells of Tables."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.tables import table_columns, table_row_conditions
+from ktui.kube.tables import TableRow, human_duration, table_columns, table_row_conditions
 from ktui.kube.tables.printers import PRINTERS
 from tests.unit.kube.printed import printed_cells
 
@@ -248,3 +251,16 @@ def test_custom_columns_are_described() -> None:
     (_, age) = table_columns(_custom())
     assert (age["name"], age["type"]) == ("Age", "date")
     assert age["description"].startswith("CreationTimestamp is a timestamp")
+
+
+@given(since=st.integers(-(10**9), 2 * 10**9), ages=st.lists(st.floats(-10, 4e8), min_size=2, max_size=6))
+def test_a_row_s_ages_are_those_of_any_time(since: int, ages: list[float]) -> None:
+    row = TableRow((b"a ", float(since), b" ago"))
+    for seconds in [each + more for each in ages for more in (0, 0.5, 30, 3_000)] + ages:
+        now = since + seconds
+        assert json.loads(b'"%b"' % row.at(now)) == f"a {human_duration(int(now - since))} ago"
+
+
+def test_the_age_of_a_row_changes_when_its_text_does() -> None:
+    row = TableRow((0.0,))
+    assert all(row.at(float(now)) == human_duration(now).encode() for now in range(900_000))

@@ -1,0 +1,38 @@
+"""A row's JSON, kept until one of its ages changes."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import msgspec
+
+from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.tables.age import human_duration, steady_until
+
+
+class TableRow(msgspec.Struct, gc=False):
+    """A row up to its object, in pieces; each number is a time whose age stands there (Unix seconds)."""
+
+    pieces: tuple[bytes | float, ...]
+    _text: bytes = b""
+    _made: float = math.inf  # the text is that of any time from here
+    _until: float = -math.inf  # up to here
+
+    def at(self, now: float) -> bytes:
+        """Its JSON at a time (Unix seconds)."""
+        if not self._made <= now < self._until:
+            parts, until = [], math.inf
+            for piece in self.pieces:
+                if isinstance(piece, bytes):
+                    parts.append(piece)
+                else:
+                    parts.append(_age_text(int(now - piece)))
+                    until = min(until, steady_until(piece, now))
+            self._text, self._made, self._until = b"".join(parts), now, until
+        return self._text
+
+
+@lru_cache(maxsize=1 << 16)
+def _age_text(seconds: int) -> bytes:
+    return to_json(human_duration(seconds))[1:-1]
