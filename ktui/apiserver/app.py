@@ -83,6 +83,7 @@ class Application:
                 await self.catalog.synced.wait()
         except TimeoutError:
             log.warning("custom resources are still being read: they are served as soon as they are known")
+        await self._services.warm(self.catalog.table)
 
     async def stop(self) -> None:
         """End the streams; further requests are refused."""
@@ -194,7 +195,9 @@ class Application:
         watch = verb == "WATCH"
         patience = (REQUEST_SECONDS if watch else time_allowed(request, behaviour.minor)) / 4.0
         name = name_asked(verb, request.query) if watch else ""
-        wanted = FlowRequest(flow, who, asked, seats, patience, behaviour, name, request.path)
+        # As in Go, whose server notices nothing before the body has been read.
+        gone = request.disconnection if request.method in ("GET", "HEAD") else None
+        wanted = FlowRequest(flow, who, asked, seats, patience, behaviour, name, request.path, gone)
         record.ticket = ticket = await control.enter(wanted)
         if controlled:
             waited = f", queued {ticket.waited * 1000.0:.1f} ms for its seats" if ticket.waited else ""

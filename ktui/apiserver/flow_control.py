@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ktui.kube.flowcontrol import FlowSchema, classify
 
 if TYPE_CHECKING:
+    import asyncio
+
     from ktui.apiserver.metrics.exposition import Metric
     from ktui.kube.requestinfo import RequestAttributes
     from ktui.kube.users import Requester
@@ -30,7 +32,8 @@ class Rejected(Exception):
 class FlowRequest:
     """A classified request. `seats` by its verb and options; `patience`: seconds that it may wait.
 
-    `name`: the only object that a WATCH selects.
+    `name`: the only object that a WATCH selects. `gone` ends once the client has disconnected; None where that
+    is not seen.
     """
 
     schema: FlowSchema
@@ -41,6 +44,7 @@ class FlowRequest:
     behaviour: Behaviour
     name: str = ""
     path: str = ""
+    gone: Callable[[], asyncio.Task[None]] | None = None
 
 
 class FlowTicket(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ktui.apiserver.chain import Authenticator, Authorizer, RequestLog
     from ktui.cacher.registry import Registry
     from ktui.cacher.settings import Settings
+    from ktui.kube.resources import ResourceTable
     from ktui.storage.browser import EtcdBrowser
     from ktui.wire.stored_codec import StoredCodec
 
@@ -46,10 +47,15 @@ class Faults(Protocol):
         ...
 
 
+async def _on_demand(table: ResourceTable) -> None:
+    """Caches are filled when they are first asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """`event_ttl`: lifetime of an Event in seconds. `service_cluster_ip_range`: a network, if none is stored.
 
+    `warm` is awaited before the first request, with the resources that are served then.
     `faults` None: this etcd was not started by ktui, or holds a snapshot.
     """
 
@@ -64,5 +70,6 @@ class Services:
     flow_control: FlowControl = field(default_factory=Unlimited)
     event_ttl: int = 3600
     service_cluster_ip_range: str = "10.32.0.0/16"
+    warm: Callable[[ResourceTable], Awaitable[None]] = _on_demand
     faults: Faults | None = None
     request_logs: Sequence[RequestLog] = ()

@@ -70,6 +70,11 @@ class Registry:
             if resource.stored:
                 self.for_resource(resource).warm()
 
+    async def filled(self, within: float) -> bool:
+        """Wait until every cache that has been started is filled; False after `within` seconds."""
+        started = [cacher for cacher in self if cacher.cache is not None and not cacher.cache.cold]
+        return all(await asyncio.gather(*(cacher.ready(within) for cacher in started)))
+
     async def forget(self, *resource_ids: str) -> None:
         """Remove and close the cachers of resources that are no longer served."""
         dropped = [self._cachers.pop(resource_id, None) for resource_id in resource_ids]

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.flow_control import FlowRequest, FlowTicket, Rejected
 from ktui.flowcontrol.fair_queues import TIME_OUT, Later, SeatRequest
@@ -151,7 +151,7 @@ class PriorityAndFairness:
         if not reason and wanted.queue is not None:
             self.counted.queued(level, schema, len(wanted.queue.waiting))
         if not reason and not wanted.started:
-            reason = await self._wait(level, wanted, request.patience)
+            reason = await self._wait(level, wanted, request)
         waited = (wanted.started or self._clock()) - wanted.arrived
         self.counted.decided(level, schema, wanted, waited, reason)
         if reason:
@@ -178,16 +178,21 @@ class PriorityAndFairness:
         seconds = level.retry_after.rejected(int(self._clock()))
         return Rejected(reason, seconds if request.behaviour.minor >= ADAPTS_SINCE else 1)
 
-    async def _wait(self, level: Level, request: SeatRequest, patience: float) -> str:
-        """The reason why it is rejected, "" once it has its seats."""
-        dispatched = request.dispatched = asyncio.get_running_loop().create_future()
+    async def _wait(self, level: Level, wanted: SeatRequest, request: FlowRequest) -> str:
+        """The reason why it is rejected, "" once it has its seats. It leaves its queue with its client."""
+        dispatched = wanted.dispatched = asyncio.get_running_loop().create_future()
+        gone = None if request.gone is None else request.gone()
+        waits: list[asyncio.Future[Any]] = [dispatched] if gone is None else [dispatched, gone]
         try:
-            await asyncio.wait((dispatched,), timeout=patience)
+            await asyncio.wait(waits, timeout=request.patience, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            if not level.queues.give_up(request):
-                level.queues.finish(request)
+            if not level.queues.give_up(wanted):
+                level.queues.finish(wanted)
             raise
-        return TIME_OUT if level.queues.give_up(request) else ""
+        finally:
+            if gone is not None:
+                gone.cancel()
+        return TIME_OUT if level.queues.give_up(wanted) else ""
 
     def _wanted(self, request: FlowRequest, level: Level) -> SeatRequest:
         """The request with its work estimate: a write's event is work for each of its watchers."""

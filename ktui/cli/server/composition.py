@@ -35,7 +35,7 @@ from ktui.client.running import announce, certificate_directory, server_director
 from ktui.contract.events import TaskFailures
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.status_poll import poll_status
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import BUILTIN, Resource, ResourceTable
 from ktui.kube.routing.progress import etcd_supports_progress
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
@@ -51,6 +51,10 @@ from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)
+
+# Clients that meet a restarted server list everything again once a cache answers 429: kube-apiserver's readyz
+# keeps them away until its hooks have run. A small cluster's caches are filled before the port is open.
+FILLED_WITHIN_SECONDS = 1.0
 
 
 class Composition:
@@ -103,6 +107,7 @@ class Composition:
         self._flow = flow = self._make_flow(registry, settings)
         await flow.start(writable=self._owned and not client.read_only)
         services = self._services(client, settings, registry, browser, self._chain, flow)
+        self._bus.publish(services.facts.info())  # a recording begins with its server
         app = build_app(services, WRITES | self._chain.handlers | flow.handlers)
         tls = self._tls()
         self._http = HttpServer(app, self._args.listen, tls, self._supervisor, self._front(tls))
@@ -111,8 +116,6 @@ class Composition:
         if not client.read_only:
             self._definitions = DefinitionController(registry)
             self._definitions.start()
-        self._bus.publish(services.facts.info())  # a recording begins with its server
-        registry.warm(self._to_warm())
         if self._args.log_file:
             self._keep_running("the log", partial(log_telemetry, self._bus))
         self._count_keys(browser)
@@ -222,6 +225,7 @@ class Composition:
             authorizer=chain.authorizer,
             service_cluster_ip_range=self._config.service_range,
             flow_control=flow.controller,
+            warm=partial(self._warm, registry),
             faults=self._faults,
             request_logs=self._request_logs.logs if self._request_logs is not None else (),
         )
@@ -249,13 +253,16 @@ class Composition:
         authorities = Path(self._args.client_ca_file).expanduser()
         return TlsFront(tls, authorities, credential_ids=self._config.behaviour.minor >= CREDENTIAL_IDS_SINCE)
 
-    def _to_warm(self) -> list[Resource]:
-        wanted = self._config.warm
-        return [
+    async def _warm(self, registry: Registry, table: ResourceTable) -> None:
+        """Start filling caches; those of objects that an etcd of ktui's kept are waited for, also custom ones."""
+        wanted, kept = self._config.warm, self._owned and bool(self._args.data_dir)
+        registry.warm(
             resource
-            for resource in BUILTIN.all()
+            for resource in (table if kept else BUILTIN).preferred()
             if wanted is None or resource.id in wanted or resource.resource in wanted
-        ]
+        )
+        if kept and not await registry.filled(FILLED_WITHIN_SECONDS):
+            log.info("caches are still being filled: requests are served meanwhile")
 
     # Background tasks.
 

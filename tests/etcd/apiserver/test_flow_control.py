@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from statistics import median
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -14,7 +15,9 @@ import pytest
 from ktui.cacher.settings import Settings
 from ktui.contract.events import FlowConfig, LevelScrape, RequestFinished, RequestsDump
 from ktui.etcd.client import EtcdClient
+from ktui.flowcontrol.fair_queues import SeatRequest
 from ktui.kube.flow_defaults import AUTO_UPDATE
+from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 from ktui.kube.versions import behaviour_of
 from tests.etcd.apiserver.conftest import Api, running
@@ -202,6 +205,40 @@ async def test_a_level_that_queues_serves_all_of_a_burst(api: Api) -> None:
     ]  # fmt: skip
     own = next(row for row in rows if row.startswith("one,")).replace(",", "").split()
     assert own == ["one", "0", "true", "false", "0", "0", "40", "0", "0", "0"]
+
+
+async def test_a_queued_request_leaves_its_queue_with_its_client(api: Api) -> None:
+    queue = {"type": "Queue", "queuing": {"queues": 1, "handSize": 1, "queueLengthLimit": 50}}
+    await configured(
+        api,
+        ("prioritylevelconfigurations", level("one", queue, shares=1)),
+        ("flowschemas", schema("janes", "one", "jane")),
+    )
+    api.flow.controller.use(36)
+    queues = api.flow.controller.levels.by_name["one"].queues
+    asked = RequestAttributes("list", "", "v1", "configmaps")
+    jane = api.flow.controller.classify(USERS["jane"], asked, 36)
+    holder = SeatRequest(jane, USERS["jane"], asked, 1)
+    assert not queues.start(holder) and holder.started
+    address = urlsplit(api.server.url)
+    request = "GET {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer jane\r\n\r\n"
+    writers = []
+    for path in ("/api/v1/configmaps", "/api/v1/configmaps?watch=1"):
+        _, writer = await asyncio.open_connection(address.hostname, address.port)
+        writer.write(request.format(path).encode())
+        writers.append(writer)
+    async with asyncio.timeout(10):
+        while queues.waiting < 2:
+            await api.get(f"{DUMPS}/dump_queues")  # each try is an answer of the server
+        writers.pop().close()
+        while queues.waiting == 2:
+            await api.get(f"{DUMPS}/dump_queues")
+        writers.pop().close()
+        while queues.waiting:
+            await api.get(f"{DUMPS}/dump_queues")
+    assert queues.cancelled == 2
+    queues.finish(holder)
+    assert queues.idle
 
 
 async def test_a_watch_gives_its_seats_back_once_it_is_live(api: Api) -> None:

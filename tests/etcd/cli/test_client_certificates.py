@@ -168,3 +168,23 @@ current-context: x
 
 def test_a_certificate_without_a_common_name_names_no_user() -> None:
     assert user_of({"subject": ((("organizationName", "dev"),),)}) is None
+
+
+async def test_a_terminated_server_ends_its_watches_over_the_front(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "authority")
+    words = ("--client-ca-file", str(authority.file), "--warm", "none")
+    async with contextlib.AsyncExitStack() as stack:
+        served = await stack.enter_async_context(serving(tmp_path, *words, tls=True))
+        certified = Certified(served, authority, next(tmp_path.rglob("tls.crt")))
+        async with certified.client(authority.issue("jane")) as http, asyncio.timeout(60):
+            while (await http.get("/api/v1/namespaces?resourceVersion=0")).status_code == 429:
+                pass
+            async with http.stream("GET", "/api/v1/namespaces?watch=1") as watch:
+                assert watch.status_code == 200
+                lines = watch.aiter_lines()
+                assert '"ADDED"' in await anext(lines)
+                stopping = asyncio.create_task(stack.aclose())
+                async for _ in lines:  # raises for an answer that is cut off
+                    pass
+            await stopping
+    assert served.said == []
