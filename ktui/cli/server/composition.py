@@ -254,7 +254,7 @@ class Composition:
         return TlsFront(tls, authorities, credential_ids=self._config.behaviour.minor >= CREDENTIAL_IDS_SINCE)
 
     async def _warm(self, registry: Registry, table: ResourceTable) -> None:
-        """Start filling caches; those of objects that an etcd of ktui's kept are waited for, also custom ones."""
+        """Start filling caches; over a kept `--data-dir` also custom ones, and wait for them."""
         wanted, kept = self._config.warm, self._owned and bool(self._args.data_dir)
         registry.warm(
             resource
