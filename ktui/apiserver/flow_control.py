@@ -32,8 +32,8 @@ class Rejected(Exception):
 class FlowRequest:
     """A classified request. `seats` by its verb and options; `patience`: seconds that it may wait.
 
-    `name`: the only object that a WATCH selects. `gone` ends once the client has disconnected; None where that
-    is not seen.
+    `name`: the only object that a WATCH selects. `gone` ends once the client has disconnected; None where
+    that is not seen.
     """
 
     schema: FlowSchema

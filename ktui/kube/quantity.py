@@ -47,6 +47,21 @@ def amount(quantity: str | None) -> Decimal:
     return parsed[0] if parsed is not None else Decimal(0)
 
 
+def added(one: str, other: str) -> str:
+    """The sum in the form of the first, or of the second if the first is 0."""
+    first, second = _parsed(one), _parsed(other)
+    if first is None or second is None:
+        return other if first is None else one
+    value, suffix = first[0] + second[0], (first if first[0] else second)[1]
+    if not value:
+        return "0"
+    with localcontext() as context:
+        context.prec = _DIGITS
+        if suffix in _BINARY and abs(value) >= 1024 and value == value.to_integral_value():
+            return _binary(int(value))
+        return _decimal(value, exponent_form=_is_exponent(suffix))
+
+
 def quantity_fault(value: Any) -> str:
     """Upstream's ParseQuantity message for a JSON value that is not a quantity, "" for one that is.
 

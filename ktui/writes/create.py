@@ -23,7 +23,9 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.changes import changes, outline
 from ktui.writes.admission.classes import set_classes
+from ktui.writes.admission.limit_ranges import check_limits, limits_of, set_defaults
 from ktui.writes.admission.pods import admit_pod
+from ktui.writes.admission.quotas import charge_quotas
 from ktui.writes.admission.unenforced import unenforced
 from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_create import prepare, set_requester
@@ -141,8 +143,14 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     before = outline(obj)
     call.chain.resume()
     await set_classes(server, new.resource, obj)
+    limits = await limits_of(server, new.resource, call.info.namespace)
+    if new.resource.id == "pods":
+        for each in limits:
+            set_defaults(obj, each)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     await compute(_admit, call, new.resource, obj, node)
+    check_limits(new.resource, obj, limits)
+    await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
     call.chain.passed("admission", changes(before, outline(obj)))
     return obj
 

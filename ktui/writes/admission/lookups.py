@@ -22,15 +22,15 @@ def builtin(group: str, name: str) -> Resource:
     return found
 
 
-async def every(server: Server, group: str, name: str) -> list[Obj]:
-    """All objects, as trees; from etcd while the cache is filled for the first time."""
+async def every(server: Server, group: str, name: str, namespace: str | None = None) -> list[Obj]:
+    """All objects, or those of a namespace, as trees; from etcd while the cache is first filled."""
     resource = builtin(group, name)
-    request = ListRequest(None, None, ListOptions(resource_version="0"), EVERYTHING)
+    request = ListRequest(namespace, None, ListOptions(resource_version="0"), EVERYTHING)
     cacher = server.cacher(resource)
     try:
         objects = (await cacher.list(request)).objects
     except StatusError:
-        objects = (await cacher.store.list(StoreListRequest())).objects
+        objects = (await cacher.store.list(StoreListRequest(namespace))).objects
     return [await stored_objects.tree(server, obj, resource) for obj in objects]
 
 

@@ -20,8 +20,7 @@ _BY_ID = {
     "validatingadmissionpolicybindings.admissionregistration.k8s.io": _POLICIES,
     "mutatingadmissionpolicies.admissionregistration.k8s.io": _POLICIES,
     "mutatingadmissionpolicybindings.admissionregistration.k8s.io": _POLICIES,
-    "resourcequotas": "ktui does not enforce resource quotas: this one has no effect",
-    "limitranges": "ktui does not apply limit ranges: this one has no effect",
+    "resourcequotas": "ktui runs no quota controller: a quota limits what its status.hard and used name",
 }
 POD_SECURITY = "pod-security.kubernetes.io/"
 

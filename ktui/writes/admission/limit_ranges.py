@@ -1,0 +1,132 @@
+"""LimitRanger: defaults of containers, and the bounds of containers, pods and claims.
+
+Upstream: plugin/pkg/admission/limitranger. Causes are in the order of the resources' names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.apiserver.server import Server
+from ktui.kube.quantity import amount
+from ktui.kube.resources import Resource
+from ktui.kube.status import forbidden
+from ktui.writes.admission.lookups import every
+from ktui.writes.admission.pod_resources import Quantities, containers_of, pod_total
+from ktui.writes.metadata.objectmeta import metadata_of
+
+Obj = dict[str, Any]
+
+ANNOTATION = "kubernetes.io/limit-ranger"
+LIMITED = ("pods", "persistentvolumeclaims")
+
+
+Limits = list[list[Obj]]
+
+
+async def limits_of(server: Server, resource: Resource, namespace: str) -> Limits:
+    """The limits of each LimitRange that bounds such objects."""
+    if resource.id not in LIMITED:
+        return []
+    ranges = await every(server, "", "limitranges", namespace)
+    return [(each.get("spec") or {}).get("limits") or [] for each in ranges]
+
+
+def check_limits(resource: Resource, obj: Obj, limits: Limits) -> None:
+    """StatusError 403 for a new pod or claim beyond its limits."""
+    for each in limits:
+        if causes := list(violations(resource, obj, each)):
+            why = causes[0] if len(causes) == 1 else f"[{', '.join(dict.fromkeys(causes))}]"
+            raise forbidden(resource, str(metadata_of(obj).get("name") or ""), why)
+
+
+def set_defaults(pod: Obj, limits: list[Obj]) -> None:
+    """The default requests and limits of containers, with an annotation that says so."""
+    said: list[str] = []
+    spec = pod.get("spec") or {}
+    defaults: dict[str, Quantities] = {"requests": {}, "limits": {}}
+    for limit in limits:
+        if limit.get("type") == "Container":
+            defaults["requests"] |= limit.get("defaultRequest") or {}
+            defaults["limits"] |= limit.get("default") or {}
+    for member, prefix in (("containers", "container"), ("initContainers", "init container")):
+        for container in spec.get(member) or []:
+            for which, word in (("requests", "request"), ("limits", "limit")):
+                given = (container.get("resources") or {}).get(which) or {}
+                lacking = {n: v for n, v in defaults[which].items() if n not in given}
+                if lacking:
+                    resources = container.get("resources") or {}
+                    container["resources"] = {**resources, which: {**given, **lacking}}
+                    said.append(f"{', '.join(sorted(lacking))} {word} for {prefix} {container.get('name')}")
+    if said:
+        metadata = metadata_of(pod)
+        text = f"LimitRanger plugin set: {'; '.join(said)}"
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: text}
+
+
+def violations(resource: Resource, obj: Obj, limits: list[Obj]) -> Iterator[str]:
+    """Why the object may not be created."""
+    spec = obj.get("spec") or {}
+    for limit in limits:
+        kind = limit.get("type")
+        if resource.id == "persistentvolumeclaims":
+            if kind == "PersistentVolumeClaim":
+                requests = (spec.get("resources") or {}).get("requests") or {}
+                yield from _minimum(limit, requests, {})
+                yield from _maximum_request(limit, requests)
+        elif kind == "Container":
+            for container in containers_of(spec):
+                resources = container.get("resources") or {}
+                yield from _bounded(limit, resources.get("requests") or {}, resources.get("limits") or {})
+        elif kind == "Pod":
+            yield from _bounded(limit, pod_total(spec, "requests"), pod_total(spec, "limits"))
+
+
+def _bounded(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:
+    yield from _minimum(limit, requests, limits)
+    yield from _maximum(limit, requests, limits)
+    yield from _ratio(limit, requests, limits)
+
+
+def _minimum(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:
+    for name, least in sorted((limit.get("min") or {}).items()):
+        rule = f"minimum {name} usage per {limit.get('type')} is {least}"
+        if name not in requests:
+            yield f"{rule}.  No request is specified"
+        elif amount(requests[name]) < amount(least):
+            yield f"{rule}, but request is {requests[name]}"
+        elif name in limits and amount(limits[name]) < amount(least):
+            yield f"{rule}, but limit is {limits[name]}"
+
+
+def _maximum(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:
+    for name, most in sorted((limit.get("max") or {}).items()):
+        rule = f"maximum {name} usage per {limit.get('type')} is {most}"
+        if name not in limits:
+            yield f"{rule}.  No limit is specified"
+        elif amount(limits[name]) > amount(most):
+            yield f"{rule}, but limit is {limits[name]}"
+        elif name in requests and amount(requests[name]) > amount(most):
+            yield f"{rule}, but request is {requests[name]}"
+
+
+def _maximum_request(limit: Obj, requests: Quantities) -> Iterator[str]:
+    for name, most in sorted((limit.get("max") or {}).items()):
+        rule = f"maximum {name} usage per {limit.get('type')} is {most}"
+        if name not in requests:
+            yield f"{rule}.  No request is specified"
+        elif amount(requests[name]) > amount(most):
+            yield f"{rule}, but request is {requests[name]}"
+
+
+def _ratio(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:
+    for name, most in sorted((limit.get("maxLimitRequestRatio") or {}).items()):
+        rule = f"{name} max limit to request ratio per {limit.get('type')} is {most}, but"
+        requested, limited = amount(requests.get(name)), amount(limits.get(name))
+        if not requested:
+            yield f"{rule} no request is specified or request is 0"
+        elif not limited:
+            yield f"{rule} no limit is specified or limit is 0"
+        elif limited / requested > amount(most):
+            yield f"{rule} provided ratio is {limited / requested:.6f}"

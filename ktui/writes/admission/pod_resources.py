@@ -1,0 +1,57 @@
+"""The requests and limits of a whole pod. Upstream: component-helpers/resource PodRequests and PodLimits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.kube.quantity import added, amount
+
+Obj = dict[str, Any]
+Quantities = dict[str, str]
+
+_POD_LEVEL = ("cpu", "memory")
+
+
+def containers_of(spec: Obj) -> Iterator[Obj]:
+    """Containers, then init containers."""
+    yield from spec.get("containers") or []
+    yield from spec.get("initContainers") or []
+
+
+def pod_total(spec: Obj, which: str) -> Quantities:
+    """`which`: requests or limits. The larger of what runs at the end, and of each init container.
+
+    Sidecars run beside all that start after them; what the pod itself has goes before its containers'.
+    """
+    total: Quantities = {}
+    for container in spec.get("containers") or []:
+        total = plus(total, _of(container, which))
+    sidecars: Quantities = {}
+    starting: Quantities = {}
+    for container in spec.get("initContainers") or []:
+        needs = plus(sidecars, _of(container, which))
+        if container.get("restartPolicy") == "Always":
+            sidecars = needs
+            total = plus(total, _of(container, which))
+        starting = _larger(starting, needs)
+    total = _larger(total, starting)
+    own = _of(spec, which)
+    total |= {name: value for name, value in own.items() if name in _POD_LEVEL or "hugepages-" in name}
+    overhead = spec.get("overhead") or {}
+    if which == "limits":
+        overhead = {name: value for name, value in overhead.items() if name in total}
+    return plus(total, overhead)
+
+
+def plus(one: Quantities, other: Quantities) -> Quantities:
+    return one | {name: added(one.get(name, "0"), value) for name, value in other.items()}
+
+
+def _larger(one: Quantities, other: Quantities) -> Quantities:
+    return one | {n: v for n, v in other.items() if n not in one or amount(v) > amount(one[n])}
+
+
+def _of(holder: Obj, which: str) -> Quantities:
+    found: Quantities = (holder.get("resources") or {}).get(which) or {}
+    return found

@@ -1,0 +1,57 @@
+"""LimitRanges and ResourceQuotas over a real server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.etcd.apiserver.conftest import Api
+
+pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
+
+IN_A = "/api/v1/namespaces/a"
+
+
+def pod(name: str, **requests: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+async def test_limits_and_quotas_of_a_namespace(api: Api) -> None:
+    for plural in ("limitranges", "resourcequotas"):
+        assert await api.cacher(plural).ready()
+    limits = [{"type": "Container", "default": {"cpu": "200m"}, "max": {"cpu": "1"}}]
+    made = await api.create(f"{IN_A}/limitranges", {"metadata": {"name": "l"}, "spec": {"limits": limits}})
+    assert made.status_code == 201 and "warning" not in made.headers
+    await api.seen(made.json(), "limitranges")
+    small = (await api.create(f"{IN_A}/pods", pod("small"))).json()
+    (container,) = small["spec"]["containers"]
+    assert container["resources"] == {"limits": {"cpu": "200m"}, "requests": {"cpu": "200m"}}
+    large = await api.create(f"{IN_A}/pods", pod("large", cpu="2"))
+    assert large.status_code == 403
+    why = "maximum cpu usage per Container is 1, but request is 2"
+    assert large.json()["message"] == f'pods "large" is forbidden: {why}'
+
+    hard = {"pods": "2", "requests.cpu": "300m", "count/configmaps": "1"}
+    made = await api.create(f"{IN_A}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+    assert "runs no quota controller" in made.headers["warning"]
+    used = {"pods": "1", "requests.cpu": "200m"}
+    status = {"status": {"hard": hard, "used": used}}
+    kept = await api.merge(f"{IN_A}/resourcequotas/q/status", status)
+    await api.seen(kept.json(), "resourcequotas")
+    unknown = await api.create(f"{IN_A}/configmaps", {"metadata": {"name": "m"}})
+    why = "status unknown for quota: q, resources: count/configmaps"
+    assert unknown.json()["message"] == f'configmaps "m" is forbidden: {why}'
+    more = await api.create(f"{IN_A}/pods", pod("more", cpu="100m"), dryRun="All")
+    assert more.status_code == 201, more.text
+    more = await api.create(f"{IN_A}/pods", pod("more", cpu="100m"))
+    assert more.status_code == 201, more.text
+    charged = (await api.get(f"{IN_A}/resourcequotas/q")).json()
+    assert charged["status"]["used"] == {"pods": "2", "requests.cpu": "300m"}
+    await api.seen(charged, "resourcequotas")
+    third = await api.create(f"{IN_A}/pods", pod("third", cpu="1"))
+    assert third.json()["message"] == (
+        'pods "third" is forbidden: exceeded quota: q, requested: pods=1,requests.cpu=1, '
+        "used: pods=2,requests.cpu=300m, limited: pods=2,requests.cpu=300m"
+    )

@@ -1,0 +1,108 @@
+"""What objects use of a quota, whom it is about, and its refusals with upstream's texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.kube.quantity import added
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified, usage_of
+from ktui.writes.admission.quotas import charged_with
+
+Obj = dict[str, Any]
+
+
+def resource(plural: str, group: str = "") -> Resource:
+    found = BUILTIN.find(group, "v1", plural)
+    assert found is not None
+    return found
+
+
+def pod(requests: Obj | None = None, limits: Obj | None = None, **spec: Any) -> Obj:
+    resources = {"requests": requests or {}, "limits": limits or {}}
+    return {
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "resources": resources}], **spec},
+    }
+
+
+USAGES = [
+    (resource("configmaps"), {}, {"configmaps": "1", "count/configmaps": "1"}),
+    (resource("deployments", "apps"), {}, {"count/deployments.apps": "1"}),
+    (resource("pods"), pod({"cpu": "1", "nvidia.com/gpu": "2"}, {"memory": "1Gi"}),
+     {"pods": "1", "count/pods": "1", "cpu": "1", "requests.cpu": "1", "requests.nvidia.com/gpu": "2",
+      "limits.memory": "1Gi"}),
+    (resource("services"), {"spec": {"type": "LoadBalancer", "ports": [{}, {}]}},
+     {"services": "1", "count/services": "1", "services.loadbalancers": "1", "services.nodeports": "2"}),
+    (resource("services"), {"spec": {"type": "ClusterIP", "ports": [{}]}},
+     {"services": "1", "count/services": "1"}),
+    (resource("persistentvolumeclaims"),
+     {"spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "1Gi"}}}},
+     {"persistentvolumeclaims": "1", "count/persistentvolumeclaims": "1", "requests.storage": "1Gi",
+      "fast.storageclass.storage.k8s.io/persistentvolumeclaims": "1",
+      "fast.storageclass.storage.k8s.io/requests.storage": "1Gi"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "obj", "used"), USAGES)
+def test_usage(kind: Resource, obj: Obj, used: dict[str, str]) -> None:
+    assert usage_of(kind, obj) == used
+    assert limited_by(kind, [*used, "other.storageclass", "count/x"]) == used.keys()
+
+
+def test_every_container_says_what_a_quota_limits() -> None:
+    names = {"requests.cpu", "limits.memory", "pods", "requests.nvidia.com/gpu"}
+    two = pod({"cpu": "1"}, initContainers=[{"name": "a"}])
+    why = "must specify limits.memory for: a,c; requests.cpu for: a"
+    assert unspecified(resource("pods"), two, names) == why
+    assert unspecified(resource("pods"), pod({"cpu": "1"}, {"memory": "1"}), names) == ""
+
+
+SCOPES = [
+    ({"scopes": ["BestEffort"]}, pod(), True),
+    ({"scopes": ["BestEffort"]}, pod({"cpu": "1"}), False),
+    ({"scopes": ["NotBestEffort"]}, pod({"cpu": "1"}), True),
+    ({"scopes": ["Terminating"]}, pod(activeDeadlineSeconds=5), True),
+    ({"scopes": ["Terminating"]}, pod(), False),
+    ({"scopes": ["NotTerminating", "BestEffort"]}, pod(), True),
+    ({"scopeSelector": {"matchExpressions": [
+        {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}]}},
+     pod(priorityClassName="high"), True),
+    ({"scopeSelector": {"matchExpressions": [
+        {"scopeName": "PriorityClass", "operator": "NotIn", "values": ["high"]}]}},
+     pod(priorityClassName="high"), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "obj", "inside"), SCOPES)
+def test_scopes(spec: Obj, obj: Obj, inside: bool) -> None:
+    assert in_scope(resource("pods"), obj, spec) is inside
+
+
+def quota(hard: Obj, used: Obj) -> Obj:
+    return {"metadata": {"name": "q"}, "status": {"hard": hard, "used": used}}
+
+
+def test_a_quota_is_charged_up_to_its_limit() -> None:
+    start = quota({"pods": "2", "requests.memory": "1Gi"}, {"pods": "1", "requests.memory": "512Mi"})
+    charged = charged_with(start, {"pods": "1", "requests.memory": "512Mi", "cpu": "4"})
+    assert charged["status"]["used"] == {"pods": "2", "requests.memory": "1Gi"}
+    assert start["status"]["used"]["pods"] == "1"
+    with pytest.raises(ValueError) as refused:
+        charged_with(charged, {"pods": "1", "requests.memory": "1Mi"})
+    assert str(refused.value) == (
+        "exceeded quota: q, requested: pods=1,requests.memory=1Mi, used: pods=2,requests.memory=1Gi, "
+        "limited: pods=2,requests.memory=1Gi"
+    )
+    assert charged_with(charged, {"configmaps": "1"}) is charged
+
+
+SUMS = [("0", "1Gi", "1Gi"), ("512Mi", "512Mi", "1Gi"), ("500m", "1", "1500m"), ("1Gi", "1G", "2073741824"),
+        ("1", "-1", "0"), ("900Mi", "1", "943718401")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "total"), SUMS)
+def test_sums_keep_the_form(one: str, other: str, total: str) -> None:
+    assert added(one, other) == total
