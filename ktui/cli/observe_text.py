@@ -157,11 +157,12 @@ def _findings(console: Console, found: Sequence[Finding]) -> None:
 
 
 def _load(console: Console, live: LiveState) -> None:
-    status = live.status
+    status, server = live.status, live.server
+    asked = "Prometheus" if server is not None and server.origin == "prometheus" else "the server"
     if status is not None:
         console.print(
             Text(
-                f"ktui's load on the server: {integer(status.requests)} GETs, "
+                f"ktui's load on {asked}: {integer(status.requests)} GETs, "
                 f"{long_bytes(status.received_bytes)}, {status.busy_ms / 1000:.1f} s of answers",
                 style="dim",
             )

@@ -66,9 +66,9 @@ class FlowReporter:
                 self.report()
 
     def report(self) -> None:
-        """Publish what differs from the last report."""
+        """Publish what differs from the last report, and when this one was made."""
         for key, event in self._present():
-            if self._published.get(key) != event:
+            if key == "replica" or self._published.get(key) != event:
                 self._published[key] = event
                 self._bus.publish(event)
 
@@ -82,9 +82,9 @@ class FlowReporter:
             return
         self._controller.use(behaviour.minor)
         yield "config", self._config(behaviour.minor)
-        yield "replica", ReplicaScrape(replica=REPLICA, version=f"1.{behaviour.minor}", started=self._began)
         for name, level in sorted(self._controller.levels.by_name.items()):
             yield f"level {name}", self._scrape(level)
+        yield "replica", ReplicaScrape(replica=REPLICA, version=f"1.{behaviour.minor}", started=self._began)
         yield "requests", self._requests()
         yield "queues", self._queues()
 

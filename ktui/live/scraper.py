@@ -91,7 +91,9 @@ class Scraper:
         A scrape that fails is reported and tried again.
         """
         loop = asyncio.get_running_loop()
-        yield [*await self.scrape(), *await self.dump_levels()]
+        async for events in self._scrapes():
+            yield events
+        yield await self.dump_levels()
         scraped = reported = refreshed = loop.time()
         end = None if seconds is None else scraped + seconds
         while end is None or loop.time() < end:
@@ -106,7 +108,9 @@ class Scraper:
                 yield [*self._server(), *await self._read_flow()]
             if now - scraped >= self._interval:
                 scraped = reported = now
-                yield [*await self.scrape(), *await self.dump_levels()]
+                async for events in self._scrapes():
+                    yield events
+                yield await self.dump_levels()
             elif now - reported >= STATUS_SECONDS:
                 reported = now
                 yield [self._status()]
@@ -115,19 +119,23 @@ class Scraper:
 
     async def scrape(self) -> list[AnyEvent]:
         """Every replica once, and those that fresh connections find."""
-        events: list[AnyEvent] = []
+        return [event async for batch in self._scrapes() for event in batch]
+
+    async def _scrapes(self) -> AsyncIterator[list[AnyEvent]]:
+        """A batch for each replica: the reader takes them in between the pages, not all at once."""
         if self.details.refusals.refused(METRICS):
-            return [self._status()]
+            yield [self._status()]
+            return
         try:
             async for replica, scrape in self._pool.scrapes(self.details.expected):
-                events += self._events(scrape, replica)
+                yield self._events(scrape, replica)
             self.problem = ""
         except RefusedError as error:
             await self._refused(METRICS, error)
         except ClientError as error:
             self.problem = str(error)
             await self._reconnect()  # these connections may be dead
-        return [*events, *self._server(), self._status()]
+        yield [*self._server(), self._status()]
 
     async def dump(self) -> list[AnyEvent]:
         """The requests that execute or wait, of each replica."""

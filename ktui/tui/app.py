@@ -94,6 +94,8 @@ class KtuiApp(ReplayActions):
         if not isinstance(screen, ModeScreen) or not screen.paintable:
             return
         self._drains += 1
+        if self.start_timers:
+            self.state.live.begin_frame()
         if not self.paused:
             screen.paint_tables(self.state)
         if self._drains % PANEL_EVERY == 0 or not self.start_timers:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,13 @@ import pytest
 
 from ktui.client import exec_plugin
 from ktui.client.exec_plugin import Plugin
-from ktui.client.kube_connection import KubeConnection
+from ktui.client.kube_connection import KubeConnection, Material
 from ktui.core.live import state
 from ktui.live import scraper
 from ktui.live.scraper import Scraper
 from ktui.tui.live.app import LiveApp
 from ktui.tui.live.source import ClusterSource
+from tests.etcd.certificates import DAY, HOUR, Authority
 from tests.unit.live.bad_pages import FORBIDDEN, UNUSABLE, odd
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, metrics, serving
 
@@ -108,4 +111,35 @@ async def test_credentials_that_expire_while_their_program_hangs(monkeypatch: py
             login.hangs = False
             recorded.override = lambda _, path: None
             exec_plugin._end_all()
+            await until_gone(pilot, "no new figures")
+
+
+class RenewedServer:
+    """Recorded pages over TLS, with a certificate that can be replaced; each answer closes its connection."""
+
+    def __init__(self, folder: Path) -> None:
+        self.authority = Authority(folder)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.recorded = Recorded(closes=True)
+
+    def show(self, name: str, age: timedelta = HOUR) -> None:
+        self.context.load_cert_chain(*self.authority.issue(name, age=age))
+
+    def connection(self) -> KubeConnection:
+        ca = Material("certificate-authority", self.authority.file.read_bytes())
+        return KubeConnection(self.recorded.url, token="admin", context="recorded", ca=ca)
+
+
+async def test_a_certificate_that_has_expired_until_it_is_renewed(tmp_path: Path) -> None:
+    server = RenewedServer(tmp_path)
+    server.show("old", age=3 * DAY)
+    with serving(server.recorded, server.context):
+        app = app_over(server.connection)
+        async with app.run_test(size=SIZE) as pilot:
+            await until_said(pilot, f"the certificate of {server.recorded.url}", "certificate has expired")
+            server.show("renewed")
+            await until_said(pilot, "2/2 replicas")
+            server.show("old", age=3 * DAY)
+            await until_said(pilot, "no new figures", "certificate has expired")
+            server.show("renewed again")
             await until_gone(pilot, "no new figures")

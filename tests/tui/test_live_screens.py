@@ -188,3 +188,14 @@ async def test_a_probe_says_what_it_sends_and_is_sent_after_yes() -> None:
             await until_said(pilot, "7 revisions behind etcd", seconds=30)
     assert len([path for _, path in recorded.requests if "ktui-probe" in path]) == 4
     assert {method for method, _ in recorded.requests} == {"GET"}
+
+
+async def test_over_prometheus_the_load_is_on_prometheus() -> None:
+    _, own = server()
+    events = [msgspec.structs.replace(event, origin="prometheus") if event == own else event
+              for event in recorded_events()]  # fmt: skip
+    app = live_app(events)
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        assert "ktui's load on Prometheus 43 GETs" in shown(app)
+        assert "load on the server" not in shown(app)

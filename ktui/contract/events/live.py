@@ -71,7 +71,7 @@ class ResourceGauges(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     size_bytes: Count | None = None  # the server's own estimate
 
 
-class ResourceScrape(Event, frozen=True, kw_only=True, tag="live_resource"):
+class ResourceScrape(Event, frozen=True, kw_only=True, tag="live_resource", gc=False):
     """One resource in one scrape of one replica."""
 
     replica: str
@@ -105,7 +105,7 @@ class LevelGauges(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     queued: Count | None = None
 
 
-class LevelScrape(Event, frozen=True, kw_only=True, tag="live_level"):
+class LevelScrape(Event, frozen=True, kw_only=True, tag="live_level", gc=False):
     """One priority level in one scrape of one replica."""
 
     replica: str
@@ -115,7 +115,10 @@ class LevelScrape(Event, frozen=True, kw_only=True, tag="live_level"):
 
 
 class ReplicaScrape(Event, frozen=True, kw_only=True, tag="live_replica"):
-    """One replica was scraped; its resources and levels came before this event."""
+    """One replica was scraped; its resources and levels came before this event.
+
+    A level that did not come is as it was: ktui's own server reports only those that have changed.
+    """
 
     replica: str
     version: str = ""  # "1.36"

@@ -43,6 +43,13 @@ class Finding(msgspec.Struct, frozen=True):
 
 def findings(live: LiveState, seconds: float | None = None) -> list[Finding]:
     """Over the last `seconds`, or all that is kept."""
+    found: list[Finding] = live.sums.listed(
+        ("findings", seconds), live.touched, lambda: _findings(live, seconds), whole=True
+    )
+    return found
+
+
+def _findings(live: LiveState, seconds: float | None) -> list[Finding]:
     minor = max((row.minor for row in live.replicas.values()), default=0)
     found: list[Finding] = []
     for row in all_routes(live, seconds):

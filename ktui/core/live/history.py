@@ -12,7 +12,7 @@ import msgspec
 
 from ktui.contract.events.live import ResourceScrape
 from ktui.core.live.routes import etcd_lists
-from ktui.core.live.window import between
+from ktui.core.live.window import lists_between
 
 if TYPE_CHECKING:
     from ktui.core.live.state import ReplicaRow
@@ -24,7 +24,7 @@ SPANS = (10, 30, 60, PARTS)  # parts that a chart shows: the least that holds al
 WHOLE = ""  # the name of all resources together
 
 
-class ListRates(msgspec.Struct):
+class ListRates(msgspec.Struct, gc=False):
     """LISTs from cache and etcd, and the objects that they read: within one part, or of one second."""
 
     cache: float = 0.0
@@ -52,7 +52,7 @@ class ListHistory(msgspec.Struct):
         self.ended = max(self.ended, after.at)
         if before.counters == after.counters or after.at <= before.at:
             return
-        grown = between(before, after)
+        grown = lists_between(before, after)
         found = ListRates(
             grown["cache_lists"] or 0.0, etcd_lists(grown, row.minor) or 0.0,
             grown["cache_fetched"] or 0.0, grown["etcd_fetched"] or 0.0,

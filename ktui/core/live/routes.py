@@ -17,7 +17,7 @@ PROBES_COUNTED = range(31, 37)  # minors that count the revision probe of a cons
 Number = float | None  # None: not reported
 
 
-class Served(msgspec.Struct, frozen=True):
+class Served(msgspec.Struct, frozen=True, gc=False):
     """LISTs from one place, and the objects that they read and returned."""
 
     lists: Number = None
@@ -30,7 +30,7 @@ class Served(msgspec.Struct, frozen=True):
         return share(self.fetched, self.returned)
 
 
-class ResourceRoutes(msgspec.Struct, frozen=True):
+class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
     """Totals over `seconds`; gauges as they are now. None is what no replica reports."""
 
     resource: str
@@ -126,36 +126,29 @@ def etcd_lists(grown: Grown, minor: int) -> Number:
 
 
 def routes_of(live: LiveState, resource: str, seconds: float | None = None) -> ResourceRoutes | None:
-    """Over the last `seconds`, or all that is kept; None when no replica reports the resource."""
+    """Over the last `seconds`, or all that is kept; None when no replica reports the resource, or when the
+    frame's sums are spent before its first one."""
     rows = [row for row in live.replicas.values() if resource in row.resources]
-    return _remembered(live, resource, rows, seconds) if rows else None
+    return live.sums.of(resource, rows, seconds, _summed) if rows else None
 
 
 def all_routes(live: LiveState, seconds: float | None = None) -> list[ResourceRoutes]:
     """Every resource, the one whose LISTs read most objects first."""
-    found = [routes_of(live, resource, seconds) for resource in live.resources if resource]
-    rows = [row for row in found if row is not None]
-    return sorted(rows, key=lambda row: (-(row.fetched or 0), -(row.lists or 0), row.resource))
+
+    def make() -> list[ResourceRoutes]:
+        found = [routes_of(live, resource, seconds) for resource in live.resources if resource]
+        rows = [row for row in found if row is not None]
+        return sorted(rows, key=lambda row: (-(row.fetched or 0), -(row.lists or 0), row.resource))
+
+    listed: list[ResourceRoutes] = live.sums.listed(("routes", seconds), live.touched, make)
+    return listed
 
 
 def at_replica(
     live: LiveState, row: ReplicaRow, resource: str, seconds: float | None = None
-) -> ResourceRoutes:
+) -> ResourceRoutes | None:
     """The same at one replica."""
-    return _remembered(live, resource, [row], seconds)
-
-
-def _remembered(
-    live: LiveState, resource: str, rows: list[ReplicaRow], seconds: float | None
-) -> ResourceRoutes:
-    """Made again only after another scrape: screens ask several times a second."""
-    key = (resource, seconds, *(row.name for row in rows))
-    stamp = tuple(row.resources[resource].last.at for row in rows)
-    found = live.made.get(key)
-    if found is None or found[0] != stamp:
-        found = live.made[key] = (stamp, _summed(resource, rows, seconds))
-    routes: ResourceRoutes = found[1]
-    return routes
+    return live.sums.of(resource, [row], seconds, _summed)
 
 
 def _summed(resource: str, rows: Sequence[ReplicaRow], seconds: float | None) -> ResourceRoutes:

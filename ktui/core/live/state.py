@@ -22,6 +22,7 @@ from ktui.contract.events.live import (
     RunningRequest,
 )
 from ktui.core.live.history import ListHistory
+from ktui.core.live.sums import A_FRAME, Sums
 
 KEPT_SECONDS = 120.0  # of scrapes, beside the first one: rates look back a minute
 MOST_REPLICAS = 32  # kept: each restart of a process is another one; those scraped longest ago are forgotten
@@ -106,7 +107,11 @@ class LiveState(msgspec.Struct):
     history: ListHistory = msgspec.field(default_factory=ListHistory)
     now: float = 0.0
     touched: int = 0
-    made: dict[Any, Any] = msgspec.field(default_factory=dict)  # by routes.py, for the last scrape
+    sums: Sums = msgspec.field(default_factory=Sums)  # over replicas
+
+    def begin_frame(self) -> None:
+        """Before each frame: sum no more for it than it has time for, and show what the last one left out."""
+        self.touched += self.sums.begin_frame(A_FRAME)
 
     @property
     def problem(self) -> str:
@@ -173,10 +178,7 @@ def fold(live: LiveState, event: Any) -> None:
     elif isinstance(event, (RequestsDump, LevelsDump, CacheProbe)):
         _sampled(live, event)
     elif isinstance(event, ReplicaScrape):
-        if (row := live.replicas.get(event.replica)) is not None:
-            row.scrape = event
-        else:
-            _add_replica(live, ReplicaRow(event.at, event))
+        _scraped(live, event)
     else:
         row = live.replicas.get(event.replica)
         if row is None:  # its ReplicaScrape follows
@@ -193,8 +195,19 @@ def fold(live: LiveState, event: Any) -> None:
         series[name].add(event)
 
 
+def _scraped(live: LiveState, event: ReplicaScrape) -> None:
+    row = live.replicas.get(event.replica)
+    if row is None:
+        _add_replica(live, ReplicaRow(event.at, event))
+        return
+    row.scrape = event
+    for level in row.levels.values():  # ktui's own server reports only those that have changed
+        if level.last.at < event.at:
+            level.add(msgspec.structs.replace(level.last, at=event.at))
+
+
 def _add_replica(live: LiveState, row: ReplicaRow) -> None:
-    live.made.clear()  # sums of other replicas
+    live.sums.clear()
     while len(live.replicas) >= MOST_REPLICAS:
         del live.replicas[min(live.replicas, key=lambda name: live.replicas[name].scrape.at)]
     live.replicas[row.name] = row

@@ -31,7 +31,16 @@ def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
 
 def between(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape) -> Grown:
     """What the counters of one scrape have more than those of an earlier one."""
-    names, values = _RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL
+    return _grown(first, last, _RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL)
+
+
+def lists_between(first: ResourceScrape, last: ResourceScrape) -> Grown:
+    """Of the same only what tells LISTs from cache and etcd apart."""
+    return _grown(first, last, _LISTS)
+
+
+def _grown(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape, reader: Reader) -> Grown:
+    names, values = reader
     # A counter that went back has started from 0 again.
     return {
         name: None if after is None or before is None else after - before if after >= before else after
@@ -63,13 +72,20 @@ def _ends(series: ScrapeSeries, seconds: float | None) -> tuple[Any, Any]:
 Read = Callable[[Any], tuple[float | None, ...]]
 
 
-def _reader(kind: type[ResourceCounters] | type[LevelCounters]) -> tuple[tuple[str, ...], Read]:
-    """The names of its counters, and what reads all of them at once."""
-    names = tuple(name for name in kind.__struct_fields__ if name != "wait_buckets")
+Reader = tuple[tuple[str, ...], Read]
+
+
+def _reader(*names: str) -> Reader:
+    """The names of counters, and what reads all of them at once."""
     return names, attrgetter(*names)
 
 
-_RESOURCE, _LEVEL = _reader(ResourceCounters), _reader(LevelCounters)
+_RESOURCE = _reader(*ResourceCounters.__struct_fields__)
+_LEVEL = _reader(*(name for name in LevelCounters.__struct_fields__ if name != "wait_buckets"))
+_LISTS = _reader(
+    "cache_lists", "cache_fetched", "storage_lists", "etcd_fetched", "etcd_lists", "etcd_timed",
+    "consistent_success", "consistent_failure",
+)  # fmt: skip
 
 
 def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:

@@ -16,13 +16,13 @@ WINDOW = 60.0  # seconds that rates look back
 UserLine = UserRow
 
 
-class RouteLine(msgspec.Struct, frozen=True):
+class RouteLine(msgspec.Struct, frozen=True, gc=False):
     """One resource at all replicas."""
 
     routes: ResourceRoutes
 
 
-class CacheAt(msgspec.Struct, frozen=True):
+class CacheAt(msgspec.Struct, frozen=True, gc=False):
     """One resource's watch cache at one replica."""
 
     resource: str
@@ -62,8 +62,9 @@ class LevelLine(msgspec.Struct, frozen=True):
 
     @property
     def dispatched(self) -> float | None:
+        """A second, over the seconds seen: at least one, as the first requests come in a burst."""
         row = self.row
-        return row.dispatched / row.seconds if row.dispatched is not None and row.seconds else None
+        return row.dispatched / max(1.0, row.seconds) if row.dispatched is not None and row.seconds else None
 
 
 class SchemaLine(msgspec.Struct, frozen=True):
@@ -145,6 +146,8 @@ def caches(live: LiveState) -> list[CacheAt]:
                 continue  # no watch cache
             behind = newest - gauges.rv if newest is not None and gauges.rv is not None else None
             own = at_replica(live, row, resource, WINDOW)
+            if own is None:
+                continue  # the next frame has it
             probe = row.probes.get(resource)
             found.append(CacheAt(resource, row.name, own, gauges.rv, behind, gauges.capacity, probe))
     most = {item.resource: 0.0 for item in found}

@@ -246,6 +246,8 @@ class ModeScreen(TableScreen):
         """Everything, now."""
         if not self.paintable:
             return
+        if self.ktui.start_timers:
+            self.ktui.state.live.begin_frame()
         self.paint_tables(self.ktui.state)
         self.paint_frame(self.ktui.state, self.ktui.link)
         self.paint_panels(self.ktui.state)

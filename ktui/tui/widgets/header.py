@@ -171,14 +171,15 @@ def _right(state: State, link: Link, paused: bool, recording: str) -> list[Conte
 
 def _usage(state: State) -> tuple[Sequence[str], str] | None:
     """What ktui costs the server that it reads, with the labels for it, the longest first."""
-    status, usage = state.live.status, state.etcd_usage
+    status, usage, server = state.live.status, state.etcd_usage, state.live.server
+    asked = "Prometheus" if server is not None and server.origin == "prometheus" else "the server"
     if status is not None and usage is not None:
         size = long_bytes(usage.sent_bytes + usage.received_bytes + status.received_bytes)
         text = f"{many(usage.rpcs, 'RPC')}, {many(status.requests, 'GET')} · {size}"
-        return ("ktui's load on etcd and server ", "ktui's load ", "load "), text
+        return (f"ktui's load on etcd and {asked.removeprefix('the ')} ", "ktui's load ", "load "), text
     if status is not None:
         text = f"{many(status.requests, 'GET')} · {long_bytes(status.received_bytes)}"
-        return ("ktui's load on the server ", "ktui's load ", "load "), text
+        return (f"ktui's load on {asked} ", "ktui's load ", "load "), text
     if usage is not None:
         size = long_bytes(usage.sent_bytes + usage.received_bytes)
         return ("ktui's load on etcd ", "load on etcd ", "load "), f"{many(usage.rpcs, 'RPC')} · {size}"

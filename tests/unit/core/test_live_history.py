@@ -102,4 +102,4 @@ def test_restarts_without_end_keep_a_limited_number_of_replicas_and_sums() -> No
         fold(live, ReplicaScrape(at=START + number, replica=name))
         routes_of(live, "pods")
     assert list(live.replicas) == [str(number) for number in range(2 * MOST_REPLICAS, 3 * MOST_REPLICAS)]
-    assert len(live.made) == 1
+    assert len(live.sums.kept) == 1
