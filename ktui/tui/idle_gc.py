@@ -1,8 +1,7 @@
 """Full garbage collections run while no key is pressed.
 
 What has been painted refers to itself, so only the collector frees it. Its short turns take a
-millisecond or two, the long one 10 to 20 if it comes every few seconds, more than 100 if a quarter of a
-minute's frames have piled up: left to itself it comes between a key and its frame.
+millisecond or two, the long one 20 to 30: left to itself it comes between a key and its frame.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Callable
 from ktui.tui.key_activity import Hands
 
 EVERY = 1.0  # seconds between two looks whether it is time
-DUE = 3.0  # seconds between two long turns
+DUE = 15.0  # seconds between two long turns
 OVERDUE = 45.0  # then it is taken in any case
 QUIET = 0.5  # seconds without a key
 SHORT_TURNS = (1_000, 5)  # Python's own thresholds, the short turns somewhat shorter

@@ -126,8 +126,8 @@ def etcd_lists(grown: Grown, minor: int) -> Number:
 
 
 def routes_of(live: LiveState, resource: str, seconds: float | None = None) -> ResourceRoutes | None:
-    """Over the last `seconds`, or all that is kept; None when no replica reports the resource, or when the
-    frame's sums are spent before its first one."""
+    """Over the last `seconds`, or all that is kept; None when no replica reports the resource, or when
+    one of the next frames has its first sum."""
     rows = [row for row in live.replicas.values() if resource in row.resources]
     return live.sums.of(resource, rows, seconds, _summed) if rows else None
 

@@ -110,7 +110,7 @@ class LiveState(msgspec.Struct):
     sums: Sums = msgspec.field(default_factory=Sums)  # over replicas
 
     def begin_frame(self) -> None:
-        """Before each frame: sum no more for it than it has time for, and show what the last one left out."""
+        """Before each frame: make some of the sums that screens asked for, and have them shown."""
         self.touched += self.sums.begin_frame(A_FRAME)
 
     @property

@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from ktui.core.live.routes import ResourceRoutes
     from ktui.core.live.state import ReplicaRow
 
-A_FRAME = 48  # series of one replica that are summed between two frames: about 1 ms
+A_FRAME = 100  # series of one replica that are summed between two frames: 2 ms
+
+Make = Callable[[str, "list[ReplicaRow]", float | None], "ResourceRoutes"]
 
 
 class Sum(msgspec.Struct, frozen=True, gc=False):
-    """One resource over some replicas: of which scrapes, and in which round it was made."""
+    """One resource over some replicas, and of which scrapes."""
 
     scrapes: tuple[float, ...]
-    round: int
     routes: ResourceRoutes
 
 
@@ -27,49 +28,48 @@ class Sums(msgspec.Struct):
 
     kept: dict[Any, Sum] = msgspec.field(default_factory=dict)
     lists: dict[Any, tuple[tuple[int, int], Any]] = msgspec.field(default_factory=dict)
-    left: int | None = None  # series that may still be summed before the next frame; None: any number
-    spent: bool = False  # nothing was left for a sum that was asked for
-    late: bool = False  # a sum was asked for that is not of the last scrape
-    round: int = 0  # within one every sum is made at most once, so that frequent scrapes delay none for ever
+    waiting: dict[Any, tuple[str, list[ReplicaRow], float | None, Make]] = msgspec.field(default_factory=dict)
+    in_frames: bool = False  # whether what is asked for is made in the next frames, instead of at once
     made: int = 0
 
     def begin_frame(self, most: int) -> bool:
-        """Allow `most` series more. Whether the frame before showed sums of an earlier scrape, or left some
-        out, so that it has to be painted again."""
-        late, spent = self.late, self.spent
-        self.late, self.spent, self.left = False, False, most
-        self.round += not spent
-        return late
+        """Make sums that wait, of about `most` series. Whether to show them: when none waits
+        any more, and the first ones at once."""
+        self.in_frames = True
+        worth_it = False
+        while self.waiting and most > 0:
+            key = next(iter(self.waiting))
+            resource, rows, seconds, make = self.waiting.pop(key)
+            worth_it = worth_it or key not in self.kept or not self.waiting
+            self._make(key, resource, rows, seconds, make)
+            most -= len(rows)
+        return worth_it
 
     def of(
-        self,
-        resource: str,
-        rows: list[ReplicaRow],
-        seconds: float | None,
-        make: Callable[[str, list[ReplicaRow], float | None], ResourceRoutes],
+        self, resource: str, rows: list[ReplicaRow], seconds: float | None, make: Make
     ) -> ResourceRoutes | None:
-        """The sum of the last scrapes; beyond what this frame may sum that of earlier ones, None: no such."""
+        """The sum of the last scrapes; in frames that of earlier ones until it is made, None: no such."""
         key = (resource, seconds, *(row.name for row in rows))
-        scrapes = tuple(row.resources[resource].last.at for row in rows)
         found = self.kept.get(key)
-        if found is not None and found.scrapes == scrapes:
+        if found is not None and found.scrapes == _scrapes(resource, rows):
             return found.routes
-        if self.left is not None:
-            if found is not None and found.round == self.round:
-                self.late = True
-                return found.routes
-            if self.left <= 0:
-                self.late = self.spent = True
-                return found.routes if found is not None else None
-            self.left -= len(rows)
+        if not self.in_frames:
+            return self._make(key, resource, rows, seconds, make)
+        self.waiting.setdefault(key, (resource, rows, seconds, make))
+        return found.routes if found is not None else None
+
+    def _make(
+        self, key: Any, resource: str, rows: list[ReplicaRow], seconds: float | None, make: Make
+    ) -> ResourceRoutes:
         self.made += 1
-        found = self.kept[key] = Sum(scrapes, self.round, make(resource, rows, seconds))
-        return found.routes
+        routes = make(resource, rows, seconds)
+        self.kept[key] = Sum(_scrapes(resource, rows), routes)
+        return routes
 
     def listed(self, key: Any, touched: int, make: Callable[[], Any], whole: bool = False) -> Any:
         """What `make` lists, made again only after another event or sum; if `whole`, when no sum waits."""
         found = self.lists.get(key)
-        if found is None or (found[0] != (touched, self.made) and not (whole and self.spent)):
+        if found is None or (found[0] != (touched, self.made) and not (whole and self.waiting)):
             listed = make()
             found = self.lists[key] = ((touched, self.made), listed)
         return found[1]
@@ -77,4 +77,9 @@ class Sums(msgspec.Struct):
     def clear(self) -> None:
         """Other replicas: nothing kept is of use."""
         self.kept.clear()
+        self.waiting.clear()
         self.lists.clear()
+
+
+def _scrapes(resource: str, rows: list[ReplicaRow]) -> tuple[float, ...]:
+    return tuple([row.resources[resource].last.at for row in rows])
