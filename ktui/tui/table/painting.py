@@ -21,6 +21,7 @@ from ktui.tui.widgets.lines import Runs
 Row = TypeVar("Row")
 SortBy = tuple[tuple[str, bool], ...]  # (column id, descending), first key first
 _RANKS = "¹²³"
+MOST_STRIPS = 256  # of a table: a few screens; the garbage collector looks at some twenty objects for each
 
 
 class Painter(Generic[Row]):
@@ -28,7 +29,7 @@ class Painter(Generic[Row]):
 
     def __init__(self, widget: Widget) -> None:
         self.fitted: tuple[Fitted[Row], ...] = ()
-        self.strips: LRUCache[tuple[Hashable, ...], tuple[Row, Strip]] = LRUCache(2048)
+        self.strips: LRUCache[tuple[Hashable, ...], tuple[Row, Strip]] = LRUCache(MOST_STRIPS)
         self._style = widget.get_component_rich_style
         self._ink = Ink(widget)
 
