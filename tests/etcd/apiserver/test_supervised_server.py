@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import httpx
 import pytest
@@ -40,7 +41,8 @@ async def test_an_http_server_that_ends_listens_again() -> None:
         first = server._server
         assert first is not None
         first.stop()
-        await failed.wait()
+        async with asyncio.timeout(60):
+            await failed.wait()
         assert [failure.task for failure in supervised.failures] == ["the HTTP server"]
         async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as http:
             while True:
@@ -57,9 +59,9 @@ async def test_an_http_server_that_ends_listens_again() -> None:
             await http.get(server.url)
 
 
-async def test_the_log_of_etcd_is_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_log_of_etcd_is_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     supervised, failed = supervisor()
-    etcd = await EmbeddedEtcd.start(supervisor=supervised)
+    etcd = await EmbeddedEtcd.start(tmp_path / "etcd", supervisor=supervised)  # stopped gently: it says so
     add = EtcdLog.add
 
     def broken(_: EtcdLog, __: bytes) -> None:
@@ -70,7 +72,8 @@ async def test_the_log_of_etcd_is_read_on(monkeypatch: pytest.MonkeyPatch) -> No
     assert etcd._process is not None
     try:
         etcd._process.terminate()  # what it says at the end is a line, and its end is still noticed
-        await failed.wait()
+        async with asyncio.timeout(60):
+            await failed.wait()
         assert [failure.task for failure in supervised.failures] == ["the reader of etcd's log"]
         async with asyncio.timeout(60):
             assert "ended" in str(await etcd.failed)
