@@ -29,16 +29,7 @@ _DIGITS = 120  # of precision
 def canonical_quantity(text: str) -> str | None:
     """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None if it is not a quantity."""
     parsed = _parsed(text)
-    if parsed is None:
-        return None
-    value, suffix = parsed
-    if not value:
-        return "0"
-    with localcontext() as context:
-        context.prec = _DIGITS
-        if suffix in _BINARY and abs(value) >= 1024 and value == value.to_integral_value():
-            return _binary(int(value))
-        return _decimal(value, exponent_form=_is_exponent(suffix))
+    return None if parsed is None else _canonical(*parsed)
 
 
 def amount(quantity: str | None) -> Decimal:
@@ -52,14 +43,7 @@ def added(one: str, other: str) -> str:
     first, second = _parsed(one), _parsed(other)
     if first is None or second is None:
         return other if first is None else one
-    value, suffix = first[0] + second[0], (first if first[0] else second)[1]
-    if not value:
-        return "0"
-    with localcontext() as context:
-        context.prec = _DIGITS
-        if suffix in _BINARY and abs(value) >= 1024 and value == value.to_integral_value():
-            return _binary(int(value))
-        return _decimal(value, exponent_form=_is_exponent(suffix))
+    return _canonical(first[0] + second[0], (first if first[0] else second)[1])
 
 
 def quantity_fault(value: Any) -> str:
@@ -71,6 +55,17 @@ def quantity_fault(value: Any) -> str:
     if canonical_quantity(text) is not None:
         return ""
     return _NO_SUFFIX if _WITH_A_SUFFIX.fullmatch(text) else _NO_QUANTITY
+
+
+def _canonical(value: Decimal, suffix: str) -> str:
+    """The value in the family of `suffix`."""
+    if not value:
+        return "0"
+    with localcontext() as context:
+        context.prec = _DIGITS
+        if suffix in _BINARY and abs(value) >= 1024 and value == value.to_integral_value():
+            return _binary(int(value))
+        return _decimal(value, exponent_form=_is_exponent(suffix))
 
 
 def _parsed(text: str) -> tuple[Decimal, str] | None:

@@ -7,7 +7,7 @@ import pytest
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, Mode
 from tests.unit.live.folded import recorded_events
 
-from .asking import Snap
+from .asking import Snap, asking_app
 from .still import demo_events, shown, still_app, until_said
 from .test_live_screens import live_app
 from .test_stored import combined_events, foreign_events
@@ -19,6 +19,7 @@ SAYS = {
     "overview": ("LIST replicasets ?rv=", "waiting for the watch"),
     "requests": ("LIST pods ?app=api", "decision trace"),
     "cache": ("340", "1 watcher"),
+    "etcd": ("pods/", "404: nothing is known"),
     "lab": ("results", "f sends the LIST above"),
     "watches": ("kubelet", "open      1h10m"),
     "workloads": ("storm reach etcd?", "kubelet-configmaps"),
@@ -29,7 +30,7 @@ SAYS = {
 @pytest.mark.parametrize("name", SAYS)
 def test_low(snap_compare: Snap, name: str) -> None:
     number = next(mode.number for mode in MODES if mode.name == name)
-    app = still_app(demo_events())
+    app = asking_app() if name == "etcd" else still_app(demo_events())
     assert snap_compare(app, says=SAYS[name], press=(str(number),), terminal_size=LOW)
 
 

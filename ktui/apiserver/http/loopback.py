@@ -5,7 +5,10 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
+from ktui.kube.text_cache import cached_by_text
 
+
+@cached_by_text(maxsize=64, longest=64)
 def is_loopback(host: str) -> bool:
     """Return whether `host`, a name or an address without a port, is this machine's loopback."""
     try:

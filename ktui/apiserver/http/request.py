@@ -35,6 +35,7 @@ class Request:
     """
 
     __slots__ = (
+        "_parameters",
         "_receive",
         "_sent",
         "badly_escaped",
@@ -58,6 +59,7 @@ class Request:
         self.certified: Requester | None = scope.get("user")
         self.peer = _address(scope.get("client"))
         self._receive = receive
+        self._parameters: dict[str, list[str]] | None = None
 
     def all_values(self, name: str) -> list[str]:
         """The values of a header that is sent several times, `name` in lower case."""
@@ -109,11 +111,12 @@ class Request:
         return self.parameters().get(name, [default])[0]
 
     def parameters(self) -> dict[str, list[str]]:
-        """All values of each query parameter."""
-        found: dict[str, list[str]] = {}
-        for name, value in pairs(self.query):
-            found.setdefault(name, []).append(value)
-        return found
+        """All values of each query parameter, parsed once."""
+        if self._parameters is None:
+            self._parameters = {}
+            for name, value in pairs(self.query):
+                self._parameters.setdefault(name, []).append(value)
+        return self._parameters
 
     def flag(self, name: str) -> bool:
         """A boolean query parameter; without a value it counts as true, as in apimachinery."""
