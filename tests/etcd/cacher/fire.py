@@ -289,7 +289,7 @@ class Fire:
         for watched in self._watches:
             while watched.behind(self._truth):
                 assert asyncio.get_running_loop().time() < deadline, self._describe(watched)
-                await asyncio.sleep(0.001)
+                await asyncio.sleep(0.001)  # its watch sends no signal
             if watched.ended:
                 await watched.task
         await self.check()

@@ -92,7 +92,7 @@ class Link:
     ) -> None:
         try:
             while piece := await reader.read(1 << 16):
-                await asyncio.sleep(self.delay)
+                await asyncio.sleep(self.delay)  # what the link is for
                 await self._flowing.wait()
                 await alive.wait()
                 if writer.is_closing():  # cut meanwhile: to write would be a fault, not an OSError

@@ -15,6 +15,7 @@ from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
 from ktui.etcd.injection.gateway import Gateway
 from ktui.telemetry.bus import Bus
+from tests.etcd.waiting import until
 
 from .conftest import Cluster, names
 
@@ -36,13 +37,6 @@ async def behind(gateway: Gateway) -> AsyncIterator[EtcdClient]:
     client = await EtcdClient.connect(EtcdConfig((gateway.endpoint,), read_only=False), Bus())
     yield client
     await client.close()
-
-
-async def until(condition: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            meanwhile()
-            await asyncio.sleep(0.005)  # connections change without a signal
 
 
 async def test_a_cache_goes_on_where_it_was(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.telemetry.bus import Bus
+from tests.etcd.waiting import until
 
 from ..members import Member, cluster_of
 from .conftest import Cluster, names
@@ -46,12 +46,6 @@ async def minority(tmp_path: Path, prefix: str) -> AsyncIterator[Minority]:
         yield Minority(cluster, members[1:])
         await cluster.registry.close()
         await client.close()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(

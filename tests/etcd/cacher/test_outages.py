@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.kube.status import StatusError
 from ktui.telemetry.bus import Bus
+from tests.etcd.waiting import until
 
 from .conftest import Cluster, names
 from .link import Link
@@ -50,12 +51,6 @@ async def cut_off(link: Link, prefix: str) -> AsyncIterator[Cluster]:
     await client.close()
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.005)
-
-
 async def test_a_paused_etcd(etcd_of_ours: ShotEtcd, cut_off: Cluster):
     rv = await etcd_of_ours.put(cut_off.prefix, "c1", "red")
     cacher = await cut_off.warm()
@@ -72,7 +67,7 @@ async def test_a_paused_etcd(etcd_of_ours: ShotEtcd, cut_off: Cluster):
     started = loop.time()
     late = asyncio.create_task(cut_off.list(f"resourceVersion={cacher.state().rv + 1}"))
     await until(lambda: cacher.state().waiting == 2)
-    await asyncio.sleep(revision_waiter.BLOCK_TIMEOUT)
+    await asyncio.sleep(revision_waiter.BLOCK_TIMEOUT)  # the limit itself is what is tested
     for _ in range(1000):  # turns of the loop: a clock would also measure what else the machine does
         if late.done():
             break

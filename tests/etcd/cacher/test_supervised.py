@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.registry import Registry
 from ktui.supervision import Supervisor
+from tests.etcd.waiting import until
 
 from .conftest import Cluster, names
 from .watched import Watched
@@ -24,12 +25,6 @@ async def supervised(cluster: Cluster) -> AsyncIterator[Cluster]:
     supervisor = Supervisor(pause=lambda seconds: asyncio.sleep(0))
     cluster.registry = Registry(cluster._store, cluster.settings, cluster.bus, supervisor=supervisor)
     yield cluster
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 async def test_a_failing_dispatcher_begins_again_with_a_list(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from ktui.etcd.errors import ConnectionLostError
 from ktui.telemetry.bus import Bus
 from tests.etcd.cacher.link import Link
 from tests.etcd.cacher.shot_etcd import ShotEtcd
+from tests.etcd.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -51,12 +52,6 @@ async def linked(etcd: ShotEtcd, ways: int, bus: Bus) -> AsyncIterator[tuple[Etc
         await client.close()
         for link in links:
             await link.close()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.005)  # connections change without a signal
 
 
 @pytest.mark.parametrize("ways", [1, 3])

@@ -65,7 +65,7 @@ async def until_sum(url: str, query: str, holds: Callable[[float], bool]) -> Non
                 found = (await client.get_json(path))["data"]["result"]
                 if found and holds(float(found[0]["value"][1])):
                     break
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # Prometheus sends no signal
     await client.close()
 
 
