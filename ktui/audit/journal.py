@@ -22,7 +22,7 @@ MOST = 1 << 21
 EVENT, STARTED, LINE = 0, 1, 2
 NO_GROUP = -1
 _PARTS = 8
-_UUID, _DASHES = 36, (8, 13, 18, 23)
+_HEX, _UUID, _DASHES = 32, 36, (8, 13, 18, 23)
 
 
 class Journal:
@@ -151,23 +151,34 @@ def _rows(numbers: array[int], width: int) -> Iterator[tuple[int, ...]]:
 def _numbers(ids: Sequence[str]) -> Iterator[int]:
     """64 bits of each audit-ID, the same in every process; 0 for none."""
     text = "".join(ids)
-    if set(map(len, ids)) == {_UUID} and all(text[at::_UUID].count("-") == len(ids) for at in _DASHES):
+    lengths = set(map(len, ids))
+    if lengths == {_UUID} and all(text[at::_UUID].count("-") == len(ids) for at in _DASHES):
+        text = text.replace("-", "")
+    if len(text) == _HEX * len(ids) and lengths in ({_UUID}, {_HEX}):
         try:
-            numbers = array("Q", unhexlify(text.replace("-", "")))[1::2]
+            numbers = _folded(unhexlify(text))
         except ValueError:
             pass
         else:
-            if len(numbers) == len(ids) and 0 not in numbers:
+            if 0 not in numbers:
                 return iter(numbers)
     return map(_number, ids)
+
+
+def _folded(bits: bytes) -> array[int]:
+    """Of each 128 bits both halves in one: IDs that differ in only one of them differ in the result."""
+    halves = array("Q", bits)
+    first, second = (int.from_bytes(halves[side::2].tobytes(), sys.byteorder) for side in (0, 1))
+    return array("Q", (first ^ second).to_bytes(len(bits) // 2, sys.byteorder))
 
 
 def _number(audit_id: str) -> int:
     if not audit_id:
         return 0
-    if len(audit_id) == _UUID:  # but that a client may send any text
+    bare = audit_id.replace("-", "")
+    if len(bare) == _HEX:  # but that a client may send any text
         try:
-            return int.from_bytes(unhexlify(audit_id.replace("-", ""))[8:16], sys.byteorder) or 1
+            return _folded(unhexlify(bare))[0] or 1
         except ValueError:
             pass
     return int.from_bytes(blake2b(audit_id.encode("utf-8", "replace"), digest_size=8).digest(), "little") | 1

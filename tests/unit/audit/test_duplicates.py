@@ -65,6 +65,23 @@ def test_logs_that_overlap_in_part() -> None:
         assert counts == {"alice": 30, "": 20}
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [f"{n:08x}-02e0-7240-e886-ca4f3be1264d" for n in range(5)],
+        [f"36cf02e0-7240-4886-aa4f-{n:012x}" for n in range(5)],
+        [f"{n:032x}" for n in range(5)],
+        ["36cf02e0-7240-4886-aa4f-3be1264d0001", f"{7:032x}", "a client's own", "--" * 18, "-" * 28 + "0" * 8],
+    ],
+    ids=["first half", "second half", "no dashes", "mixed"],
+)
+def test_requests_of_the_same_moment_with_different_audit_ids_all_count(ids: list[str]) -> None:
+    events = [audit_event(replace(listed(), id=each)) for each in ids]
+    report = report_of([*events, *events[:2]])
+    assert (report.requests.list, report.lines.duplicates) == (5, 2)
+    assert report_of(*([each] for each in [*events, *events[:2]])).lines.duplicates == 2, "or one by one"
+
+
 def test_logs_of_different_servers_all_count() -> None:
     events, _ = both(20)
     _, lines = both(20, 30, uri="/api/v1/nodes")
