@@ -43,44 +43,40 @@ class Journal:
         self.code, self.kind, self.group = array("h"), array("B"), array("i")
         self.slow, self.learned = array("q"), array("q")
         self.lost = 0
-        self._waiting: list[tuple[str, int, int, int, int, int, int]] = []
 
     def __len__(self) -> int:
-        return len(self.id) + len(self._waiting)
+        return len(self.id)
 
     @property
     def full(self) -> bool:
         return len(self) >= self._most
 
-    def add(self, request: LoggedRequest, kind: int, group: int, content: int) -> None:
-        """Remember a request, in the columns after `fill`; one that does not fit is counted in `lost`.
+    def add(
+        self, requests: Sequence[LoggedRequest], events: Sequence[bool], groups: Sequence[int],
+        contents: Sequence[int],
+    ) -> None:  # fmt: skip
+        """Remember requests; those that do not fit are counted in `lost`.
 
-        `content`: a checksum of its user agent and URI.
+        `events`: which are audit Events. `contents`: checksums of their user agents and URIs.
         """
-        row = len(self.id) + len(self._waiting)
-        if row >= self._most:
-            self.lost += 1
-            return
-        self._waiting.append((request.id, content, request.at, request.took, request.code, kind, group))
-        if (spent := request.spent) is not None:
-            self.slow.extend(
-                (row, spent.total, spent.queue, spent.etcd, spent.encode, spent.write, spent.other)
-            )
-        if kind == LINE and (request.seats >= 0 or request.init >= 0):
-            self.learned.extend((row, request.seats, request.init))
-
-    def fill(self) -> None:
-        """Put what was added into the columns: a column at a time takes a third of the work."""
-        if self._waiting:
-            ids, content, at, took, code, kind, group = zip(*self._waiting, strict=True)
-            self._waiting.clear()
-            self.id.extend(_numbers(ids))
-            self.content.extend(content)
-            self.at.extend(at)
-            self.took.extend(took)
-            self.code.extend(code)
-            self.kind.extend(kind)
-            self.group.extend(group)
+        first = len(self)
+        kept = max(0, self._most - first)
+        self.lost += max(0, len(requests) - kept)
+        requests = requests[:kept]
+        self.id.extend(_numbers([request.id for request in requests]))
+        self.content.extend(contents[:kept])
+        self.at.extend([request.at for request in requests])
+        self.took.extend([request.took for request in requests])
+        self.code.extend([request.code for request in requests])
+        self.group.extend(groups[:kept])
+        for row, (request, event) in enumerate(zip(requests, events, strict=False), first):
+            self.kind.append((EVENT if request.done else STARTED) if event else LINE)
+            if (spent := request.spent) is not None:
+                self.slow.extend(
+                    (row, spent.total, spent.queue, spent.etcd, spent.encode, spent.write, spent.other)
+                )
+            if not event and (request.seats >= 0 or request.init >= 0):
+                self.learned.extend((row, request.seats, request.init))
 
     def extend(self, other: Journal, groups: list[int]) -> None:
         """Append another journal; `groups` gives the index here of each of its groups."""

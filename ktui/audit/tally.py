@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from itertools import compress
+from operator import not_
 from typing import NamedTuple
 
 from ktui.audit.client import Client, client_of
@@ -14,7 +17,7 @@ from ktui.audit.formats import auditlog
 from ktui.audit.formats.reader import Record, Wrapped, line_reader
 from ktui.audit.formats.record import LoggedRequest, Malformed, Skip, SlowRequest
 from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
-from ktui.audit.journal import EVENT, LINE, MOST, NO_GROUP, STARTED, Journal
+from ktui.audit.journal import MOST, NO_GROUP, Journal
 from ktui.audit.logfile import FileCount
 from ktui.audit.ranges import range_key
 from ktui.audit.reading.longlines import LongLine
@@ -62,14 +65,19 @@ class LogPeriod:
     def seconds(self) -> float:
         return (self.last - self.first) / 1e6
 
-    def see(self, at: int) -> None:
-        if at > self.last:
-            self.last = at
-        elif at < self.first:
-            self.first = at
-        if at < self.now - _BACK:
-            self.back += 1
-        self.now = at
+    @classmethod
+    def of(cls, moments: Sequence[int]) -> LogPeriod:
+        period = cls(moments[0], moments[0], moments[0], moments[0])
+        period.see(moments)
+        return period
+
+    def see(self, moments: Sequence[int]) -> None:
+        """Count moments, in the order of the file."""
+        first, last = min(moments), max(moments)
+        if first < max(last, self.now) - _BACK:
+            before = (self.now, *moments)
+            self.back += sum(at < earlier - _BACK for earlier, at in zip(before, moments, strict=False))
+        self.first, self.last, self.now = min(self.first, first), max(self.last, last), moments[-1]
 
     def extend(self, other: LogPeriod, *, same_file: bool) -> None:
         self.back += other.back + (same_file and other.begin < self.now - _BACK)
@@ -160,17 +168,23 @@ class Tally:
     def feed(self, block: list[bytes] | LongLine) -> None:
         """Count records, in the order of the file."""
         file = self.files[-1]
+        requests: list[LoggedRequest] = []
         if isinstance(block, LongLine):
             file.lines += 1
             try:
-                self._count(auditlog.read_long(block.head, block.tail), file)
+                self._take(auditlog.read_long(block.head, block.tail), file, requests)
             except Malformed as why:
                 self._bad(file, file.lines, why, block.head)
-            self.journal.fill()
-            return
-        read, count_request, number = self._read, self._count_request, file.lines
-        seen, skipped = 0, file.skipped
-        for line in block:
+        else:
+            self._read_lines(block, file, requests)
+        if requests:
+            file.read += len(requests)
+            self._count_requests(requests)
+
+    def _read_lines(self, lines: list[bytes], file: FileCount, requests: list[LoggedRequest]) -> None:
+        """Append the requests; whatever else the lines hold is counted."""
+        read, number, skipped = self._read, file.lines, file.skipped
+        for line in lines:
             number += 1
             try:
                 record = read(line)
@@ -178,20 +192,19 @@ class Tally:
                 self._bad(file, number, why, line)
                 continue
             if isinstance(record, LoggedRequest):
-                seen += 1
-                count_request(record)
+                requests.append(record)
             elif isinstance(record, Skip):
                 skipped[record.what] += 1
             elif isinstance(record, Wrapped):
-                number += self._feed_inside(record, line, file, number)
+                number += self._read_inside(record, line, file, number, requests)
             else:
-                self._count(record, file)
+                self._take(record, file, requests)
         file.lines = number
-        file.read += seen
-        self.journal.fill()
 
-    def _feed_inside(self, wrapped: Wrapped, line: bytes, file: FileCount, number: int) -> int:
-        """Count the records in a wrapper; returns how many there are beside the first."""
+    def _read_inside(
+        self, wrapped: Wrapped, line: bytes, file: FileCount, number: int, requests: list[LoggedRequest]
+    ) -> int:
+        """Read the records in a wrapper; returns how many there are beside the first."""
         self.carriers[wrapped.carrier] += len(wrapped.records)
         file.admin = file.admin or b'"kube-audit-admin"' in line
         for inner in wrapped.records:
@@ -201,45 +214,54 @@ class Tally:
                 self._bad(file, number, why, inner)
                 continue
             if isinstance(record, Wrapped):
-                number += self._feed_inside(record, inner, file, number)
+                number += self._read_inside(record, inner, file, number, requests)
             else:
-                self._count(record, file)
+                self._take(record, file, requests)
         return len(wrapped.records) - 1
 
-    def _count(self, record: Record, file: FileCount) -> None:
-        if isinstance(record, Skip):
-            file.skipped[record.what] += 1
-            return
-        file.read += 1
+    def _take(self, record: Record, file: FileCount, requests: list[LoggedRequest]) -> None:
         if isinstance(record, LoggedRequest):
-            self._count_request(record)
+            requests.append(record)
+        elif isinstance(record, Skip):
+            file.skipped[record.what] += 1
         else:
+            file.read += 1
             self._count_slow(record)
 
-    def _count_request(self, request: LoggedRequest) -> None:
-        event = request.verb in auditlog.READS  # in capitals in httplog
-        source = "audit" if event else "httplog"
-        self.formats[source] += 1
-        span = self.spans.get(source)
-        if span is None:
-            self.spans[source] = LogPeriod(request.at, request.at, request.at, request.at)
-        else:
-            span.see(request.at)
-        kind = LINE if not event else EVENT if request.done else STARTED
-        uri, agent, user = request.uri, request.agent, request.user
-        shape, content = self._shapes.get(uri) or self._shape_of(uri)
-        client, checksum = (_client if len(agent) + len(user) < _REMEMBERED else _client_of)(agent, user)
-        content ^= checksum
-        if shape is None:
-            self.unrouted += request.done
-            self.journal.add(request, kind, NO_GROUP, content)
-            return
-        query = request.query
-        group = self.groups.get((client, shape, query))
-        if group is None:
-            group = self.add_group(AuditGroupKey(client, shape, query), uri)
-        group.add(request)
-        self.journal.add(request, kind, group.index, content)
+    def _count_requests(self, requests: list[LoggedRequest]) -> None:
+        """Count some requests, in the order of the file: one by one only where that is needed."""
+        shapes, groups = self._shapes, self.groups
+        numbers: list[int] = []
+        contents: list[int] = []
+        for request in requests:
+            uri, agent, user = request.uri, request.agent, request.user
+            shape, content = shapes.get(uri) or self._shape_of(uri)
+            client, checksum = (_client if len(agent) + len(user) < _REMEMBERED else _client_of)(agent, user)
+            contents.append(content ^ checksum)
+            if shape is None:
+                self.unrouted += request.done
+                numbers.append(NO_GROUP)
+                continue
+            query = request.query
+            group = groups.get((client, shape, query))
+            if group is None:
+                group = self.add_group(AuditGroupKey(client, shape, query), uri)
+            group.add(request)
+            numbers.append(group.index)
+        events = [request.verb in auditlog.READS for request in requests]  # in capitals in httplog
+        self._count_source("audit", [*compress(requests, events)])
+        self._count_source("httplog", [*compress(requests, map(not_, events))])
+        self.journal.add(requests, events, numbers, contents)
+
+    def _count_source(self, source: str, records: Sequence[LoggedRequest | SlowRequest]) -> None:
+        """Count records of one format, and the time that they span."""
+        if records:
+            self.formats[source] += len(records)
+            moments = [record.at for record in records]
+            if span := self.spans.get(source):
+                span.see(moments)
+            else:
+                self.spans[source] = LogPeriod.of(moments)
 
     def _shape_of(self, uri: str) -> tuple[RequestShape | None, int]:
         """The shape of a request (None: it does not read a stored resource), and a checksum of its URI."""
@@ -260,12 +282,7 @@ class Tally:
         return group
 
     def _count_slow(self, slow: SlowRequest) -> None:
-        self.formats["etcd"] += 1
-        span = self.spans.get("etcd")
-        if span is None:
-            self.spans["etcd"] = LogPeriod(slow.at, slow.at, slow.at, slow.at)
-        else:
-            span.see(slow.at)
+        self._count_source("etcd", [slow])
         key = range_key(slow, self.options.etcd_prefix)
         group = self.slow.get(key) or self.slow.add(key, SlowGroup(key, slow.key[:_EXAMPLE_BYTES]))
         group.add(slow)

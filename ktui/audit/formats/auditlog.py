@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from ktui.audit.formats.annotations import Annotations, spent
-from ktui.audit.formats.go_formats import since_epoch
+from ktui.audit.formats.go_formats import elapsed, since_epoch
 from ktui.audit.formats.record import EARLY, WRITES, LoggedRequest, Malformed, Skip, undecodable
 
 READS = frozenset(("get", "list", "watch"))
@@ -21,9 +21,10 @@ READS = frozenset(("get", "list", "watch"))
 # In the order in which kube-apiserver encodes an Event; only a shortcut: other orders are decoded, and so are
 # escaped quotes. Each step is one that `re` takes at once: the match is a tenth of the work of reading.
 START = re.compile(
-    rb'\{"kind":"Event","apiVersion":"audit\.k8s\.io/v1","level":"[^"]*+","auditID":"[^"]*+",'
-    rb'"stage":"(?:RequestReceived"|[^"]*+","requestURI":"[^"]*+","verb":"([^"]*+)")'
+    rb'\{"kind":"Event","apiVersion":"audit\.k8s\.io/v1",(?:"level":"[^"]*+","auditID":"[^"]*+",'
+    rb'"stage":"(?:(RequestReceived)"|[^"]*+","requestURI":"[^"]*+","verb":"([^"]*+)"))?+'
 )
+_EARLY, _VERB = 1, 2  # groups of START
 _STAGES = frozenset(("ResponseStarted", "ResponseComplete", "Panic"))
 _READ_VERBS = frozenset(verb.encode() for verb in READS)
 _BODY = re.compile(rb',\s*"(?:requestObject|responseObject)"\s*:')
@@ -59,8 +60,11 @@ _decode = msgspec.json.Decoder(_Event).decode
 def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | Skip:
     """The request of an Event, or why it is not counted; `start` is a match of START. Raises Malformed."""
     start = start or START.match(line)
-    if start and (verb := start[1]) not in _READ_VERBS:
-        return EARLY if verb is None else WRITES
+    if start and (found := start.lastindex):
+        if found == _EARLY:
+            return EARLY
+        if start[_VERB] not in _READ_VERBS:
+            return WRITES
     try:
         event = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -73,7 +77,7 @@ def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | S
         return WRITES
     if event.stage not in _STAGES:
         raise Malformed(f"unknown audit stage {event.stage[:40]!r}")
-    at = since_epoch(event.stage_timestamp)
+    stage = event.stage_timestamp
     user, status = event.impersonated_user or event.user, event.response_status
     annotations = event.annotations
     return LoggedRequest(
@@ -81,8 +85,8 @@ def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | S
         event.request_uri,
         event.user_agent,
         user.username if user else "",
-        at,
-        max(0, at - since_epoch(event.request_received_timestamp)),
+        since_epoch(stage),
+        elapsed(event.request_received_timestamp, stage),
         status.code if status else -1,
         event.stage != "ResponseStarted",
         id=event.audit_id,

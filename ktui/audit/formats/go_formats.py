@@ -47,6 +47,13 @@ def since_epoch(moment: datetime) -> int:
     return at
 
 
+def elapsed(begin: datetime, end: datetime) -> int:
+    """Microseconds between moments, the second a valid one; 0 if the clock went back. Raises Malformed."""
+    if begin.tzinfo is end.tzinfo and not (took := end - begin).days:  # a third of the work
+        return took.seconds * 1_000_000 + took.microseconds
+    return max(0, since_epoch(end) - since_epoch(begin))
+
+
 def zap_time(ts: str | float) -> int:
     """etcd's `ts`: ISO 8601 with any offset, or seconds since 1970. Raises Malformed."""
     try:

@@ -71,7 +71,13 @@ def test_logs_that_overlap_in_part() -> None:
         [f"{n:08x}-02e0-7240-e886-ca4f3be1264d" for n in range(5)],
         [f"36cf02e0-7240-4886-aa4f-{n:012x}" for n in range(5)],
         [f"{n:032x}" for n in range(5)],
-        ["36cf02e0-7240-4886-aa4f-3be1264d0001", f"{7:032x}", "a client's own", "--" * 18, "-" * 28 + "0" * 8],
+        [
+            "36cf02e0-7240-4886-aa4f-3be1264d0001",
+            f"{7:032x}",
+            "a client's own",
+            "--" * 18,
+            "-" * 28 + "0" * 8,
+        ],
     ],
     ids=["first half", "second half", "no dashes", "mixed"],
 )
