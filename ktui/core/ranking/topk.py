@@ -33,7 +33,6 @@ class TopGroups(Generic[K, G]):
         self._most = max(4, most)
         self._fold = fold
         self._groups: dict[K, G] = {}
-        self.get = self._groups.get  # for each request
         self.folded = 0
 
     def __len__(self) -> int:
@@ -41,6 +40,9 @@ class TopGroups(Generic[K, G]):
 
     def __iter__(self) -> Iterator[G]:
         return iter(self._groups.values())
+
+    def get(self, key: K) -> G | None:
+        return self._groups.get(key)
 
     def add(self, key: K, group: G) -> G:
         if len(self._groups) >= self._most:
@@ -57,5 +59,4 @@ class TopGroups(Generic[K, G]):
         for _, group in rest[quarter:]:
             self._fold(group)
         self.folded += len(rest) - quarter
-        self._groups.clear()
-        self._groups.update(kept)
+        self._groups = kept
