@@ -163,6 +163,8 @@ class Api:
             # Upstream warns per route, so not for an unsupported method; custom resources always warn.
             if call.resource.custom:
                 _warn(call, call.resource)
+                # A definition's watch cache begins to fill at the first request of any verb, as upstream's.
+                self._server.cacher(call.resource).warm()
             handle = find_handler(call, call.resource, self._handlers)
             if not call.resource.custom:
                 _warn(call, call.resource)

@@ -9,6 +9,8 @@ import msgspec
 
 from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.selectors import LabelSelector
+from ktui.kube.selectors.documents import requirements_of
 from ktui.kube.users import SERVICE_ACCOUNT, Requester
 
 ALL = "*"
@@ -113,3 +115,21 @@ def binding_of(stored: Mapping[str, Any]) -> Binding:
         msgspec.convert(stored.get("roleRef") or {}, RoleRef),
         msgspec.convert(stored.get("subjects") or (), tuple[BindingSubject, ...]),
     )
+
+
+def aggregated_rules(role: Mapping[str, Any], roles: Mapping[str, Mapping[str, Any]]) -> list[Any] | None:
+    """The rules of the ClusterRoles among `roles` that the role's aggregationRule selects; None without one.
+
+    Each rule once, in the order of the selectors and then of names. ValueError for a selector that cannot be
+    understood. Upstream: pkg/controller/clusterroleaggregation.
+    """
+    aggregation = role.get("aggregationRule")
+    if aggregation is None:
+        return None
+    own, found = role["metadata"]["name"], []
+    for selector in aggregation.get("clusterRoleSelectors") or ():
+        selects = LabelSelector(requirements_of(selector)).matches
+        for name, other in sorted(roles.items()):
+            if name != own and selects(other["metadata"].get("labels") or {}):
+                found += [rule for rule in other.get("rules") or () if rule not in found]
+    return found

@@ -15,6 +15,7 @@ from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.discovery import pages
 from ktui.authn.reviews import AuthenticationReviews
 from ktui.authn.service_accounts import ServiceAccountTokens
+from ktui.authz.aggregation import RoleAggregation
 from ktui.authz.always_allow import AlwaysAllow
 from ktui.authz.default_roles import create_default_roles
 from ktui.authz.rbac import RbacAuthorizer
@@ -31,11 +32,12 @@ SYNC_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestChain:
-    """`roles` are followed with RBAC only."""
+    """`roles` are followed, and aggregated, with RBAC only."""
 
     authenticator: TokenAuthenticator
     authorizer: Authorizer
     roles: Roles | None
+    aggregation: RoleAggregation | None = None
 
     @property
     def handlers(self) -> Handlers:
@@ -58,7 +60,7 @@ class RequestChain:
 
         A slow etcd is not waited for.
         """
-        if self.roles is None:
+        if self.roles is None or self.aggregation is None:
             return
         try:
             async with asyncio.timeout(SYNC_SECONDS):
@@ -67,6 +69,8 @@ class RequestChain:
         except (TimeoutError, ExceptionGroup) as error:
             log.warning("the default roles could not be created: %s", error)
         self.roles.start()
+        if writable:
+            self.aggregation.start()
         try:
             async with asyncio.timeout(SYNC_SECONDS):
                 await self.roles.synced.wait()
@@ -74,7 +78,8 @@ class RequestChain:
             log.warning("roles are still being read: until then only system:masters may do anything")
 
     async def stop(self) -> None:
-        if self.roles is not None:
+        if self.roles is not None and self.aggregation is not None:
+            await self.aggregation.stop()
             await self.roles.stop()
 
 
@@ -90,5 +95,5 @@ def make_chain(
     authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, key), users or {})
     if mode == RBAC:
         roles = Roles(registry)
-        return RequestChain(authenticator, RbacAuthorizer(roles), roles)
+        return RequestChain(authenticator, RbacAuthorizer(roles), roles, RoleAggregation(registry))
     return RequestChain(authenticator, AlwaysAllow(), None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ktui.kube.rbac import BindingSubject, binding_of, rules_of
+from ktui.kube.rbac import BindingSubject, aggregated_rules, binding_of, rules_of
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 
@@ -85,3 +87,29 @@ def test_a_binding_describes_itself() -> None:
 def test_what_cannot_be_understood_is_named(broken: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="Expected"):
         rules_of(broken)
+
+
+def test_an_aggregated_role_has_each_rule_of_those_it_selects_once() -> None:
+    def role(name: str, *verbs: str, **labels: str) -> dict[str, Any]:
+        rules = [{"verbs": [verb], "apiGroups": [""], "resources": ["pods"]} for verb in verbs]
+        return {"metadata": {"name": name, "labels": labels}, "rules": rules}
+
+    def aggregated(*selectors: dict[str, Any]) -> list[str] | None:
+        whole = {**role("whole", "old", to="view"), "aggregationRule": {"clusterRoleSelectors": [*selectors]}}
+        roles = [
+            role("b", "get", "list", to="view"),
+            role("a", "watch", "get", to="view"),
+            role("c", "x"),
+            whole,
+        ]
+        rules = aggregated_rules(whole, {found["metadata"]["name"]: found for found in roles})
+        return None if rules is None else [rule["verbs"][0] for rule in rules]
+
+    by_label = {"matchLabels": {"to": "view"}}
+    without = {"matchExpressions": [{"key": "to", "operator": "DoesNotExist"}]}
+    assert aggregated(by_label) == ["watch", "get", "list"]
+    assert aggregated(without, by_label) == ["x", "watch", "get", "list"]
+    assert aggregated() == []
+    assert aggregated_rules(role("plain", "get"), {}) is None
+    with pytest.raises(ValueError, match="not a valid label selector operator"):
+        aggregated({"matchExpressions": [{"key": "to", "operator": "Like"}]})
