@@ -12,7 +12,6 @@ from rich.text import Text
 from ktui.cli.printing import Printer
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
 from ktui.core.routes import letter_of
-from ktui.kube.flowcontrol import LEVELS
 from ktui.workloads.running.knobs import described as knobs_line
 from ktui.workloads.running.knobs import written
 from ktui.workloads.running.summary import COMPARED
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 _HEADS = ("phase", "s", "requests", "/s", "from", "etcd RPCs/s", "etcd B/s", "keys", "ampl.",
           "p50", "p95", "p99 ms", "429", "failed")  # fmt: skip
 
-EXEMPT = "exempt"  # without a limit
 WIDE = 120
 SPARED = ("s", "keys", "p50", "etcd RPCs/s", "failed")
 
@@ -147,12 +145,15 @@ def _print_found(console: Printer, variant: dict[str, Any]) -> None:
 
 
 def _level(level: str, held: dict[str, Any]) -> str:
-    """Of one priority level: its requests, and the seats that they would hold in a kube-apiserver."""
-    of = f" of {integer(LEVELS[level].nominal_seats)}" if level in LEVELS and level != EXEMPT else ""
-    requests = f"{integer(held['requests'])} requests"
-    return (
-        f"priority level {level}: {requests}, on average {figure(held['mean_seats'])} seats{of} (not queued)"
+    """Of one priority level: its requests, the seats that they held, and what flow control did to them."""
+    of = f" of {integer(held['nominal_seats'])}" if held["nominal_seats"] else ""
+    text = (
+        f"priority level {level}: {integer(held['requests'])} requests, "
+        f"on average {figure(held['mean_seats'])} seats{of}, {integer(held['queued'])} queued"
     )
+    if held["queued"]:
+        text += f" (p99 {milliseconds(held['queued_ms_p99'])} ms)"
+    return f"{text}, {integer(held['rejected'])} rejected"
 
 
 def _value(value: float | str) -> str:

@@ -82,5 +82,5 @@ class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finishe
 
     @property
     def seat_seconds(self) -> float:
-        """Seats times the seconds for which they were held: a WATCH releases them once it is live."""
-        return self.seats * (self.initial_ms or self.ms) / 1000.0
+        """Seats times the seconds for which they were held: from dispatch on, of a WATCH until it is live."""
+        return self.seats * max(0.0, (self.initial_ms or self.ms) - self.phases.get("seats", 0.0)) / 1000.0

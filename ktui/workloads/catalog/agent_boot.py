@@ -20,7 +20,8 @@ from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError
-from ktui.workloads.running.users import LoadUser
+from ktui.workloads.running.own_level import levels_table, own_level, shares_knob
+from ktui.workloads.running.users import LoadUser, user_of
 from ktui.workloads.running.workload import Fix, Workload
 
 POLICIES = ("none", "fixed", "exponential", "tenth")
@@ -44,6 +45,7 @@ KNOBS = (
     Knob("accept", "json", "form of the answers", tuple(ACCEPTS)),
     Knob("timeout", 60.0, "seconds after which a boot has failed", least=1, most=600, unit="s"),
     Knob("again", 10.0, "seconds until the whole fleet restarts; 0: boot once", most=3_600, unit="s"),
+    shares_knob("the agents"),
 )
 
 # What the article measured in a cluster of 4,000 nodes and 100,000 pods: of a collection the bytes read for
@@ -108,6 +110,13 @@ def plural(path: str) -> str:
 
 async def run(context: LoadContext) -> None:
     """Boot the fleet, and again after a pause, until the run is over."""
+    agent = agent_of(planned_requests(context))
+    user = LoadUser(group="system:nodes") if agent == "kubelet" else user_of(agent)
+    async with own_level(context, user):
+        await _boot_again(context)
+
+
+async def _boot_again(context: LoadContext) -> None:
     context.begin("boot")
     while True:
         await boot_fleet(context)
@@ -209,7 +218,9 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
         for request in planned_requests(context)
         if (figures := account.labels.get((context.variant, request.label))) is not None and figures.requests
     ]
-    return [_measured(context, measured), _article(context, measured)] if measured else []
+    if not measured:
+        return []
+    return [_measured(context, measured), levels_table(context, account), _article(context, measured)]
 
 
 def _measured(context: LoadContext, measured: Sequence[tuple[PlannedRequest, LoadFigures]]) -> FindingsTable:

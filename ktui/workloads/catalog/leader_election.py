@@ -19,6 +19,7 @@ from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadAnswer, LoadClient
 from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.own_level import levels_table, own_level, shares_knob
 from ktui.workloads.running.users import LoadUser
 from ktui.workloads.running.workload import Fix, Workload
 
@@ -37,7 +38,8 @@ KNOBS = (
     Knob("storm", 50, "clients that LIST all pods without a pause", most=400),
     Knob("read", "consistent", "their LIST: without resourceVersion, or with 0", ("consistent", "rv=0")),
     Knob("level", "own", "priority level of the renewals: their own, or that of the storm", tuple(USERS)),
-    Knob("calm", 6.0, "seconds before the storm, and after it", least=2, most=300, unit="s"),
+    shares_knob("the storm"),
+    Knob("calm", 6.0, "seconds before the storm, and after it", least=0.1, most=300, unit="s"),
     Knob("lasts", 20.0, "seconds of the storm", least=2, most=600, unit="s"),
 )
 
@@ -66,6 +68,11 @@ class Renewals:
 
 async def run(context: LoadContext) -> None:
     """Renew all the time; LIST between two calm periods."""
+    async with own_level(context, STORM):
+        await _beside_storm(context)
+
+
+async def _beside_storm(context: LoadContext) -> None:
     by_phase: dict[str, Renewals] = context.memory.setdefault("renewals", {})
     holders = [
         asyncio.create_task(_hold(context, by_phase, number))
@@ -75,11 +82,13 @@ async def run(context: LoadContext) -> None:
         context.begin("calm")
         await asyncio.sleep(context.knobs.number("calm"))
         context.begin(f"storm, {context.knobs.text('level')} level")
-        storm = [asyncio.create_task(_storm(context)) for _ in range(context.knobs.integer("storm"))]
-        await asyncio.sleep(context.knobs.number("lasts"))
-        for client in storm:
-            client.cancel()
-        await asyncio.gather(*storm, return_exceptions=True)
+        over = asyncio.Event()
+        storm = [asyncio.create_task(_storm(context, over)) for _ in range(context.knobs.integer("storm"))]
+        try:
+            await asyncio.sleep(context.knobs.number("lasts"))
+        finally:
+            over.set()
+            await context.drain(storm)  # a LIST that is given up in its queue would be a 429
         context.begin("after")
         await asyncio.sleep(context.knobs.number("calm"))
     finally:
@@ -88,9 +97,9 @@ async def run(context: LoadContext) -> None:
         await asyncio.gather(*holders, return_exceptions=True)
 
 
-async def _storm(context: LoadContext) -> None:
+async def _storm(context: LoadContext, over: asyncio.Event) -> None:
     client = context.client("list-storm/v1", STORM)
-    while True:
+    while not over.is_set():
         query = "?resourceVersion=0" if context.knobs.text("read") == "rv=0" else ""
         with contextlib.suppress(ClientError):
             await client.get_patiently(f"{PODS}{query}", "LIST pods")
@@ -99,7 +108,8 @@ async def _storm(context: LoadContext) -> None:
 async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int) -> None:
     """One leader: its Lease is created, renewed until it is cancelled, and deleted."""
     name = f"ktui-workload-{context.run}{context.variant.lower()}-{number}"
-    client = context.client("leader/v1", USERS[context.knobs.text("level")])
+    clients = {level: context.client("leader/v1", user) for level, user in USERS.items()}
+    client = clients[context.knobs.text("level")]
     renewed = time.monotonic()
     try:
         with contextlib.suppress(ClientError):
@@ -107,6 +117,7 @@ async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int
         while True:
             await asyncio.sleep(RETRY_PERIOD)
             counts = by_phase.setdefault(context.phase, Renewals())
+            client = clients[context.knobs.text("level")]
             began = time.monotonic()
             done = await _renewed(client, name)
             took = time.monotonic() - began
@@ -168,9 +179,10 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
         "lost: no renewal for the renew deadline of 10 s: the leader steps down",
         "own: seats that the storm cannot take; processor time is shared by all levels of ktui's server",
     )
-    return (
-        [FindingsTable("renewals of Leases, as their clients saw them", heads, rows, notes)] if rows else []
-    )
+    if not rows:
+        return []
+    renewals = FindingsTable("renewals of Leases, as their clients saw them", heads, rows, notes)
+    return [renewals, levels_table(context, account)]
 
 
 WORKLOAD = Workload(
@@ -184,6 +196,7 @@ WORKLOAD = Workload(
         Fix("the storm reads without resourceVersion", ("read=consistent",)),
         Fix("renewals in the priority level of the storm", ("level=shared",)),
         Fix("renewals in their own priority level", ("level=own",)),
+        Fix("the storm in a level of its own, with few seats", ("shares=1",)),
         Fix("the rules of Kubernetes 1.30: LISTs read etcd", ("version=1.30",)),
     ),
     writes=True,

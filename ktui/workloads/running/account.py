@@ -12,6 +12,7 @@ from ktui.contract.events import (
     Dropped,
     EtcdCall,
     EtcdProgress,
+    LevelScrape,
     Marker,
     RequestFinished,
     RequestStarted,
@@ -45,6 +46,7 @@ class Account:
         self.dropped = 0
         self.head = 0
         self.caches: dict[str, CacheStatus] = {}
+        self.nominal_seats: dict[str, int] = {}  # by priority level
         self.observers: list[Callable[[AnyEvent], None]] = []  # called with each event: a workload's own
         self._run = run
         self._moved = moved
@@ -77,6 +79,8 @@ class Account:
                     self.caches[event.resource] = event
                 case EtcdProgress():
                     self.head = event.head
+                case LevelScrape():
+                    self.nominal_seats[event.level] = int(event.gauges.nominal or 0)
                 case Dropped():
                     self.dropped += event.count
                 case Marker():

@@ -17,6 +17,43 @@ NO_STORAGE = "none"
 
 
 @dataclass(slots=True)
+class LevelFigures:
+    """The requests of one priority level: how many waited in its queues (`waits`, µs), or were rejected."""
+
+    requests: int = 0
+    rejected: int = 0
+    seat_seconds: float = 0.0
+    waits: LatencyHistogram = field(default_factory=LatencyHistogram)
+
+    @property
+    def queued(self) -> int:
+        return self.waits.count
+
+    def add(self, event: RequestFinished) -> None:
+        self.requests += 1
+        self.rejected += event.status == REJECTED and not event.seats  # else by a cache that is not ready
+        self.seat_seconds += event.seat_seconds
+        if wait := event.phases.get("seats"):
+            self.waits.add(round(wait * 1000))
+
+    def merge(self, other: LevelFigures) -> None:
+        self.requests += other.requests
+        self.rejected += other.rejected
+        self.seat_seconds += other.seat_seconds
+        self.waits.merge(other.waits)
+
+    def document(self, seconds: float) -> dict[str, Any]:
+        """As JSON; the mean is over `seconds`."""
+        return {
+            "requests": self.requests,
+            "mean_seats": round(self.seat_seconds / seconds if seconds > 0 else 0.0, 3),
+            "queued": self.queued,
+            "queued_ms_p99": round(self.waits.percentile(0.99) / 1000.0, 3),
+            "rejected": self.rejected,
+        }
+
+
+@dataclass(slots=True)
 class LoadFigures:
     """`routes` counts answers by route; `spent` adds up their costs; `times` their durations.
 
@@ -30,8 +67,7 @@ class LoadFigures:
     verbs: Counter[str] = field(default_factory=Counter)
     verb_routes: Counter[tuple[str, str]] = field(default_factory=Counter)
     times: LatencyHistogram = field(default_factory=LatencyHistogram)
-    levels: Counter[str] = field(default_factory=Counter)  # requests by priority level
-    level_seats: dict[str, float] = field(default_factory=dict)  # seat-seconds by priority level
+    levels: dict[str, LevelFigures] = field(default_factory=dict)  # by priority level
     waits: LatencyHistogram = field(default_factory=LatencyHistogram)  # for the cache to be fresh enough
     unanswered: int = 0
 
@@ -40,8 +76,7 @@ class LoadFigures:
     ) -> None:
         """Count an answered request; `before` is what of its cost was added already."""
         if level:
-            self.levels[level] += 1
-            self.level_seats[level] = self.level_seats.get(level, 0.0) + event.seat_seconds
+            self.levels.setdefault(level, LevelFigures()).add(event)
         spent = by_answer(event)
         if before is not None:
             spent = spent.since(before)
@@ -61,9 +96,8 @@ class LoadFigures:
         self.statuses.update(other.statuses)
         self.verbs.update(other.verbs)
         self.verb_routes.update(other.verb_routes)
-        self.levels.update(other.levels)
-        for level, held in other.level_seats.items():
-            self.level_seats[level] = self.level_seats.get(level, 0.0) + held
+        for level, held in other.levels.items():
+            self.levels.setdefault(level, LevelFigures()).merge(held)
         self.times.merge(other.times)
         self.waits.merge(other.waits)
         self.unanswered += other.unanswered
@@ -105,10 +139,7 @@ class LoadFigures:
             "requests_per_second": round(self.requests * per, 3),
             "routes": dict(sorted(self.routes.items())),
             "verbs": dict(sorted(self.verbs.items())),
-            "levels": {
-                level: {"requests": count, "mean_seats": round(self.level_seats.get(level, 0.0) * per, 3)}
-                for level, count in sorted(self.levels.items())
-            },
+            "levels": {level: held.document(seconds) for level, held in sorted(self.levels.items())},
             "statuses": {str(status): count for status, count in sorted(self.statuses.items())},
             "rejected": self.rejected,
             "failed": self.failed,

@@ -7,6 +7,8 @@ from typing import Any
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.runner import Run, RunVariant
 
+EXEMPT = "exempt"  # the priority level without a limit
+
 
 def summary_of(run: Run) -> dict[str, Any]:
     """The run as a JSON document."""
@@ -39,10 +41,13 @@ def _variant(run: Run, variant: RunVariant) -> dict[str, Any]:
             total.merge(figures)
             phases.append({"phase": phase, **_over(figures, variant.seconds.get(phase, 0.0))})
     context = variant.context
+    document = _over(total, sum(variant.seconds.values()))
+    for level, held in document["levels"].items():
+        held["nominal_seats"] = None if level == EXEMPT else run.account.nominal_seats.get(level)
     return {
         "variant": variant.name,
         "knobs": variant.knobs.values(),
-        "total": _over(total, sum(variant.seconds.values())),
+        "total": document,
         "phases": phases,
         "found": {} if context is None else dict(context.found),
         "speed": 1.0 if context is None else context.speed,

@@ -1,0 +1,120 @@
+"""A priority level for the clients of a run alone, as an administrator would make it against a storm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from ktui.client.connection import ClientError
+from ktui.core.format import integer, milliseconds
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.context import FindingsTable, LoadContext
+from ktui.workloads.running.knobs import Knob, WorkloadError
+from ktui.workloads.running.users import LoadUser
+
+FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1"
+LEVELS, SCHEMAS = f"{FLOW}/prioritylevelconfigurations", f"{FLOW}/flowschemas"
+PRECEDENCE = 50  # before upstream's, but for the mandatory `exempt` and `probes`
+QUEUING = {"queues": 64, "handSize": 6, "queueLengthLimit": 50}  # API defaults
+TRIES, AGAIN_SECONDS = 100, 0.1
+
+
+def shares_knob(clients: str) -> Knob:
+    about = f"nominalConcurrencyShares of a priority level for {clients} alone; 0: upstream's level"
+    return Knob("shares", 0, about, most=1_000)
+
+
+@asynccontextmanager
+async def own_level(context: LoadContext, user: LoadUser) -> AsyncIterator[None]:
+    """While this lasts, `user` is served in a level of its own with `shares`: it lends and borrows no seats.
+
+    A group is served together. Nothing is made for 0 shares. WorkloadError, ClientError.
+    """
+    shares = context.knobs.integer("shares")
+    if not shares:
+        yield
+        return
+    if not context.fleet.impersonates:
+        raise WorkloadError("shares: flow control is changed only at a server of ktui; leave it out")
+    name = f"workload-{context.run}{context.variant.lower()}"
+    try:
+        await _create(context, LEVELS, _level(name, shares))
+        await _create(context, SCHEMAS, _schema(name, user))
+        await _in_force(context, name)
+        yield
+    finally:
+        for collection in (SCHEMAS, LEVELS):
+            with suppress(ClientError):
+                await context.cluster.client.request("DELETE", f"{collection}/{name}")
+
+
+async def _create(context: LoadContext, collection: str, body: dict[str, Any]) -> None:
+    answer = await context.cluster.client.request("POST", collection, body)
+    if answer.status_code != 201:
+        raise WorkloadError(f"shares: the server refused POST {collection} with HTTP {answer.status_code}")
+
+
+async def _in_force(context: LoadContext, name: str) -> None:
+    """The server gives a FlowSchema its condition once it follows it."""
+    for _ in range(TRIES):
+        answer = await context.cluster.client.request("GET", f"{SCHEMAS}/{name}")
+        if b'"Dangling"' in answer.content:
+            return
+        await asyncio.sleep(AGAIN_SECONDS)
+    raise WorkloadError("shares: the server does not follow the FlowSchema that was created")
+
+
+def _level(name: str, shares: int) -> dict[str, Any]:
+    limited = {
+        "nominalConcurrencyShares": shares,
+        "lendablePercent": 0,
+        "borrowingLimitPercent": 0,
+        "limitResponse": {"type": "Queue", "queuing": QUEUING},
+    }
+    return {"metadata": {"name": name}, "spec": {"type": "Limited", "limited": limited}}
+
+
+def _schema(name: str, user: LoadUser) -> dict[str, Any]:
+    subject = {"kind": "Group", "group": {"name": user.group}}
+    if user.name:
+        subject = {"kind": "User", "user": {"name": user.name}}
+    every = {
+        "verbs": ["*"],
+        "apiGroups": ["*"],
+        "resources": ["*"],
+        "namespaces": ["*"],
+        "clusterScope": True,
+    }
+    spec = {
+        "priorityLevelConfiguration": {"name": name},
+        "matchingPrecedence": PRECEDENCE,
+        "distinguisherMethod": {"type": "ByUser"},
+        "rules": [{"subjects": [subject], "resourceRules": [every]}],
+    }
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def levels_table(context: LoadContext, account: Account) -> FindingsTable:
+    """What flow control did, by kind of request and priority level."""
+    rows = tuple(
+        (
+            label,
+            level,
+            integer(held.requests),
+            integer(held.queued),
+            milliseconds(held.waits.percentile(0.99) / 1000),
+            integer(held.rejected),
+            milliseconds(figures.milliseconds(0.99)),
+        )
+        for (variant, label), figures in sorted(account.labels.items())
+        if variant == context.variant
+        for level, held in sorted(figures.levels.items())
+    )
+    heads = ("request", "level", "sent", "queued", "p99 wait", "429", "p99 ms")
+    notes = (
+        "queued: waited for seats of the level (p99 wait: ms of those); p99 ms: from arrival to the end",
+        "429: rejected by flow control",
+    )
+    return FindingsTable("requests by priority level", heads, rows, notes)
