@@ -66,7 +66,7 @@ class Fleet:
                 limit=MOST_CONNECTIONS, ssl=trust if isinstance(trust, ssl.SSLContext) else False
             ),
             skip_auto_headers=("User-Agent",),
-            auto_decompress=False,  # what nobody looks at costs no CPU here: a run measures the server
+            auto_decompress=False,  # what is not looked at costs no CPU here: a run measures the server
             trust_env=False,
         )
 
