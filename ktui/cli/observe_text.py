@@ -24,7 +24,8 @@ from ktui.core.format import (
 )
 from ktui.core.live.findings import Finding, Severity, findings
 from ktui.core.live.levels import LevelRow, level_rows
-from ktui.core.live.routes import ResourceRoutes, all_routes
+from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 

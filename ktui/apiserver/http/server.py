@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from granian.constants import Interfaces
@@ -20,6 +18,7 @@ from ktui.apiserver.http.lifespan import Lifespan
 from ktui.supervision import Supervisor, stop
 
 if TYPE_CHECKING:
+    from ktui.apiserver.http.tls import TlsFiles
     from ktui.apiserver.http.tls_front import TlsFront
 
 LOOPBACK = "127.0.0.1"
@@ -29,14 +28,6 @@ STOP_SECONDS = 2.0
 
 class PortInUse(Exception):
     """Another process listens there, or the HTTP server has ended by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class TlsFiles:
-    """A certificate chain and its key, PEM."""
-
-    cert: Path
-    key: Path
 
 
 class HttpServer:

@@ -7,6 +7,7 @@ import fcntl
 import ipaddress
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
@@ -15,12 +16,18 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from ktui.apiserver.http.server import TlsFiles
-
 LIFETIME = datetime.timedelta(days=365)
 # A certificate that expires soon is replaced, so that a session never outlives it.
 RENEW_BEFORE = datetime.timedelta(days=7)
 ALWAYS = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """A certificate chain and its key, PEM."""
+
+    cert: Path
+    key: Path
 
 
 def ensure_certificate(directory: Path, host: str) -> TlsFiles:

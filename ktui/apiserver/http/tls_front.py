@@ -20,7 +20,7 @@ from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
 from ktui.kube.users import AUTHENTICATED, Requester
 
 if TYPE_CHECKING:
-    from ktui.apiserver.http.server import TlsFiles
+    from ktui.apiserver.http.tls import TlsFiles
 
 PIECE = 1 << 16
 HANDSHAKE_SECONDS = 10.0

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ktui.apiserver.app import build_app
-from ktui.apiserver.http.server import HttpServer, TlsFiles, split_listen
-from ktui.apiserver.http.tls import lend_certificate, load_key
+from ktui.apiserver.http.server import HttpServer, split_listen
+from ktui.apiserver.http.tls import TlsFiles, lend_certificate, load_key
 from ktui.apiserver.http.tls_front import CREDENTIAL_IDS_SINCE, TlsFront
 from ktui.apiserver.services import Services
 from ktui.cacher.registry import Registry

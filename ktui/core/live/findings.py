@@ -9,7 +9,8 @@ import msgspec
 
 from ktui.core.format import frequency, integer, long_milliseconds, many, times
 from ktui.core.live.levels import LevelRow, level_rows
-from ktui.core.live.routes import ResourceRoutes, all_routes
+from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
 
 AMPLIFIED = 50  # objects read for each one returned

@@ -6,16 +6,13 @@ What a counter has grown by between two scrapes is spread evenly over the time b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from ktui.contract.events.live import ResourceScrape
-from ktui.core.live.routes import etcd_lists
+from ktui.core.live.replica import ReplicaRow
+from ktui.core.live.resource_routes import etcd_lists
 from ktui.core.live.window import lists_between
-
-if TYPE_CHECKING:
-    from ktui.core.live.state import ReplicaRow
 
 PART = 30.0  # seconds
 PARTS = 120  # kept: an hour

@@ -7,8 +7,10 @@ from typing import Any
 from ktui.contract.events.live import RunningRequest
 from ktui.core.live.findings import findings
 from ktui.core.live.levels import LevelRow, level_rows
-from ktui.core.live.routes import ResourceRoutes, Served, all_routes
-from ktui.core.live.state import LiveState, ReplicaRow
+from ktui.core.live.replica import ReplicaRow
+from ktui.core.live.resource_routes import ResourceRoutes, Served
+from ktui.core.live.routes import all_routes
+from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 
 Document = dict[str, Any]

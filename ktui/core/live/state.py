@@ -22,14 +22,13 @@ from ktui.contract.events.live import (
     RunningRequest,
 )
 from ktui.core.live.history import ListHistory
+from ktui.core.live.replica import ReplicaRow, Scrape, ScrapeSeries
 from ktui.core.live.sums import A_FRAME, Sums
 
-KEPT_SECONDS = 120.0  # of scrapes, beside the first one: rates look back a minute
 MOST_REPLICAS = 32  # kept: each restart of a process is another one; those scraped longest ago are forgotten
 KEPT_DUMPS = 120  # samples of running requests
 GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as not reached
 
-Scrape = ResourceScrape | LevelScrape
 LIVE_EVENTS = (
     LiveServer,
     LiveStatus,
@@ -42,45 +41,6 @@ LIVE_EVENTS = (
     CacheProbe,
     ResourceAsked,
 )
-
-
-class ScrapeSeries(msgspec.Struct):
-    """One resource or level of one replica, oldest scrape first."""
-
-    points: deque[Any] = msgspec.field(default_factory=deque)
-    first: Any = None  # of all, kept or not
-
-    def add(self, scrape: Scrape) -> None:
-        self.first = self.first or scrape
-        self.points.append(scrape)
-        while len(self.points) > 2 and self.points[1].at <= scrape.at - KEPT_SECONDS:
-            self.points.popleft()
-
-    @property
-    def last(self) -> Any:
-        return self.points[-1]
-
-
-class ReplicaRow(msgspec.Struct):
-    """One process: when it was scraped first and last."""
-
-    first: float
-    scrape: ReplicaScrape
-    resources: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
-    levels: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
-    dump: RequestsDump | None = None
-    levels_dump: LevelsDump | None = None
-    probes: dict[str, CacheProbe] = msgspec.field(default_factory=dict)  # the newest by resource
-
-    @property
-    def name(self) -> str:
-        return self.scrape.replica
-
-    @property
-    def minor(self) -> int:
-        """0 when the version is not known."""
-        minor = self.scrape.version.partition(".")[2]
-        return int(minor) if minor.isdecimal() else 0
 
 
 class UserRow(msgspec.Struct, frozen=True):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-if TYPE_CHECKING:
-    from ktui.core.live.routes import ResourceRoutes
-    from ktui.core.live.state import ReplicaRow
+from ktui.core.live.replica import ReplicaRow
+from ktui.core.live.resource_routes import ResourceRoutes, summed_routes
 
 A_FRAME = 100  # series of one replica that are summed between two frames: 2 ms
-
-Make = Callable[[str, "list[ReplicaRow]", float | None], "ResourceRoutes"]
 
 
 class Sum(msgspec.Struct, frozen=True, gc=False):
@@ -28,7 +25,7 @@ class Sums(msgspec.Struct):
 
     kept: dict[Any, Sum] = msgspec.field(default_factory=dict)
     lists: dict[Any, tuple[tuple[int, int], Any]] = msgspec.field(default_factory=dict)
-    waiting: dict[Any, tuple[str, list[ReplicaRow], float | None, Make]] = msgspec.field(default_factory=dict)
+    waiting: dict[Any, tuple[str, list[ReplicaRow], float | None]] = msgspec.field(default_factory=dict)
     in_frames: bool = False  # whether what is asked for is made in the next frames, instead of at once
     made: int = 0
 
@@ -39,30 +36,26 @@ class Sums(msgspec.Struct):
         worth_it = False
         while self.waiting and most > 0:
             key = next(iter(self.waiting))
-            resource, rows, seconds, make = self.waiting.pop(key)
+            resource, rows, seconds = self.waiting.pop(key)
             worth_it = worth_it or key not in self.kept or not self.waiting
-            self._make(key, resource, rows, seconds, make)
+            self._make(key, resource, rows, seconds)
             most -= len(rows)
         return worth_it
 
-    def of(
-        self, resource: str, rows: list[ReplicaRow], seconds: float | None, make: Make
-    ) -> ResourceRoutes | None:
+    def of(self, resource: str, rows: list[ReplicaRow], seconds: float | None) -> ResourceRoutes | None:
         """The sum of the last scrapes; in frames that of earlier ones until it is made, None: no such."""
         key = (resource, seconds, *(row.name for row in rows))
         found = self.kept.get(key)
         if found is not None and found.scrapes == _scrapes(resource, rows):
             return found.routes
         if not self.in_frames:
-            return self._make(key, resource, rows, seconds, make)
-        self.waiting.setdefault(key, (resource, rows, seconds, make))
+            return self._make(key, resource, rows, seconds)
+        self.waiting.setdefault(key, (resource, rows, seconds))
         return found.routes if found is not None else None
 
-    def _make(
-        self, key: Any, resource: str, rows: list[ReplicaRow], seconds: float | None, make: Make
-    ) -> ResourceRoutes:
+    def _make(self, key: Any, resource: str, rows: list[ReplicaRow], seconds: float | None) -> ResourceRoutes:
         self.made += 1
-        routes = make(resource, rows, seconds)
+        routes = summed_routes(resource, rows, seconds)
         self.kept[key] = Sum(_scrapes(resource, rows), routes)
         return routes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ktui.core.format import duration, many, percent, times
-from ktui.core.live.routes import ResourceRoutes
+from ktui.core.live.resource_routes import ResourceRoutes
 
 
 def verdict(routes: Sequence[ResourceRoutes]) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ktui.contract.events.live import LevelCounters, LevelScrape, ResourceCounters, ResourceScrape
-
-if TYPE_CHECKING:
-    from ktui.core.live.state import ScrapeSeries
+from ktui.core.live.replica import ScrapeSeries
 
 Grown = dict[str, float | None]  # by figure; None: this server does not report it
 

@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from ktui.contract.events import Prefix
 from ktui.contract.events.live import ResourceAsked
-from ktui.core.live.routes import ResourceRoutes, routes_of
+from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.routes import routes_of
 from ktui.core.state import State
 
 WINDOW = 60.0  # seconds that the metrics' rates look back

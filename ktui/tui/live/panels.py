@@ -18,7 +18,7 @@ from ktui.core.format import (
     times,
 )
 from ktui.core.live.findings import Finding
-from ktui.core.live.routes import Number, ResourceRoutes
+from ktui.core.live.resource_routes import Number, ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 from ktui.tui.keys.hints import key_of

@@ -7,8 +7,10 @@ import msgspec
 from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
 from ktui.core.live.findings import Finding, findings
 from ktui.core.live.levels import LevelRow, level_rows
-from ktui.core.live.routes import ResourceRoutes, all_routes, at_replica
-from ktui.core.live.state import LiveState, ReplicaRow, UserRow
+from ktui.core.live.replica import ReplicaRow
+from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.routes import all_routes, at_replica
+from ktui.core.live.state import LiveState, UserRow
 from ktui.kube.versions import BehaviourError, behaviour_of
 
 WINDOW = 60.0  # seconds that rates look back

@@ -48,7 +48,7 @@ class StoredPane(Below):
         self._joined: tuple[Any, ...] = ()
         self._turned = False  # to another table, by the user or by what came to be known
         self._group_versions: dict[str, str] | None = None
-        self.reads = StoredReads(self)
+        self.reads = StoredReads(self, self.show)
         self.tables: list[VTable[Any]] = [
             _table("possible", columns.list_columns(VERSIONS), _form, "etcd's keys are being counted"),
             _table("sources", columns.SOURCES, lambda row: row.resource, NO_SOURCES),

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ktui.contract.etcd import KeyChurn, ResourceChurn
 from ktui.core.format import percent, short_bytes, short_count
-from ktui.core.live.routes import ResourceRoutes
+from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words
 from ktui.core.routes import badge_of_route
 from ktui.core.stored.sources import ResourceSources

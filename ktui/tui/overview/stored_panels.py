@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from ktui.core.format import duration, integer, long_bytes, many, percent, rate, short_bytes
-from ktui.core.live.routes import ResourceRoutes
+from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.routes import badge_of_route
 from ktui.core.state import State

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import cast
+
+from textual.widget import Widget
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
@@ -11,19 +14,18 @@ from ktui.contract.etcd import Churn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
 from ktui.core.stored.survey import Survey, Weight
+from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview.stored_columns import KeyRate, ResourceRate
-
-if TYPE_CHECKING:
-    from ktui.tui.overview.stored import StoredPane
 
 READING, WATCHING = "survey", "churn"  # groups of workers
 
 
 class StoredReads:
-    """What was read and watched so far, and what does it."""
+    """What was read and watched so far, and what does it. `show` is called when there is more of it."""
 
-    def __init__(self, pane: StoredPane) -> None:
+    def __init__(self, pane: Widget, show: Callable[[], None]) -> None:
         self._pane = pane
+        self._show = show
         self.survey = Survey()
         self.churn: Churn | None = None
         self._under = ""  # the prefix that is watched
@@ -64,8 +66,12 @@ class StoredReads:
         return f" · {still}{self._under or '/registry'} for {duration(churn.seconds)}{leases}"
 
     @property
+    def _dashboard(self) -> Dashboard:
+        return cast(Dashboard, self._pane.app)
+
+    @property
     def _state(self) -> State:
-        return self._pane.dashboard.state
+        return self._dashboard.state
 
     @property
     def own_etcd(self) -> bool:
@@ -80,9 +86,9 @@ class StoredReads:
         if group in self._running:
             self._pane.workers.cancel_group(self._pane, group)
             self._running.discard(group)
-            self._pane.show()
+            self._show()
             return
-        if self._pane.dashboard.client is None:
+        if self._dashboard.client is None:
             self._pane.notify("a recording has no etcd to read", markup=False)
             return
 
@@ -114,7 +120,7 @@ class StoredReads:
                 while True:
                     page = await api.survey(item.prefix, after)
                     self.survey.add(item.resource or item.prefix, page)
-                    self._pane.show()
+                    self._show()
                     after = page.next
                     if not after:
                         break
@@ -122,7 +128,7 @@ class StoredReads:
             self._pane.notify(str(error), title="reading values", severity="error", markup=False)
         finally:
             self._running.discard(READING)
-        self._pane.show()
+        self._show()
 
     async def _watch(self, prefix: str) -> None:
         self.churn, self._under = None, prefix
@@ -130,7 +136,7 @@ class StoredReads:
             async with aclosing(self._api.churn(prefix or None)) as reports:
                 async for report in reports:
                     self.churn = report
-                    self._pane.show()
+                    self._show()
         except ClientError as error:
             self._pane.notify(str(error), title="watching etcd", severity="error", markup=False)
         finally:
@@ -138,7 +144,7 @@ class StoredReads:
 
     @property
     def _api(self) -> KtuiApi:
-        client = self._pane.dashboard.client
+        client = self._dashboard.client
         assert client is not None  # checked before it was started
         return KtuiApi(client)
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from ktui.contract.events.live import ReplicaScrape, ResourceCounters, ResourceScrape
 from ktui.core.live.history import MOST_RESOURCES, PART, PARTS, WHOLE, ListHistory
+from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.routes import routes_of
-from ktui.core.live.state import MOST_REPLICAS, LiveState, ReplicaRow, fold, fold_all
+from ktui.core.live.state import MOST_REPLICAS, LiveState, fold, fold_all
 from tests.unit.live.folded import recorded_events
 from tests.unit.live.recorded import lists_sent
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ktui.contract.events.live import ReplicaScrape
-from ktui.core.live.routes import ResourceRoutes, routes_of
+from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.routes import routes_of
 from ktui.core.live.state import LiveState, fold_all
 from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
