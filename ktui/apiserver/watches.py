@@ -23,7 +23,7 @@ class OpenWatch:
     `begun` are the events of its start, for later subscribers.
     """
 
-    __slots__ = ("answer", "begun", "bytes", "made", "meter", "opened", "reported", "shared")
+    __slots__ = ("answer", "begun", "bytes", "made", "meter", "opened", "over", "reported", "shared")
 
     def __init__(
         self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter, begun: Sequence[AnyEvent] = ()
@@ -36,6 +36,7 @@ class OpenWatch:
         self.made = 0
         self.shared = 0
         self.reported: WatcherState | None = None
+        self.over = False  # its end has been published
 
     def sent_initially(self, events: int, size: int, ms: float) -> None:
         """Record what was sent before the stream was live, the last of it `ms` after the request arrived."""
@@ -79,6 +80,8 @@ class OpenWatch:
 class OpenWatches:
     """Publish each WATCH: its start, its state once a second, its end.
 
+    A stream that the cache has ended is reported with the next states, although its request goes on until
+    the client reads what was sent before, or leaves.
     New subscribers get the open ones.
     """
 
@@ -103,7 +106,7 @@ class OpenWatches:
 
     def discard(self, watch: OpenWatch) -> None:
         del self._open[watch.opened.id]
-        self._bus.publish(watch.closed())
+        self._end(watch)
 
     def end_all(self) -> None:
         """Close every stream, including those about to start: the server stops."""
@@ -114,8 +117,14 @@ class OpenWatches:
     def describe(self) -> Iterator[AnyEvent]:
         for watch in self._open.values():
             yield from watch.begun
-            yield watch.opened
-            yield watch.state()
+            if not watch.over:
+                yield watch.opened
+                yield watch.state()
+
+    def _end(self, watch: OpenWatch) -> None:
+        if not watch.over:
+            watch.over = True
+            self._bus.publish(watch.closed())
 
     def _arm(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._report)
@@ -124,6 +133,11 @@ class OpenWatches:
         self._timer = None
         if self._bus.watched:
             for watch in self._open.values():
+                stream = watch.answer.stream
+                if stream.cause and stream.buffered:  # its client does not read
+                    self._end(watch)
+                if watch.over:
+                    continue
                 state = watch.state()
                 if state != watch.reported:
                     watch.reported = state

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ktui.apiserver.http.response import Response
+from ktui.contract.events import WatcherClosed, WatcherOpened
 
 from .conftest import TOKEN, Api
 from .told import Told
@@ -21,6 +22,7 @@ REQUEST = "GET {path} HTTP/1.1\r\nHost: ktui\r\nAuthorization: Bearer {token}\r\
 
 
 async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
+    """Telemetry says so while the client still does not read, and its request goes on."""
     first = await api.config_map("c0")
     registry = api.services.registry
     cacher = registry.find("configmaps")
@@ -33,7 +35,10 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
         loop = asyncio.get_running_loop()
         await loop.sock_connect(client, (url.hostname, url.port))
         await loop.sock_sendall(client, REQUEST.format(path=path, token=TOKEN).encode())
-        await Told(api.services.bus.subscribe()).live(1)
+        told = Told(api.services.bus.subscribe())
+        opened = await told.next(WatcherOpened)
+        await told.live(1)
+        closing_told = asyncio.create_task(told.next(WatcherClosed))
         async with asyncio.timeout(60):
             written = 0
             while not cacher.cache.dispatcher.terminated:
@@ -42,6 +47,9 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
         assert cacher.state().watchers == 0
         (stream,) = cacher.cache.streams
         assert stream.cause == "too slow"
+        closed = await closing_told
+        assert (closed.id, closed.cause) == (opened.id, "too slow")
+        assert cacher.cache.streams == {stream}
 
 
 OBJECTS, OBJECT_BYTES = 60, 400_000

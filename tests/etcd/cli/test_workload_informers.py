@@ -13,6 +13,7 @@ from ktui.cli.workload_server import load_target
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
+from ktui.contract.events import AnyEvent, WatcherClosed
 from ktui.contract.faults import Fault
 from ktui.workloads.behaviours.backoff import ReflectorBackoff
 from ktui.workloads.behaviours.reflector import LossCounts
@@ -98,6 +99,36 @@ def test_a_compaction_while_cut_off_makes_everyone_list(server: ServerConnection
     run = in_loop(lost_once(server, "compaction", lambda run: losses(run).lists >= INFORMERS, *settings))
     assert losses(run).too_old == INFORMERS, "their version is from before the cache was filled again"
     assert run.problems == []
+
+
+def test_informers_that_do_not_read_are_cut_off_and_resume(server: ServerConnection, in_loop: InLoop) -> None:
+    """Telemetry says so before they read again."""
+    cut_off: list[int] = []
+
+    def note(event: AnyEvent) -> None:
+        if isinstance(event, WatcherClosed) and event.cause == "too slow":
+            cut_off.append(event.id)
+
+    async def slow(run: Run) -> None:
+        run.account.observers.append(note)
+        await lose(run, "slow", INFORMERS)
+        while len(cut_off) < INFORMERS:
+            await asyncio.sleep(0.01)  # as in go_until
+        assert losses(run).resumed == 0
+        await run.set("loss", "none")
+
+    async def lost() -> Run:
+        client = ApiClient(server)
+        settings = (f"informers={INFORMERS}", "loss=none", "every=600", "changes=100", "size=200000")
+        run = run_with(client, "informers", *settings)
+        try:
+            await go_until(run, lambda run: losses(run).resumed >= INFORMERS, slow)
+        finally:
+            await client.close()
+        return run
+
+    run = in_loop(lost())
+    assert (len(cut_off), losses(run).too_old, losses(run).lists) == (INFORMERS, 0, 0)
 
 
 async def refill(server: ServerConnection) -> None:
