@@ -15,6 +15,7 @@ staleList = {version = "v1", resource = "pods"}
 from __future__ import annotations
 
 import asyncio
+import random
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -34,7 +35,12 @@ from ktui.workloads.running.workload import Workload
 
 MOST_BYTES = 1 << 20
 MOST_RATE, MOST_CONNECTIONS, MOST_REQUESTS = 10_000, 500, 1_000_000
-WRITES = ("put", "patch", "getPodLog", "postDel")
+REFUSED = ("put", "post", "postDel", "getPodLog")
+PATCH_TYPES = {
+    "json": "application/json-patch+json",
+    "merge": "application/merge-patch+json",
+    "strategic-merge": "application/strategic-merge-patch+json",
+}
 QUORUM = "quorumList: a LIST without resourceVersion; from 1.31 on the cache answers it, and reads no quorum"
 
 
@@ -67,6 +73,31 @@ class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return f"{root}{place}/{self.resource}{name}" + (f"?{query}" if query else "")
 
 
+class ProfilePatch(ProfileTarget):
+    """A PATCH of one of the objects `name`-0 to `name`-(keySpaceSize − 1), which exist."""
+
+    key_space_size: int = 1
+    patch_type: str = ""
+    body: str = ""  # JSON
+
+    def check(self) -> str:
+        """What is wrong with it, "" when nothing is."""
+        if not self.name or self.key_space_size < 1:
+            return "patch: give name, and a keySpaceSize of at least 1"
+        if self.patch_type not in PATCH_TYPES:
+            return f"patch: patchType is one of {', '.join(PATCH_TYPES)}"
+        try:
+            msgspec.json.decode(self.body)
+        except msgspec.DecodeError:
+            return "patch: the body is not valid JSON"
+        return ""
+
+    async def send(self, client: LoadClient, label: str, rng: random.Random, retries: int) -> None:
+        path = f"{self.path()}-{rng.randrange(self.key_space_size)}"
+        body, content_type = msgspec.Raw(self.body.encode()), PATCH_TYPES[self.patch_type]
+        await client.write_patiently("PATCH", path, body, label, content_type=content_type, retries=retries)
+
+
 class WeightedRequest(msgspec.Struct, rename="camel"):
     """One kind of request with its weight among the others: exactly one of the kinds is given."""
 
@@ -76,6 +107,7 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
     watch_list: ProfileTarget | None = None
     stale_get: ProfileTarget | None = None
     quorum_get: ProfileTarget | None = None
+    patch: ProfilePatch | None = None
 
     @property
     def label(self) -> str:
@@ -83,9 +115,11 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
         target = getattr(self, kind)
         return f"{KINDS[kind]} {target.resource}"
 
-    async def send(self, client: LoadClient, accept: str, retries: int) -> None:
+    async def send(self, client: LoadClient, rng: random.Random, accept: str, retries: int) -> None:
         """Send it; a 429 is retried after Retry-After."""
-        if self.watch_list is not None:
+        if self.patch is not None:
+            await self.patch.send(client, self.label, rng, retries)
+        elif self.watch_list is not None:
             await _watch_list(client, self.watch_list, self.label)
         elif (stale := self.stale_list or self.stale_get) is not None:
             path = stale.path(resourceVersion="0")
@@ -100,6 +134,7 @@ KINDS = {
     "watch_list": "watchList",
     "stale_get": "staleGet",
     "quorum_get": "quorumGet",
+    "patch": "patch",
 }
 
 
@@ -163,12 +198,14 @@ def _check(document: dict[str, Any], profile: LoadProfile) -> None:
         if not any(request.shares for request in spec.requests):
             raise WorkloadError(f"specs[{number}]: there are no requests with shares")
         for request, given in zip(spec.requests, raw["requests"], strict=True):
-            if unsupported := [kind for kind in WRITES if kind in given]:
-                raise WorkloadError(f"specs[{number}]: {unsupported[0]} is not supported: reads only")
+            if unsupported := [kind for kind in REFUSED if kind in given]:
+                raise WorkloadError(f"specs[{number}]: {unsupported[0]} is not supported: {_KINDS_TEXT} are")
             if sum(getattr(request, kind) is not None for kind in KINDS) != 1 or request.shares < 0:
                 raise WorkloadError(f"specs[{number}]: a request has shares and one of {_KINDS_TEXT}")
             if request.stale_list is not None and request.stale_list.limit:
                 raise WorkloadError(f"specs[{number}]: staleList with limit: the cache ignores the limit")
+            if request.patch is not None and (problem := request.patch.check()):
+                raise WorkloadError(f"specs[{number}]: {problem}")
 
 
 def _workload(name: str, profile: LoadProfile, count: object) -> Workload:
@@ -185,7 +222,7 @@ def _workload(name: str, profile: LoadProfile, count: object) -> Workload:
             context.begin(f"phase {number}")
             await _phase(context, spec)
 
-    return Workload(name, sentence, knobs, run)
+    return Workload(name, sentence, knobs, run, writes="patch" in kinds)
 
 
 async def _phase(context: LoadContext, spec: ProfileSpec) -> None:
@@ -205,7 +242,7 @@ async def _phase(context: LoadContext, spec: ProfileSpec) -> None:
                 await asyncio.sleep(max(0.0, due - loop.time()))
             try:
                 await context.rng.choices(spec.requests, weights)[0].send(
-                    client, spec.accept, spec.max_retries
+                    client, context.rng, spec.accept, spec.max_retries
                 )
             except ClientError:
                 context.count("failed_requests")

@@ -7,7 +7,7 @@ import resource
 import ssl
 import time
 import zlib
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -161,13 +161,15 @@ class LoadClient:
         self, path: str, label: str = "", *, accept: str = "", retries: int = RETRIES
     ) -> LoadAnswer:
         """As client-go: a 429 is retried after Retry-After, up to `retries` times."""
-        answer = await self.get(path, label, accept=accept)
-        for _ in range(retries):
-            if answer.status != REJECTED:
-                break
-            await asyncio.sleep(max(1, answer.retry_after))
-            answer = await self.get(path, label, accept=accept)
-        return answer
+        return await _patiently(lambda: self.get(path, label, accept=accept), retries)
+
+    async def write_patiently(
+        self, method: str, path: str, body: Any, label: str, *, content_type: str, retries: int
+    ) -> LoadAnswer:
+        """`write`, which a 429 repeats as it does `get_patiently`."""
+        return await _patiently(
+            lambda: self.write(method, path, body, label, content_type=content_type), retries
+        )
 
     async def write(
         self,
@@ -232,6 +234,16 @@ class LoadClient:
             raise
         self._account.answered()
         return answer
+
+
+async def _patiently(send: Callable[[], Awaitable[LoadAnswer]], retries: int) -> LoadAnswer:
+    answer = await send()
+    for _ in range(retries):
+        if answer.status != REJECTED:
+            break
+        await asyncio.sleep(max(1, answer.retry_after))
+        answer = await send()
+    return answer
 
 
 def allow_open_files(wanted: int) -> None:

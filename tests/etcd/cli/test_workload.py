@@ -354,6 +354,38 @@ def test_a_load_profile_ends_with_percentiles_by_phase(
     assert all(0 < phase["ms"]["p50"] <= phase["ms"]["p99"] for phase in found[:2])
 
 
+def test_a_load_profile_patches(
+    server: ServerConnection, in_loop: InLoop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The objects `NAME-0`, `NAME-1`, …: two of three are there."""
+
+    async def create() -> None:
+        client = ApiClient(server)
+        for number in (0, 1):
+            body = {"metadata": {"name": f"patched-{number}"}}
+            await client.request("POST", "/api/v1/namespaces/default/configmaps", body)
+        await client.close()
+
+    in_loop(create())
+    about = "version: v1, resource: configmaps, namespace: default, name: patched, keySpaceSize: 3"
+    body = '{"metadata": {"labels": {"test-label": "mutation-test"}}}'
+    path = tmp_path / "patches.yaml"
+    patch = f"{{{about}, patchType: merge, body: '{body}'}}"
+    path.write_text(f"specs: [{{total: 30, conns: 3, requests: [{{patch: {patch}}}]}}]")
+    total = workload(capsys, server, str(path))["variants"][0]["total"]
+    assert total["verbs"] == {"PATCH": 30} and set(total["statuses"]) == {"200", "404"}
+    selected = "/api/v1/namespaces/default/configmaps?labelSelector=test-label%3Dmutation-test"
+
+    async def labelled() -> int:
+        client = ApiClient(server)
+        try:
+            return len((await client.request("GET", selected)).json()["items"])
+        finally:
+            await client.close()
+
+    assert in_loop(labelled()) == 2
+
+
 @pytest.mark.parametrize(
     ("policy", "route", "settings"),
     [("fallback", "cache,etcd", ("stall=30", "rate=20")), ("rv=0", "cache", ("stall=0.5",))],
