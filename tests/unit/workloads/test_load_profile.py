@@ -93,17 +93,16 @@ PATCHED = "specs: [{total: 1, requests: [{patch: {version: v1, resource: configm
         (KPERF.replace("seletor", "labels"), "labels"),
         ("specs: [{total: 1, requests: [{shares: 1, put: {}}]}]", "put is not supported"),
         (
-            PATCHED % "{name: a, patchType: apply, body: '{}'}",
+            PATCHED % "name: a, patchType: apply, body: '{}'",
             "patchType is one of json, merge",
         ),
         (
-            PATCHED % "{name: a, patchType: merge, body: '{'}",
+            PATCHED % "name: a, patchType: merge, body: '{'",
             "body is not valid JSON",
         ),
         (PATCHED % "patchType: merge, body: '{}'", "give name"),
         (
-            PATCHED
-            % "{version: v1, resource: configmaps, name: a, keySpaceSize: 0, patchType: merge, body: '{}'}",
+            PATCHED % "name: a, keySpaceSize: 0, patchType: merge, body: '{}'",
             "at least 1",
         ),
         ("specs: [{total: 1, requests: [{shares: 1}]}]", "one of staleList"),
