@@ -7,7 +7,7 @@ from typing import Any
 from ktui.kube.users import Requester
 from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
 from ktui.writes.definitions.defaults import set_new_status
-from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.metadata.objectmeta import metadata_of, timestamp
 from ktui.writes.validation.selectors import LEGACY_LABELS, PREFIXED_LABELS, PREFIXED_SINCE
 
 Obj = dict[str, Any]
@@ -16,6 +16,16 @@ Obj = dict[str, Any]
 PROTECTED = {
     "PersistentVolume": "kubernetes.io/pv-protection",
     "PersistentVolumeClaim": "kubernetes.io/pvc-protection",
+}
+
+
+TRANSITION_TIME_SINCE = 29  # PersistentVolumeLastPhaseTransitionTime is on by default
+GATED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "lastProbeTime": None,
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
 }
 
 
@@ -31,12 +41,28 @@ def prepare(obj: Obj, minor: int) -> None:
         present = metadata.get("finalizers") or []
         if PROTECTED[kind] not in present:
             metadata["finalizers"] = [*present, PROTECTED[kind]]
+        if kind == "PersistentVolumeClaim":
+            set_data_sources(obj.setdefault("spec", {}))
+        elif minor >= TRANSITION_TIME_SINCE:
+            obj.setdefault("status", {})["lastPhaseTransitionTime"] = timestamp()
+    elif kind == "Pod" and (obj.get("spec") or {}).get("schedulingGates"):
+        gated = {**GATED, "lastTransitionTime": timestamp()}
+        obj.setdefault("status", {}).setdefault("conditions", [gated])
     elif kind == "CustomResourceDefinition":
         set_new_status(obj)
     elif kind == "Namespace":
         spec = obj.setdefault("spec", {})
         finalizers = spec.get("finalizers") or []
         spec["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
+
+
+def set_data_sources(spec: Obj) -> None:
+    """A claim names its data source in the old field and in the new one: each is filled from the other."""
+    old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    if old and not new:
+        spec["dataSourceRef"] = dict(old)
+    elif new and not old and not new.get("namespace"):
+        spec["dataSource"] = {name: value for name, value in new.items() if name != "namespace"}
 
 
 def set_requester(request: Obj, who: Requester) -> None:

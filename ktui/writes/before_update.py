@@ -27,6 +27,7 @@ from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, has_changed, object_errors
 from ktui.writes.validation.updates.preserved_fields import settled
+from ktui.writes.validation.updates.services import status_errors
 
 Obj = dict[str, Any]
 
@@ -160,6 +161,8 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
     resource = context.resource
     if resource.custom:
         return custom_errors(new, resource, context.subresource), []
+    if context.subresource == "status" and resource.id == "services":
+        return status_errors(new), []
     if context.subresource or not has_changed(old, new):
         return [], []
     settled(resource.id, old, new)

@@ -47,6 +47,7 @@ from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.services.allocation import allocating
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import validate_new
+from ktui.writes.validation.updates import services
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -180,6 +181,8 @@ def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
         set_requester(obj, call.who)
     if resource.custom:
         warn(call, finalizer_warnings(metadata_of(obj), None))
+    elif resource.id == "services":
+        warn(call, services.warnings(obj))
 
 
 def _shaped(server: Server, call: Call, new: Creation) -> Obj:

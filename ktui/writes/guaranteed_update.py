@@ -23,6 +23,7 @@ from ktui.writes.metadata.rules import finalizer_warnings
 from ktui.writes.options import WriteOptions
 from ktui.writes.patches.patched_json import patched_text
 from ktui.writes.services.allocation import Unallocated, allocating
+from ktui.writes.validation.updates import services
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -153,6 +154,8 @@ def _by_the_rules(
         new = updated(old, new, context)
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
+        elif resource.id == "services" and not context.subresource:
+            warnings.extend(services.warnings(new))
         return new
 
     return compute

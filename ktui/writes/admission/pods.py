@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.kube.resources import BUILTIN
+from ktui.kube.status import forbidden
+
+UNDEFINED_OVERHEAD = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 TOLERATION_SECONDS = 300
 # PodTopologyLabelsAdmission is on by default from 1.35.
 TOPOLOGY_SINCE = 35
@@ -11,8 +15,15 @@ TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone
 
 
 def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> None:
-    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node."""
+    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node.
+
+    StatusError 403 of RuntimeClass for an overhead that no class can have defined.
+    """
     spec = pod.setdefault("spec", {})
+    if spec.get("overhead") and not spec.get("runtimeClassName"):
+        pods = BUILTIN.find("", "v1", "pods")
+        assert pods is not None
+        raise forbidden(pods, str((pod.get("metadata") or {}).get("name") or ""), UNDEFINED_OVERHEAD)
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
     tolerate(spec)

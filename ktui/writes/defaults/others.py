@@ -21,6 +21,8 @@ def volume(obj: Obj) -> None:
     if isinstance(spec := obj.setdefault("spec", {}), dict):
         spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
         spec.setdefault("volumeMode", "Filesystem")
+        if isinstance(path := spec.get("hostPath"), dict):
+            path.setdefault("type", "")
     if isinstance(status := obj.setdefault("status", {}), dict):
         status.setdefault("phase", "Pending")
 

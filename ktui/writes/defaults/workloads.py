@@ -266,7 +266,11 @@ def _service(obj: Obj) -> None:
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
-    _sub(_sub(obj, "status"), "loadBalancer")
+    balancer = _sub(_sub(obj, "status"), "loadBalancer")
+    if spec["type"] == "LoadBalancer":
+        for address in balancer.get("ingress") or []:
+            if address.get("ip"):
+                address.setdefault("ipMode", "VIP")
 
 
 def _namespace(obj: Obj) -> None:
@@ -295,7 +299,9 @@ def _event(obj: Obj) -> None:
 
 def _node(obj: Obj) -> None:
     _sub(obj, "spec")
-    _sub(obj, "status")
+    status = _sub(obj, "status")
+    if status.get("capacity") and status.get("allocatable") is None:
+        status["allocatable"] = status["capacity"]
 
 
 def _pod_template(obj: Obj) -> None:

@@ -32,7 +32,7 @@ LIST_KEYS: dict[str, tuple[str, ...]] = {
 }
 CONTAINER_PORTS, SERVICE_PORTS = ("containerPort", "protocol"), ("port", "protocol")
 # +listType=set
-SETS = frozenset({"finalizers", "podCIDRs"})
+SETS = frozenset({"finalizers", "podCIDRs", "volumeLifecycleModes"})
 # Lists that have the name of a keyed one but are atomic, by kind and path.
 PLAIN_LISTS = frozenset(
     {
@@ -72,6 +72,7 @@ ATOMIC_PATHS = frozenset(
     {
         ("ControllerRevision", "data"),
         ("Ingress", "spec.defaultBackend.service.port"),
+        ("PersistentVolume", "spec.nodeAffinity.required"),
     }
 )
 # Keyed lists with atomic items.

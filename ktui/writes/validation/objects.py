@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from cryptography.x509 import load_pem_x509_csr
 
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, limited, required, too_long
 from ktui.kube.json_trees import copied
@@ -22,6 +25,7 @@ from ktui.writes.validation.updates.table import RULES, update_errors
 
 Obj = dict[str, Any]
 
+PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
 MAX_DATA_BYTES = 1024 * 1024
 # Kinds whose updates have their own rules, or are not validated at all.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
@@ -62,6 +66,27 @@ def _service(obj: Obj) -> list[FieldError]:
     return [] if spec.get("ports") or portless else [required("spec.ports")]
 
 
+def _event(obj: Obj) -> list[FieldError]:
+    """The object in question is in the event's namespace; one without a namespace, in `default`."""
+    own = str((obj.get("metadata") or {}).get("namespace") or "")
+    about = str((obj.get("involvedObject") or obj.get("regarding") or {}).get("namespace") or "")
+    if about == own or (not about and own == "default"):
+        return []
+    return [invalid_value("involvedObject.namespace", about, "does not match event.namespace")]
+
+
+def _signing_request(obj: Obj) -> list[FieldError]:
+    encoded = str((obj.get("spec") or {}).get("request") or "")
+    try:
+        pem = base64.b64decode(encoded)
+        if PEM_REQUEST not in pem:
+            return [invalid_value("spec.request", encoded, "PEM block type must be CERTIFICATE REQUEST")]
+        load_pem_x509_csr(pem)
+    except ValueError as error:
+        return [invalid_value("spec.request", encoded, str(error))]
+    return []
+
+
 @limited
 def _config(obj: Obj) -> Iterator[FieldError]:
     size = 0
@@ -78,7 +103,10 @@ _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
     definitions.ID: definitions.definition_errors,
     "configmaps": _config,
     "cronjobs.batch": template_errors,
+    "certificatesigningrequests.certificates.k8s.io": _signing_request,
     "daemonsets.apps": _workload,
+    "events": _event,
+    "events.events.k8s.io": _event,
     "deployments.apps": _workload,
     "jobs.batch": _workload,
     "pods": _pod,
