@@ -83,7 +83,7 @@ class FlowControl(Protocol):
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]: ...
 
 
-class _FreeTicket:
+class FreeTicket:
     """Of a request that is not limited."""
 
     __slots__ = ("additional_latency", "final_seats", "seats", "waited")
@@ -107,7 +107,7 @@ class Unlimited:
         return classify(who, asked, minor)
 
     async def enter(self, request: FlowRequest) -> FlowTicket:
-        return _FreeTicket(request.seats)
+        return FreeTicket(request.seats)
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]:
         return ()

@@ -60,22 +60,20 @@ def _verb(record: ChainRecord) -> str:
 
 
 def _flow_control(record: ChainRecord, minor: int, took: float) -> list[str]:
-    """The fields of a request that was dispatched."""
+    """The level and flow schema; of a request that was dispatched, its seats and its time, too."""
     flow = record.flow
     if flow is None or minor < LEVEL_SINCE:
         return []
     fields = [f"apf_pl={quote(flow.level.name[:MAX_FIELD])} apf_fs={quote(flow.name[:MAX_FIELD])}"]
     meter = record.meter
-    if minor >= SEATS_SINCE:
-        seats = meter.seats if meter is not None and meter.seats else 1
-        ticket = record.ticket
-        later = (ticket.final_seats, ticket.additional_latency) if ticket is not None else (0, 0.0)
-        fields.append(f"apf_iseats={seats} apf_fseats={later[0]}")
-        fields.append(f'apf_additionalLatency="{format_duration(later[1])}"')
+    ticket = record.ticket if minor >= SEATS_SINCE else None
+    if ticket is not None:
+        fields.append(f"apf_iseats={ticket.seats} apf_fseats={ticket.final_seats}")
+        fields.append(f'apf_additionalLatency="{format_duration(ticket.additional_latency)}"')
     initial_ms = meter.initial_ms if meter is not None else 0.0
     if record.verb == "WATCH":
         fields.append(f'apf_init_latency="{format_duration(initial_ms / 1000.0)}"')
-    if minor >= SEATS_SINCE:
+    if ticket is not None:
         before = sum(stage.ms for stage in record.stages) / 1000.0
         executing = initial_ms / 1000.0 if record.verb == "WATCH" else max(0.0, took - before)
         fields.append(f'apf_execution_time="{format_duration(executing)}"')

@@ -133,9 +133,10 @@ class Composition:
         if not self._owned or client.read_only:
             return
         host, port = split_listen(self.url.partition("://")[2])
+        authorities = self._client_ca.read_text() if self._client_ca is not None else ""
         try:
             async with asyncio.timeout(SYNC_SECONDS):
-                await create_cluster_objects(registry, self._config.service_range, host, port)
+                await create_cluster_objects(registry, self._config.service_range, host, port, authorities)
         except (TimeoutError, ExceptionGroup) as error:
             log.warning("the default objects could not be created: %s", error)
 
@@ -247,11 +248,17 @@ class Composition:
         host, _ = split_listen(self._args.listen)
         return lend_certificate(certificate_directory(host), server_directory(os.getpid()), host)
 
+    @property
+    def _client_ca(self) -> Path | None:
+        named: str = self._args.client_ca_file
+        return Path(named).expanduser() if named else None
+
     def _front(self, tls: TlsFiles | None) -> TlsFront | None:
-        if tls is None or not self._args.client_ca_file:
+        if tls is None or self._client_ca is None:
             return None
-        authorities = Path(self._args.client_ca_file).expanduser()
-        return TlsFront(tls, authorities, credential_ids=self._config.behaviour.minor >= CREDENTIAL_IDS_SINCE)
+        return TlsFront(
+            tls, self._client_ca, credential_ids=self._config.behaviour.minor >= CREDENTIAL_IDS_SINCE
+        )
 
     async def _warm(self, registry: Registry, table: ResourceTable) -> None:
         """Start filling caches; over a kept `--data-dir` also custom ones, and wait for them."""

@@ -62,8 +62,15 @@ SERVICE_LABEL = {"kubernetes.io/service-name": "kubernetes"}
 API_PORT = 443
 
 
-def cluster_objects(services: ServiceRange, address: str, port: int) -> Iterator[Obj]:
-    """Everything but APIServices; the server listens on `address` (an IP) and `port`."""
+def cluster_objects(services: ServiceRange, address: str, port: int, client_ca: str = "") -> Iterator[Obj]:
+    """Everything but APIServices; the server listens on `address` (an IP) and `port`.
+
+    Extension API servers learn from a ConfigMap by whose certificates (PEM) it knows its users. Without
+    `client_ca`, and it has no request headers' authority, upstream writes none.
+    """
+    if client_ca:
+        head = _head("v1", "ConfigMap", "extension-apiserver-authentication", "kube-system")
+        yield {**head, "data": {"client-ca-file": client_ca}}
     for name in NAMESPACES:
         yield {
             **_head("v1", "Namespace", name, labels={"kubernetes.io/metadata.name": name}),

@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 
 
-async def create_cluster_objects(registry: Registry, cidr: str, host: str, port: int) -> None:
-    """Create those that do not exist; ExceptionGroup of StatusErrors. `host`: where the server listens."""
+async def create_cluster_objects(
+    registry: Registry, cidr: str, host: str, port: int, client_ca: str = ""
+) -> None:
+    """Create those that do not exist; ExceptionGroup of StatusErrors. `host`: where the server listens.
+
+    `client_ca`: the certificates of `--client-ca-file`.
+    """
     try:
         address = str(ipaddress.ip_address(host))
     except ValueError:  # a name
         address = LOOPBACK
     await create_missing(
-        registry, [*cluster_objects(ServiceRange(cidr), address, port), *api_services(BUILTIN)]
+        registry, [*cluster_objects(ServiceRange(cidr), address, port, client_ca), *api_services(BUILTIN)]
     )
 
 

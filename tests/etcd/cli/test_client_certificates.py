@@ -119,8 +119,10 @@ async def test_users_by_certificate(certified: Certified, tmp_path: Path) -> Non
         )
         (ids,) = found["extra"].values()
         assert ids[0].startswith("X509SHA256=")
-        answer = await http.get("/api/v1/namespaces?limit=5")
-        assert answer.status_code == 200
+        answer = await http.get(
+            "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+        )
+        assert answer.json()["data"] == {"client-ca-file": certified.authority.file.read_text()}
     async with certified.client(certified.authority.issue("bob"), token="s3cret") as http:
         answer = await http.get("/api/v1/namespaces?limit=5")  # the certificate goes before the token
         assert answer.status_code == 403

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ktui.apiserver.chain import ChainRecord, Decision
+from ktui.apiserver.flow_control import FreeTicket
 from ktui.kube.flowcontrol import FlowSchema, classify
 from ktui.kube.requestinfo import attributes_of, parse_path, request_verb, rules_verb
 from ktui.kube.users import AUTHENTICATED, Requester
@@ -33,6 +34,7 @@ def record_of(
     record.flow = flow_schema(record)
     record.decision = Decision(True, "RBAC: allowed by a role")
     record.meter = Meter(seats=4)
+    record.ticket = FreeTicket(4)
     return record
 
 

@@ -53,6 +53,12 @@ def test_a_watch_holds_its_seats_until_it_is_live() -> None:
     assert 'apf_init_latency="3.5ms" apf_execution_time="3.5ms" resp=200' in line(record)
 
 
+def test_a_rejected_request_has_no_seats() -> None:
+    record = record_of(PODS, status=429)
+    record.ticket = None
+    assert line(record).endswith(f'srcIP="10.0.0.7:5123" {LEVELS} resp=429')
+
+
 def test_a_request_without_a_user_has_no_level() -> None:
     record = record_of(PODS, status=401)
     record.flow = None

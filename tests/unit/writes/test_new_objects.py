@@ -1,0 +1,122 @@
+"""What the server adds to new objects, refuses in them, and warns of."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from ktui.kube.resources import BUILTIN
+from ktui.kube.status import StatusError
+from ktui.writes.admission.pods import admit_pod
+from ktui.writes.before_create import prepare
+from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.validation.objects import object_errors
+from ktui.writes.validation.updates import services
+
+Obj = dict[str, Any]
+
+
+def errors(group: str, resource: str, obj: Obj) -> list[str]:
+    found = BUILTIN.find(group, "v1", resource)
+    assert found is not None
+    return [str(error) for error in object_errors(obj, found)]
+
+
+@pytest.mark.parametrize(
+    ("own", "about", "fits"),
+    [("shop", "shop", True), ("shop", "web", False), ("default", "", True), ("shop", "", False)],
+)
+@pytest.mark.parametrize(("group", "member"), [("", "involvedObject"), ("events.k8s.io", "regarding")])
+def test_an_event_is_about_its_own_namespace(
+    group: str, member: str, own: str, about: str, fits: bool
+) -> None:
+    event = {"metadata": {"namespace": own}, member: {"namespace": about}}
+    wrong = f'involvedObject.namespace: Invalid value: "{about}": does not match event.namespace'
+    assert errors(group, "events", event) == ([] if fits else [wrong])
+
+
+@pytest.mark.parametrize(
+    ("pem", "why"),
+    [
+        (b"x", "PEM block type must be CERTIFICATE REQUEST"),
+        (b"-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----", "Invalid value"),
+    ],
+)
+def test_a_certificate_request_must_be_one(pem: bytes, why: str) -> None:
+    request = {"spec": {"request": base64.b64encode(pem).decode()}}
+    (error,) = errors("certificates.k8s.io", "certificatesigningrequests", request)
+    assert error.startswith("spec.request: ") and why in error
+
+
+def test_overhead_without_a_class_is_forbidden() -> None:
+    pod: Obj = {"metadata": {"name": "p"}, "spec": {"overhead": {"cpu": "1"}}}
+    with pytest.raises(StatusError, match="Pod Overhead set without corresponding RuntimeClass") as refused:
+        admit_pod(pod, None, 36)
+    assert refused.value.code == 403
+    admit_pod({"spec": {"overhead": {"cpu": "1"}, "runtimeClassName": "sandboxed"}}, None, 36)
+
+
+def test_a_gated_pod_says_why_it_waits() -> None:
+    gated: Obj = {"kind": "Pod", "spec": {"schedulingGates": [{"name": "a/b"}]}}
+    plain: Obj = {"kind": "Pod", "spec": {}}
+    prepare(gated, 36)
+    prepare(plain, 36)
+    (condition,) = gated["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == (
+        "PodScheduled",
+        "False",
+        "SchedulingGated",
+    )
+    assert "status" not in plain
+
+
+@pytest.mark.parametrize(
+    ("spec", "old", "new"),
+    [
+        ({"dataSource": {"kind": "K", "name": "a"}}, {"kind": "K", "name": "a"}, {"kind": "K", "name": "a"}),
+        (
+            {"dataSourceRef": {"kind": "K", "name": "a"}},
+            {"kind": "K", "name": "a"},
+            {"kind": "K", "name": "a"},
+        ),
+        ({"dataSourceRef": {"name": "a", "namespace": "x"}}, None, {"name": "a", "namespace": "x"}),
+        ({}, None, None),
+    ],
+)
+def test_a_claims_data_sources_agree(spec: Obj, old: Obj | None, new: Obj | None) -> None:
+    claim: Obj = {"kind": "PersistentVolumeClaim", "metadata": {}, "spec": spec}
+    prepare(claim, 36)
+    assert (claim["spec"].get("dataSource"), claim["spec"].get("dataSourceRef")) == (old, new)
+
+
+@pytest.mark.parametrize(("minor", "known"), [(28, False), (29, True)])
+def test_a_volume_knows_when_its_phase_began(minor: int, known: bool) -> None:
+    volume: Obj = {"kind": "PersistentVolume", "metadata": {}, "status": {"phase": "Pending"}}
+    prepare(volume, minor)
+    assert ("lastPhaseTransitionTime" in volume["status"]) is known
+
+
+def test_a_node_allocates_its_capacity_unless_it_says_otherwise() -> None:
+    node: Obj = {"kind": "Node", "status": {"capacity": {"cpu": "4"}}}
+    less: Obj = {"kind": "Node", "status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "3"}}}
+    set_defaults(node)
+    set_defaults(less)
+    assert (node["status"]["allocatable"], less["status"]["allocatable"]) == ({"cpu": "4"}, {"cpu": "3"})
+
+
+def test_a_headless_service_warns_of_what_it_ignores() -> None:
+    spec = {"clusterIP": "None", "sessionAffinity": "ClientIP", "externalIPs": ["192.0.2.1"]}
+    assert services.warnings({"spec": spec}) == [
+        "spec.externalIPs is ignored for headless services",
+        "spec.SessionAffinity is ignored for headless services",
+    ]
+    assert services.warnings({"spec": {**spec, "clusterIP": "10.0.0.1"}}) == []
+
+
+def test_only_a_load_balancer_has_addresses() -> None:
+    status = {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}
+    (error,) = services.status_errors({"spec": {"type": "ClusterIP"}, "status": status})
+    assert "may only be used when `spec.type` is 'LoadBalancer'" in str(error)
+    assert services.status_errors({"spec": {"type": "LoadBalancer"}, "status": status}) == []
