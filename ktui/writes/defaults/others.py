@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.kube.flow_rules import DEFAULT_PRECEDENCE, DEFAULT_SHARES
+
 Obj = dict[str, Any]
 
+QUEUING = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
 RBAC = "rbac.authorization.k8s.io"
 
 
@@ -144,6 +147,22 @@ def autoscaler(obj: Obj) -> None:
             for rules, policies in ((up, _SCALE_UP), (down, _SCALE_DOWN)):
                 rules.setdefault("selectPolicy", "Max")
                 rules["policies"] = rules.get("policies") or policies
+
+
+def flow_schema(obj: Obj) -> None:
+    if isinstance(spec := obj.setdefault("spec", {}), dict) and not spec.get("matchingPrecedence"):
+        spec["matchingPrecedence"] = DEFAULT_PRECEDENCE
+
+
+def priority_level(obj: Obj) -> None:
+    for name, shares in (("limited", DEFAULT_SHARES), ("exempt", 0)):
+        part = (obj.get("spec") or {}).get(name)
+        if isinstance(part, dict):
+            for member, value in (("nominalConcurrencyShares", shares), ("lendablePercent", 0)):
+                part[member] = value if part.get(member) is None else part[member]
+    queuing = (((obj.get("spec") or {}).get("limited") or {}).get("limitResponse") or {}).get("queuing")
+    if isinstance(queuing, dict):
+        queuing.update({name: value for name, value in QUEUING.items() if not queuing.get(name)})
 
 
 def _items(owner: Obj, name: str) -> list[Obj]:

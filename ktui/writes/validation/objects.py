@@ -13,6 +13,7 @@ from ktui.kube.json_trees import copied
 from ktui.kube.names import config_key_faults
 from ktui.kube.resources import Resource
 from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.validation.flow_objects import level_errors, schema_errors
 from ktui.writes.validation.pod_specs import pod_spec_errors, template_errors
 from ktui.writes.validation.selectors import (
     PREFIXED_SINCE,
@@ -108,8 +109,10 @@ _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
     "events": _event,
     "events.events.k8s.io": _event,
     "deployments.apps": _workload,
+    "flowschemas.flowcontrol.apiserver.k8s.io": schema_errors,
     "jobs.batch": _workload,
     "pods": _pod,
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": level_errors,
     "replicasets.apps": _workload,
     "replicationcontrollers": _controller,
     "secrets": _config,
