@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ktui.kube import query as q
 from ktui.kube.golang.numbers import NumError, parse_int
@@ -66,8 +67,12 @@ class GetOptions:
     unknown: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=16)
 def parse_list_options(query: str) -> ListOptions:
-    """Decode a raw query. Raises StatusError 400 with strconv's text for a bad number."""
+    """Decode a raw query. Raises StatusError 400 with strconv's text for a bad number.
+
+    Cached as its pairs are: flow control reads it for the work estimate, then the handler.
+    """
     values = q.first_values(query)
     # In upstream's decoding order: the first invalid number is the one reported.
     timeout = _integer(values, "timeoutSeconds")
