@@ -109,15 +109,22 @@ class Account:
         self._verbs.clear()
         self._finished_count = self._answered
 
-    async def settled(self, last: str) -> None:
+    async def settled(self, last: str, patience: float, most: float) -> None:
         """Wait until the server has accounted for every request that was answered, and none is open.
 
         A request that its client has given up may be known to the server alone: what the server publishes
-        before the marker `last` includes it. "": there is no such marker.
+        before the marker `last` includes it. "": there is no such marker. TimeoutError when no request has
+        ended for `patience` seconds, or after `most`: a server ends LISTs of gigabytes one after the other.
         """
-        while self._open or self._finished_count < self._answered or (last and last != self._marked):
-            self._settled.clear()
-            await self._settled.wait()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + most
+        async with asyncio.timeout(min(patience, most)) as limit:
+            while self._open or self._finished_count < self._answered or (last and last != self._marked):
+                before = self._finished_count
+                self._settled.clear()
+                await self._settled.wait()
+                if self._finished_count > before:
+                    limit.reschedule(min(end, loop.time() + patience))
 
     def _started(self, event: RequestStarted) -> None:
         tag = tag_of(event.user_agent, self._run)

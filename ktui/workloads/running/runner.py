@@ -23,7 +23,8 @@ from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs, WorkloadError
 from ktui.workloads.running.workload import Workload
 
-SETTLE_SECONDS = 15.0  # for the server to end the requests of clients that have gone
+# For the server to end the requests of clients that have gone: without one that ends, and in all.
+SETTLE_SECONDS, MOST_SETTLE_SECONDS = 15.0, 120.0
 AGAIN_SECONDS = 0.1  # between attempts to reach a server that was killed
 MOST_MARKER = 200  # characters
 SLICES = 4  # of each side of a comparison: A B A B A B A B
@@ -104,8 +105,10 @@ class Run:
             if self._replica is not None:
                 await self._replica.close()
             with suppress(TimeoutError):  # then the summary says that some are missing
-                async with asyncio.timeout(0 if telemetry is None else SETTLE_SECONDS):
-                    await self.account.settled(await self._mark(f"ends ({self.id})"))
+                async with asyncio.timeout(SETTLE_SECONDS):
+                    last = await self._mark(f"ends ({self.id})")
+                if telemetry is not None:
+                    await self.account.settled(last, SETTLE_SECONDS, MOST_SETTLE_SECONDS)
             await stop(telemetry, watcher)
             followed = self._following  # the summary names it
             if rules is not None:

@@ -1,0 +1,58 @@
+"""A run's account: how long it waits for the server to end what clients have left."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ktui.contract.events import RequestFinished, RequestStarted
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.tags import Tag
+
+LISTS = 35
+PATIENCE, MOST = 15.0, 120.0
+
+
+def account_of(lists: int) -> Account:
+    """That of a run whose clients have gone while their LISTs are being served."""
+    account = Account("r")
+    agent = Tag("defrag-stall", "r", "", "stall", "LIST pods").user_agent("list-storm/v1")
+    for number in range(lists):
+        account.take(
+            [
+                RequestStarted(
+                    id=number, verb="LIST", path="/api/v1/pods", query="", resource="pods", namespace="",
+                    name="", client="list-storm", user_agent=agent,
+                )
+            ]
+        )  # fmt: skip
+    return account
+
+
+async def settle(account: Account, every: float, monkeypatch: pytest.MonkeyPatch) -> float:
+    """Seconds of the loop's clock, of which a request ends `every` so many; TimeoutError."""
+    loop, now = asyncio.get_running_loop(), 0.0
+    monkeypatch.setattr(loop, "time", lambda: now)
+    waiting = asyncio.ensure_future(account.settled("", PATIENCE, MOST))
+    for number in range(LISTS):
+        for _ in range(5):  # turns of the loop: until it waits again
+            await asyncio.sleep(0)
+        now += every
+        for _ in range(5):  # until a limit that has passed has struck
+            await asyncio.sleep(0)
+        account.take([RequestFinished(id=number, status=200, route="etcd", ms=1.0)])
+    await waiting
+    return now
+
+
+def test_it_waits_as_long_as_requests_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    account = account_of(LISTS)
+    assert asyncio.run(settle(account, 3.0, monkeypatch)) == 105.0 > PATIENCE
+    assert account.missing == 0 and account.phases["", "stall"].requests == LISTS
+
+
+@pytest.mark.parametrize("every", [16.0, 4.0], ids=["none ends", "it takes too long in all"])
+def test_it_does_not_wait_for_ever(every: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TimeoutError):
+        asyncio.run(settle(account_of(LISTS), every, monkeypatch))
