@@ -31,7 +31,7 @@ def account_of(lists: int) -> Account:
 
 
 async def settle(account: Account, every: float, monkeypatch: pytest.MonkeyPatch) -> float:
-    """Seconds of the loop's clock, of which a request ends `every` so many; TimeoutError."""
+    """Seconds on the clock of the loop; a request ends after each `every` of them. TimeoutError."""
     loop, now = asyncio.get_running_loop(), 0.0
     monkeypatch.setattr(loop, "time", lambda: now)
     waiting = asyncio.ensure_future(account.settled("", PATIENCE, MOST))
