@@ -56,6 +56,7 @@ class BufferedStream(io.RawIOBase):
     def __init__(self, stream: ByteStream, limit: UnpackLimit | None = None) -> None:
         self._stream, self._budget = stream, limit
         self._head = b""
+        self._more = memoryview(b"")  # of a chunk that `readinto` had no room for
         self._ended = False
 
     def head(self, size: int) -> bytes:
@@ -76,9 +77,10 @@ class BufferedStream(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         target = memoryview(buffer)
-        chunk = self.read1(len(target))
-        target[: len(chunk)] = chunk
-        return len(chunk)
+        chunk = self._more or memoryview(self.read1(len(target)))
+        size = min(len(target), len(chunk))  # decompressors may give more than was asked for
+        target[:size], self._more = chunk[:size], chunk[size:]
+        return size
 
     def _next(self, size: int) -> bytes:
         if self._ended:

@@ -255,6 +255,7 @@ CARRIERS: dict[str, Callable[[Lines], bytes]] = {
     "xz": lambda lines: lzma.compress(joined(lines)),
     "xz streams": lambda lines: b"".join(lzma.compress(joined(part)) for part in batches(lines, 40)),
     "tar": lambda lines: tar_of({"a/audit.log": joined(lines[:50]), "a/audit-1.log": joined(lines[50:])}),
+    "tar.zst": lambda lines: zstandard.compress(tar_of({"audit.log": joined(lines)})),
     "zip": lambda lines: zip_of({"audit.log": joined(lines)}),
     "zip of tar.zst": lambda lines: zip_of(
         {"a.tar.zst": zstandard.compress(tar_of({"x.log": joined(lines)}))}

@@ -20,6 +20,7 @@ from ktui.audit.reading.documents import LARGEST, Documents
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.reading.longlines import LONGEST, LongLine
 from ktui.audit.reading.split_lines import whole
+from ktui.audit.reading.streams import CHUNK
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.versions import versions_from
@@ -64,6 +65,16 @@ def test_every_form_gives_the_report_of_the_plain_log(form: str, tmp_path: Path,
         assert getattr(report, name) == getattr(plain, name), name
     assert (report.lines.audit, report.lines.malformed, report.lines.duplicates) == (300, 0, 0)
     assert all(file.problem == "" for file in report.files)
+
+
+@pytest.mark.parametrize(
+    "form", ["gzip", "zstd", "bzip2", "xz", "tar.zst", "zip", "zip of tar.zst", "must-gather"]
+)
+def test_packed_logs_of_more_than_a_chunk(form: str, tmp_path: Path) -> None:
+    log = plain_log(1200)
+    assert len(joined(log)) > 2 * CHUNK
+    report = report_of(written(tmp_path, CARRIERS[form](log)))
+    assert ([file.problem for file in report.files if file.problem], report.lines.audit) == ([], 1200)
 
 
 def test_a_folder_and_a_pattern_of_names_with_all_forms_mixed(tmp_path: Path, plain: Report) -> None:
