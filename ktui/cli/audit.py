@@ -126,6 +126,8 @@ def run(args: argparse.Namespace) -> int:
         return _run(args)
     except (BehaviourError, ConfigError, SizesError, PartialError, ReportError, ClusterError) as error:
         return fail(str(error), USAGE)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return fail(f"cannot read {error.filename}: {error.strerror}", USAGE)
     except ClientError as error:

@@ -26,6 +26,8 @@ _EVENT = (
     "userAgent", "responseStatus", "requestReceivedTimestamp", "stageTimestamp", "annotations",
 )  # fmt: skip
 _BY_LOWER = {name.lower(): name for name in _EVENT}
+_FILE = re.compile(r"^ *file = (.{1,1000})$", re.MULTILINE)
+_COPY = "too long for DuckDB: copy the file to this machine, where a line may be of any length"
 _ROWS = 2048
 _LONGEST = 128 << 20  # bytes of a line in a bucket: Firehose writes files of this size without any newline
 
@@ -59,7 +61,15 @@ def _lines(name: str) -> Iterator[bytes]:
             while rows := cursor.fetchmany(_ROWS):
                 yield "".join(f"{row[0]}\n" for row in rows if row[0]).encode(encoding, "replace") or b"\n"
     except duckdb.Error as error:
-        raise BrokenStream(f"DuckDB cannot read it: {str(error).partition(chr(10))[0][:300]}") from None
+        raise BrokenStream(_said(str(error), name)) from None
+
+
+def _said(error: str, name: str) -> str:
+    """What an error of DuckDB says of a file, or of one of a pattern."""
+    if "Maximum line size" in error:
+        found = _FILE.search(error)
+        return f"{found[1] if found else name} has a line of more than {_LONGEST >> 20} MiB, {_COPY}"
+    return f"DuckDB cannot read it: {error.partition(chr(10))[0][:300]}"
 
 
 def _is_parquet(name: str) -> bool:
@@ -106,11 +116,12 @@ def _given(kind: str) -> Iterator[tuple[str, str]]:
 
 def _query(connection: DuckDBPyConnection, name: str) -> tuple[str, list[Any]]:
     if not _is_parquet(name):
-        # Latin-1 keeps each byte: broken UTF-8 is one malformed record, not the end of the file.
+        # Latin-1 keeps each byte: broken UTF-8 is one malformed record, not the end of the file. In parallel,
+        # a line of twice the buffer would be left out, and lines after it, without a word.
         return (
             "SELECT line FROM read_csv(?, header = false, delim = '\x01', quote = '', escape = '', "
             f"columns = {{'line': 'VARCHAR'}}, max_line_size = {_LONGEST}, buffer_size = {_LONGEST}, "
-            "encoding = 'latin-1', strict_mode = false, auto_detect = false)",
+            "encoding = 'latin-1', strict_mode = false, auto_detect = false, parallel = false)",
             [name],
         )
     described = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", [name]).fetchall()

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ktui.audit.reading import lake
+from ktui.cli.main import main
 from tests.unit.audit.carriers import CARRIERS, Lines, joined, plain_log
 from tests.unit.audit.test_carriers import COUNTED, report_of, written
 
@@ -107,6 +108,33 @@ def test_damage_costs_one_record(bucket: str) -> None:
 )  # fmt: skip
 def test_what_is_not_there_is_named(name: str, why: str, bucket: str) -> None:
     assert why in report_of(name).files[0].problem
+
+
+@pytest.mark.parametrize(
+    ("place", "size", "more", "why"),
+    [
+        ("s3://logs/long/a.json", 3 << 19, 0, "s3://logs/long/a.json has a line of more than 1 MiB"),
+        ("s3://logs/long-*/*.json", 3 << 19, 9, "s3://logs/long-b/b.json has a line of more than 1 MiB"),
+        ("s3://logs/longer.json", 3 << 20, 0, "s3://logs/longer.json has a line of more than 1 MiB"),
+        ("s3://logs/longest.json", 3 << 20, 50_000, "s3://logs/longest.json has a line of more than 1 MiB"),
+    ],
+)
+def test_a_line_that_is_too_long_for_duckdb_is_named(
+    place: str, size: int, more: int, why: str, bucket: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(lake, "_LONGEST", 1 << 20)
+    data = b'{"kind":"Event","x":"%s"}\n' % (b"x" * size) + b'{"kind":"Event"}\n' * more
+    put(bucket, place.removeprefix("s3:/").replace("*", "b"), data)
+    assert main(["audit", place]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert why in said
+    assert "copy the file to this machine" in said
+
+
+def test_an_empty_file_in_a_bucket_is_empty(bucket: str) -> None:
+    put(bucket, "/logs/empty.json", b"")
+    assert report_of("s3://logs/empty.json").files[0].problem == "it is empty"
 
 
 def test_azure_takes_a_connection_string(duckdb: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,17 @@ def test_the_document_has_what_its_page_says(audit: Any, log: Path) -> None:
     assert doc["groups"][0]["rank"] == 1
 
 
+@pytest.mark.parametrize("form", ["--json", "--markdown"])
+def test_a_reader_that_has_had_enough_is_no_error(log: Path, form: str) -> None:
+    command = [sys.executable, "-m", "ktui", "audit", str(log), form]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
 def test_files_plain_zipped_and_piped_say_the_same(audit: Any, log: Path) -> None:
     zipped = log.with_suffix(".renamed")
     zipped.write_bytes(gzip.compress(log.read_bytes()))
