@@ -20,7 +20,7 @@ from ktui.apiserver.flow_control import REFUSED, FlowRequest, Rejected
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.identity import audit_id, flow_headers
+from ktui.apiserver.identity import audit_id, flow_headers, unseen_token_headers
 from ktui.apiserver.impersonation import impersonated
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -164,6 +164,8 @@ class Application:
         authorizer = services.authorizer
         try:
             record.who = who = await services.authenticator.identify(request)
+            if services.authenticator.has_token:
+                record.response.add_headers(unseen_token_headers(request))
             record.passed("authentication", described(who))
             for kept in self._logs:
                 await kept.received(record)

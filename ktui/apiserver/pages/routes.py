@@ -87,7 +87,8 @@ class Pages:
             router.add("*", f"/{name}", page)
             for check, single in health.single(name).items():
                 router.add("*", f"/{name}/{check}", single)
-        router.add("GET", "/", self._root)
+        for path in ("/", "/index.html"):  # upstream's index answers every method
+            router.add("*", path, self._root)
         router.add("GET", "/version", self._version)
         router.add("GET", "/metrics", self._metrics)
         router.add("GET", paths.TELEMETRY, self._telemetry.get)
@@ -129,7 +130,8 @@ class Pages:
         router.add("DELETE", paths.CACHE_WARM, caches.cancel)
 
     async def _root(self, request: Request, response: Response) -> None:
-        await send_json(response, {"paths": sorted({*self._router.paths(), "/api", "/api/v1", "/apis"})})
+        listed = {*self._router.paths(), "/api", "/api/v1", "/apis"} - {"/index.html"}
+        await send_json(response, {"paths": sorted(listed)})
 
     async def _version(self, request: Request, response: Response) -> None:
         if not acceptable(request.accept, JSON):

@@ -64,6 +64,8 @@ async def test_no_token_is_anonymous(api: Api, header: str) -> None:
         'selfsubjectreviews.authentication.k8s.io is forbidden: User "system:anonymous" cannot create '
         'resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope',
     )
+    spaced = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+    assert answer.headers.get("warning") == (f'299 - "{spaced}"' if "  " in header else None)
 
 
 @pytest.mark.parametrize("header", ["Bearer wrong", "bearer a.b.c", f"Bearer {TOKEN}x"])

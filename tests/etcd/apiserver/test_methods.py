@@ -28,6 +28,8 @@ REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
         ("PATCH", "/api/v1/namespaces/a/serviceaccounts/default/token", 405),
         ("GET", "/version/", 200),
         ("POST", "/version/", 405),
+        ("DELETE", "/", 200),
+        ("PROPFIND", "/index.html", 200),
     ],
 )
 async def test_methods(api: Api, method: str, path: str, code: int) -> None:
