@@ -17,6 +17,10 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
 import pytest
 from hypothesis import HealthCheck, settings
 
+# An app of some screens makes 100,000 objects and leaves all of them as garbage: a collection amid its test
+# walks through what is in use (a sixth of the CPU time of tests/tui, with Python's own thresholds more).
+gc.set_threshold(100_000, 10, 50)
+
 # How fast examples come says something about the machine, not about the rule. (Hypothesis' own profile
 # for CI says so too, and is what this one is made of there.)
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -30,13 +34,9 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests are there to stay: no garbage collection need walk through them.
-
-    Nor need one follow each screen: what a test leaves is small beside what a full collection costs.
-    """
+    """Thousands of collected tests are there to stay: no garbage collection need walk through them."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 10, 20)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
