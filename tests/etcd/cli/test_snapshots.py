@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -136,15 +137,16 @@ async def ask_kubectl(served: Served, rows: list[dict[str, Any]], directory: Pat
     config.write_text(KUBECONFIG.format(url=served.url))
     env = {"PATH": os.environ["PATH"], "HOME": str(directory), "KUBECONFIG": str(config)}
     by_url = {row["url"]: row["body"] for row in rows}
-    for resource in KUBECTL_RESOURCES:
-        done = subprocess.run(
-            [KUBECTL, "get", resource, "-A", "-o", "json", "--show-managed-fields"],
-            env=env,
-            capture_output=True,
-            timeout=60,
-            check=True,
-        )
-        items = json.loads(done.stdout)["items"]
+    done = subprocess.run(
+        [KUBECTL, "get", ",".join(KUBECTL_RESOURCES), "-A", "-o", "json", "--show-managed-fields"],
+        env=env,
+        capture_output=True,
+        timeout=100,
+        check=True,
+    )
+    of_each = groupby(json.loads(done.stdout)["items"], key=lambda item: (item["apiVersion"], item["kind"]))
+    for resource, (_, group) in zip(KUBECTL_RESOURCES, of_each, strict=True):  # in the order asked for
+        items = list(group)
         version, plural = items[0]["apiVersion"], resource.partition(".")[0]
         root = f"/apis/{version}" if "/" in version else f"/api/{version}"
         for item in items:

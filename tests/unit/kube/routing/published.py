@@ -61,6 +61,7 @@ def cells(axes: list[dict[str, Any]], table: list[int], outcomes: list[Any]) -> 
             yield (*values, outcomes[outcome])
 
 
+@cache
 def list_question(
     rv: str, match: str, limit: int, token: str, selectors: int, recursive: int
 ) -> ListParameters:
@@ -84,6 +85,7 @@ def revision(name: str) -> str:
     return texts[name] if name in texts else str(tables()["world"]["classes"][name])
 
 
+@cache
 def state(readiness: str, progress: int = 1, snapshot: int = 1) -> CacheState:
     world = tables()["world"]
     return CacheState(
