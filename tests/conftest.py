@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # An app of some screens makes 100,000 objects and leaves all of them as garbage: a collection amid its test
-# walks through what is in use (5 and 13% of the CPU time of two pairs of files in tests/tui, at 10,000 objects).
+# walks through what is in use (5 and 13% of the CPU time of two pairs of files, at 10,000 objects).
 gc.set_threshold(100_000, 10, 50)
 
 # How fast examples come says something about the machine, not about the rule. (Hypothesis' own profile
