@@ -35,7 +35,7 @@ EPILOG = """examples:
   ktui workload run agent-boot --set rv=0 --set rv=unset --compare  two policies in turn, and the difference
 
 Without --attach or --kubeconfig a server is started for the run, over an etcd of its own with a demo
-cluster. LoadFigures are the server's own: they equal the differences of its /metrics.
+cluster. Figures are the server's own: they equal the differences of its /metrics.
 exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection"""
 
 

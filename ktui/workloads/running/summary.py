@@ -78,7 +78,7 @@ def remarks(run: Run) -> list[str]:
     return found
 
 
-# LoadFigures that a comparison prints, with the title of each.
+# Figures that a comparison prints, with the title of each.
 COMPARED = (
     ("requests", "requests"),
     ("requests_per_second", "requests/s"),
