@@ -16,6 +16,7 @@ import ktui.tui
 from ktui.config.places import shipped_themes
 from ktui.tui.looks.themes import load_themes
 from ktui.tui.preferences import Preferences
+from tests.source import parsed
 
 from .colours import DEUTERANOPIA, PROTANOPIA, TRITANOPIA, USUAL, Matrix, contrast, difference
 from .still import NORMAL, demo_events, still_app
@@ -101,7 +102,7 @@ def literals(path: Path) -> Iterator[str]:
     else:
         strings = [
             node.value
-            for node in ast.walk(ast.parse(text))
+            for node in ast.walk(parsed(path))
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
         yield from (found for one in strings for found in HEX.findall(one))

@@ -15,6 +15,7 @@ from ktui.contract.events import Prefix, RequestStarted
 from ktui.tui.looks.symbols import ASCII_OF, Symbols, choose, in_ascii
 from ktui.tui.navigation.modes import MODES
 from ktui.tui.preferences import Preferences
+from tests.source import parsed
 
 from .still import NORMAL, SMALL, demo_events, shown, still_app
 
@@ -58,7 +59,7 @@ def test_every_glyph_of_the_source_has_a_stand_in() -> None:
     here = Path(ktui.tui.__file__).parent
     missing: dict[str, set[str]] = {}
     for path in here.rglob("*.py"):
-        for text in _strings(ast.parse(path.read_text())):
+        for text in _strings(parsed(path)):
             for char in text:
                 if "?" in in_ascii(char) and char != "?":
                     missing.setdefault(char, set()).add(path.name)

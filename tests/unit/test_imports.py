@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ktui
+from tests.source import parsed
 
 PACKAGE = Path(ktui.__file__).parent
 
@@ -43,12 +44,7 @@ def circle_in(root: Path) -> list[str]:
     """A circle of module names, empty when there is none."""
     known = modules_of(root)
     graph = {
-        name: {
-            other
-            for node in imports_of(ast.parse(path.read_text(encoding="utf-8")))
-            for other in imported(node, known)
-            if other != name
-        }
+        name: {other for node in imports_of(parsed(path)) for other in imported(node, known) if other != name}
         for name, path in known.items()
     }
     try:
@@ -105,7 +101,7 @@ def test_an_import_inside_a_function_is_there_for_start_up_time_and_says_so() ->
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
-        for node in late_imports(ast.parse(text)):
+        for node in late_imports(parsed(path)):
             said = "\n".join(lines[max(0, node.lineno - 2) : node.end_lineno]).lower()
             if not any(reason in said for reason in ("start-up", "first frame")):
                 silent.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")

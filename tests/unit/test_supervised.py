@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 import ktui
+from tests.source import parsed
 
 # Tasks whose starter waits for them, or that report their end in their own way.
 OWN = {
@@ -37,7 +38,7 @@ def test_tasks_of_the_server_are_supervised() -> None:
 
 
 def _starts_tasks(path: Path) -> bool:
-    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
     return any(
         isinstance(call.func, ast.Attribute) and call.func.attr in ("create_task", "ensure_future")
         for call in calls

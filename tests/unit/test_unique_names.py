@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+from tests.source import parsed
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -13,7 +15,7 @@ def public_classes() -> dict[str, list[str]]:
     """Name → the modules that define a class of that name."""
     found = defaultdict(list)
     for path in sorted((ROOT / "ktui").rglob("*.py")):
-        for node in ast.parse(path.read_bytes()).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(str(path.relative_to(ROOT)))
     return found

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from ktui.tui.keys.bindings import DIALOGS, SCOPES
+from tests.source import parsed
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,7 +107,7 @@ def decoded(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
 
 def shown_strings(path: Path) -> Iterator[tuple[int, str]]:
     """The strings of a module that hold a space, without docstrings; of f-strings their fixed parts."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     docs = {
         id(node.body[0].value)
         for node in ast.walk(tree)

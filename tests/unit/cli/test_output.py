@@ -14,6 +14,7 @@ from rich.text import Text
 import ktui
 from ktui.cli.output import ask, emit, emit_json, progress, replace_line, tell, warn
 from ktui.cli.printing import Printer
+from tests.source import parsed
 
 EVIL = "a\x1b]52;c;aGk=\x07\x1b[31mb\x9b2J\u202ec\x7f\x08"
 SAFE = "a\\x1b]52;c;aGk=\\x07\\x1b[31mb\\x9b2J\\u202ec\\x7f\\x08"
@@ -74,7 +75,7 @@ def test_there_is_no_other_door() -> None:
     """`print` is forbidden by ruff; the streams themselves are here."""
     found = set()
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Attribute) and ast.unparse(node) in _WRITING:
                 found.add(path.relative_to(PACKAGE).as_posix())
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "Console":

@@ -25,6 +25,7 @@ from textual.widgets import Static
 import ktui.tui
 from ktui.tui import compat
 from ktui.tui.compat import KeptStylesheet, WholeScreen
+from tests.source import parsed
 from tests.tui.everything import load_screens, subclasses
 from tests.tui.quiet import until_quiet
 
@@ -77,7 +78,7 @@ def test_no_class_of_ours_takes_a_private_name_of_textuals() -> None:
 
 def test_no_other_module_uses_private_names() -> None:
     for path in HOUSE.rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        nodes = ast.walk(parsed(path))
         reached = [ast.unparse(node) for node in nodes if _reaches(node)]
         assert not reached or path == Path(compat.__file__), f"{path.name}: {reached}"
 
