@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from ktui.contract.events import (
@@ -125,6 +126,14 @@ class Account:
                 await self._settled.wait()
                 if self._finished_count > before:
                     limit.reschedule(min(end, loop.time() + patience))
+
+    async def know_level(self, name: str, most: float) -> None:
+        """Wait for a priority level, which the server reports once a second; for at most `most` seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(most):
+                while name not in self.nominal_seats:
+                    self._settled.clear()
+                    await self._settled.wait()
 
     def _started(self, event: RequestStarted) -> None:
         tag = tag_of(event.user_agent, self._run)

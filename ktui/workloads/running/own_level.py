@@ -19,6 +19,7 @@ LEVELS, SCHEMAS = f"{FLOW}/prioritylevelconfigurations", f"{FLOW}/flowschemas"
 PRECEDENCE = 50  # before upstream's, but for the mandatory `exempt` and `probes`
 QUEUING = {"queues": 64, "handSize": 6, "queueLengthLimit": 50}  # API defaults
 TRIES, AGAIN_SECONDS = 100, 0.1
+REPORTED_SECONDS = 5.0  # a short run would end before the server has reported the level's seats
 
 
 def shares_knob(clients: str) -> Knob:
@@ -43,6 +44,7 @@ async def own_level(context: LoadContext, user: LoadUser) -> AsyncIterator[None]
         await _create(context, LEVELS, _level(name, shares))
         await _create(context, SCHEMAS, _schema(name, user))
         await _in_force(context, name)
+        await context.account.know_level(name, REPORTED_SECONDS)
         yield
     finally:
         for collection in (SCHEMAS, LEVELS):
