@@ -315,7 +315,8 @@ def test_renewals_wait_for_seats_only_in_the_level_of_the_storm(
 
 
 def test_flow_control_holds_agents_in_a_level_of_their_own(server: ServerConnection, in_loop: InLoop) -> None:
-    run, _ = in_loop(measured(server, "agent-boot", "agents=30", "again=0", "shares=1"))
+    # Consistent reads hold their seats while etcd is asked for its revision: all agents wait at once.
+    run, _ = in_loop(measured(server, "agent-boot", "agents=30", "again=0", "shares=1", "rv=unset"))
     total = summary_of(run)["variants"][0]["total"]
     ((level, held),) = total["levels"].items()
     # A cache that is not ready rejects, too: its LIST is sent again.
