@@ -71,6 +71,7 @@ class InformerReflector:
     counts: LossCounts = field(default_factory=LossCounts)
     version: str = ""
     newest: int = 0
+    comes_back_with: str = ""  # the version of its next watch, whatever it has seen
     cut: asyncio.Event = field(default_factory=asyncio.Event)
     reading: asyncio.Event = field(default_factory=asyncio.Event)  # cleared: it does not read its watch
     backoff: ReflectorBackoff = field(default_factory=ReflectorBackoff)
@@ -122,6 +123,8 @@ class InformerReflector:
     async def _watch(self) -> None:
         """Until the server or a cut ends it."""
         self.cut.clear()
+        # Not before: an event that was being read when its watch was cut would set another version.
+        self.version, self.comes_back_with = self.comes_back_with or self.version, ""
         query, label = f"resourceVersion={self.version}", "WATCH"
         if self._must_list or not self.version:  # with WatchList: else it has been listed
             self.version, self._expired, self._must_list, self._has_watched = "", False, False, False

@@ -100,7 +100,7 @@ async def lose(context: LoadContext, reflectors: Sequence[InformerReflector], lo
         return
     for reflector in reflectors:
         if version is not None:
-            reflector.version = str(version)
+            reflector.comes_back_with = str(version)
         reflector.cut.set()
 
 
