@@ -17,7 +17,7 @@ from ktui.workloads.running.users import LoadUser
 FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1"
 LEVELS, SCHEMAS = f"{FLOW}/prioritylevelconfigurations", f"{FLOW}/flowschemas"
 PRECEDENCE = 50  # before upstream's, but for the mandatory `exempt` and `probes`
-QUEUING = {"queues": 64, "handSize": 6, "queueLengthLimit": 50}  # API defaults
+QUEUING = {"queues": 64, "handSize": 6, "queueLengthLimit": 50}  # as upstream's `system`
 TRIES, AGAIN_SECONDS = 100, 0.1
 REPORTED_SECONDS = 5.0  # a short run would end before the server has reported the level's seats
 

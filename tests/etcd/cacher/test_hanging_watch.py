@@ -63,7 +63,7 @@ async def _read_until(client: EtcdClient, condition: Callable[[], bool]) -> None
     async with asyncio.timeout(60):
         while not condition():
             await client.range(b"/other")
-            await asyncio.sleep(0.005)  # as above
+            await asyncio.sleep(0.005)  # a cache changes without a signal
 
 
 async def test_its_reader_gets_an_error(gateway: Gateway, behind: EtcdClient, prefix: str) -> None:

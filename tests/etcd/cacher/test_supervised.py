@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -32,10 +33,10 @@ async def test_a_failing_dispatcher_begins_again_with_a_list(
 ) -> None:
     dispatch, failures = Dispatcher._dispatch, [ZeroDivisionError("a bug")]
 
-    async def fails_once(self: Dispatcher, event: object) -> None:
+    async def fails_once(self: Dispatcher, event: Any) -> None:
         if failures:
             raise failures.pop()
-        await dispatch(self, event)  # type: ignore[arg-type]
+        await dispatch(self, event)
 
     since = await supervised.put("c1")
     cacher = await supervised.warm()

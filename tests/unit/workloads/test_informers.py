@@ -1,4 +1,4 @@
-"""A reflector of the informers ends at its first cancellation, whatever it is doing."""
+"""A reflector of the informers: where it continues, and that it ends at its first cancellation."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
 
 
 @asynccontextmanager
-async def watches() -> AsyncIterator[tuple[str, asyncio.Queue[None]]]:
-    """A server whose WATCHes stay open, and what it puts an item into at each of them."""
-    opened: asyncio.Queue[None] = asyncio.Queue()
+async def watches() -> AsyncIterator[tuple[str, asyncio.Queue[bytes]]]:
+    """A server whose WATCHes stay open, and where it puts the head of each request for one."""
+    opened: asyncio.Queue[bytes] = asyncio.Queue()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError):  # connected, and cancelled before its request
-            await reader.readuntil(b"\r\n\r\n")
+            head = await reader.readuntil(b"\r\n\r\n")
             writer.write(STREAM)
-            opened.put_nowait(None)
+            opened.put_nowait(head)
             await reader.read()
         writer.close()
 
@@ -40,14 +40,25 @@ async def watches() -> AsyncIterator[tuple[str, asyncio.Queue[None]]]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", opened
 
 
-@pytest.mark.parametrize("turns", range(8))
-async def test_a_cancellation_while_a_cut_watch_closes_is_not_lost(turns: int) -> None:
+@asynccontextmanager
+async def reflecting(version: str) -> AsyncIterator[tuple[InformerReflector, asyncio.Queue[bytes]]]:
+    """A reflector of pods that continues at `version`, and the requests that its server gets."""
     async with watches() as (url, opened):
         connection = ServerConnection(url)
         fleet, cluster = Fleet(connection), Cluster(ApiClient(connection), (), ())
         context = LoadContext("informers", "r", "", Knobs(WORKLOAD.knobs), cluster, fleet, Account("r"))
         reflector = InformerReflector(context, context.client("informer/v1"), COLLECTIONS["pods"])
-        reflector.version = "1"
+        reflector.version = version
+        try:
+            yield reflector, opened
+        finally:
+            await fleet.close()
+            await cluster.client.close()
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_cancellation_while_a_cut_watch_closes_is_not_lost(turns: int) -> None:
+    async with reflecting("1") as (reflector, opened):
         task = asyncio.create_task(reflector.run())
         await opened.get()
         reflector.cut.set()
@@ -55,6 +66,17 @@ async def test_a_cancellation_while_a_cut_watch_closes_is_not_lost(turns: int) -
             await asyncio.sleep(0)
         task.cancel()
         done, _ = await asyncio.wait({task}, timeout=5)
-        await fleet.close()
-        await cluster.client.close()
         assert done and task.cancelled()
+
+
+async def test_it_comes_back_with_the_version_it_is_given_whatever_it_reads_meanwhile() -> None:
+    async with reflecting("7") as (reflector, opened):
+        task = asyncio.create_task(reflector.run())
+        first = await opened.get()
+        reflector.comes_back_with = "1"
+        reflector.cut.set()
+        reflector.version = "8"  # of an event that was being read
+        second = await opened.get()
+        task.cancel()
+        await asyncio.wait({task})
+    assert b"resourceVersion=7&" in first and b"resourceVersion=1&" in second
