@@ -197,9 +197,9 @@ class Application:
         watch = verb == "WATCH"
         patience = (REQUEST_SECONDS if watch else time_allowed(request, behaviour.minor)) / 4.0
         name = name_asked(verb, request.query) if watch else ""
-        # As in Go, whose server notices nothing before the body has been read.
-        gone = request.disconnection if request.method in ("GET", "HEAD") else None
-        wanted = FlowRequest(flow, who, asked, seats, patience, behaviour, name, request.path, gone)
+        wanted = FlowRequest(
+            flow, who, asked, seats, patience, behaviour, name, request.path, request.disconnection
+        )
         record.ticket = ticket = await control.enter(wanted)
         if controlled:
             waited = f", queued {ticket.waited * 1000.0:.1f} ms for its seats" if ticket.waited else ""

@@ -48,12 +48,13 @@ class FlowRequest:
 
 
 class FlowTicket(Protocol):
-    """The seats of one request, from its dispatch on. `waited` in seconds.
+    """The seats of one request, from its dispatch on. `waited` in seconds, once it has ended `executed`, too.
 
     `final_seats` are held for `additional_latency` seconds after it, for the work of its watchers.
     """
 
     waited: float
+    executed: float
 
     @property
     def seats(self) -> int: ...
@@ -86,12 +87,12 @@ class FlowControl(Protocol):
 class FreeTicket:
     """Of a request that is not limited."""
 
-    __slots__ = ("additional_latency", "final_seats", "seats", "waited")
+    __slots__ = ("additional_latency", "executed", "final_seats", "seats", "waited")
 
     def __init__(self, seats: int) -> None:
         self.seats = seats
         self.final_seats = 0
-        self.additional_latency = self.waited = 0.0
+        self.additional_latency = self.waited = self.executed = 0.0
 
     def initialized(self) -> None:
         """There is nothing to give back."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.flow_control import FlowRequest, FlowTicket, Rejected
-from ktui.flowcontrol.fair_queues import TIME_OUT, Later, SeatRequest
+from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later, SeatRequest
 from ktui.flowcontrol.levels import Level, Levels, StoredSpec
 from ktui.flowcontrol.max_in_flight import READS, MaxInFlight
 from ktui.flowcontrol.metrics import FlowMetrics
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
 
 WATCHERS_COUNT_SINCE = 24
+CANCELLED_UNTIL = 28  # of a client that has gone; since then that is a time-out, too
 MOST_MUTATING_SEATS = 10
 WATCHES_PER_SEAT = 10
 EVENT_SECONDS = 0.005  # of one seat, for the event of a write
@@ -37,7 +38,7 @@ EVENT_SECONDS = 0.005  # of one seat, for the event of a write
 class SeatTicket:
     """The seats of a request that executes."""
 
-    __slots__ = ("_controller", "_held", "_level", "_request", "_watch", "waited")
+    __slots__ = ("_controller", "_held", "_level", "_request", "_watch", "executed", "waited")
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class SeatTicket:
         self._watch = watch
         self._held = True
         self.waited = waited
+        self.executed = 0.0
 
     @property
     def seats(self) -> int:
@@ -69,7 +71,7 @@ class SeatTicket:
     def initialized(self) -> None:
         if self._held:
             self._held = False
-            self._controller.finish(self._level, self._request)
+            self.executed = self._controller.finish(self._level, self._request)
 
     def leave(self) -> None:
         self.initialized()
@@ -124,6 +126,9 @@ class PriorityAndFairness:
             }
             schemas = {n: own_schemas[n] for n in MANDATORY} | dict(self._stored[1])
         self.levels.configure(levels)
+        known = self.levels.by_name.values()
+        waiting = sum(level.queues.capacity for level in known if level.spec.queuing is not None)
+        self.counted.reads_and_writes.limit(self._clock(), waiting, sum(level.nominal for level in known))
         described = {name: level.described() for name, level in self.levels.by_name.items()}
         self.classifier = Classifier(
             FlowSchema(name, described[spec.level], spec, uid)
@@ -151,11 +156,16 @@ class PriorityAndFairness:
         if not reason and wanted.queue is not None:
             self.counted.queued(level, schema, len(wanted.queue.waiting))
         if not reason and not wanted.started:
-            reason = await self._wait(level, wanted, request)
+            self._note(asked, 1, executing=False)
+            try:
+                reason = await self._wait(level, wanted, request)
+            finally:
+                self._note(asked, -1, executing=False)
         waited = (wanted.started or self._clock()) - wanted.arrived
         self.counted.decided(level, schema, wanted, waited, reason)
         if reason:
             raise self._rejected(level, request, reason)
+        self._note(asked, 1, executing=True)
         if watch is not None:
             self.watches[watch] += 1
         return SeatTicket(self, level, wanted, waited, watch)
@@ -164,15 +174,23 @@ class PriorityAndFairness:
         if not flow_controlled(behaviour):
             return ()
         self.use(behaviour.minor)
-        return self.counted.metrics(behaviour.minor)
+        return self.counted.metrics(behaviour.minor, self._clock())
 
     # For its tickets
 
-    def finish(self, level: Level, request: SeatRequest) -> None:
+    def finish(self, level: Level, request: SeatRequest) -> float:
+        """The seconds for which it was executed."""
         level.queues.finish(request)
-        self.counted.executed(level, request, self._clock() - request.started)
+        self._note(request.asked, -1, executing=True)
+        seconds = self._clock() - request.started
+        self.counted.executed(level, request, seconds)
         if level.quiescing:
             self.levels.drop_idle()
+        return seconds
+
+    def _note(self, asked: RequestAttributes, number: int, *, executing: bool) -> None:
+        mutating = asked.verb not in READS
+        self.counted.reads_and_writes.change(self._clock(), number, mutating=mutating, executing=executing)
 
     def _rejected(self, level: Level, request: FlowRequest, reason: str) -> Rejected:
         seconds = level.retry_after.rejected(int(self._clock()))
@@ -183,8 +201,10 @@ class PriorityAndFairness:
         dispatched = wanted.dispatched = asyncio.get_running_loop().create_future()
         gone = None if request.gone is None else request.gone()
         waits: list[asyncio.Future[Any]] = [dispatched] if gone is None else [dispatched, gone]
+        left = False
         try:
             await asyncio.wait(waits, timeout=request.patience, return_when=asyncio.FIRST_COMPLETED)
+            left = gone is not None and gone.done()
         except asyncio.CancelledError:
             if not level.queues.give_up(wanted):
                 level.queues.finish(wanted)
@@ -192,7 +212,9 @@ class PriorityAndFairness:
         finally:
             if gone is not None:
                 gone.cancel()
-        return TIME_OUT if level.queues.give_up(wanted) else ""
+        if not level.queues.give_up(wanted):
+            return ""
+        return CANCELLED if left and request.behaviour.minor <= CANCELLED_UNTIL else TIME_OUT
 
     def _wanted(self, request: FlowRequest, level: Level) -> SeatRequest:
         """The request with its work estimate: a write's event is work for each of its watchers."""

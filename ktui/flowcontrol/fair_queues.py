@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ktui.flowcontrol.demand import DemandIntegrator
 from ktui.flowcontrol.shuffle_sharding import hand_of
+from ktui.flowcontrol.utilization import REQUESTS, SEATS_DEMANDED, SEATS_IN_USE, StateTimes, TimedRatio
 
 if TYPE_CHECKING:
     from ktui.kube.flow_rules import QueuingSpec
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from ktui.kube.users import Requester
 
 EXPECTED_SECONDS = 0.003
-QUEUE_FULL, CONCURRENCY_LIMIT, TIME_OUT = "queue-full", "concurrency-limit", "time-out"
+QUEUE_FULL, CONCURRENCY_LIMIT = "queue-full", "concurrency-limit"
+TIME_OUT, CANCELLED = "time-out", "cancelled"
 
 Later = Callable[[float, Callable[[], None]], object]
 
@@ -108,6 +110,8 @@ class FairQueues:
         self.queues: list[FairQueue] = []
         self.unqueued: dict[SeatRequest, None] = {}  # that execute without a queue
         self.demand = DemandIntegrator(clock())
+        # By waiting and executing requests, seats in use, seats demanded.
+        self.times = StateTimes(REQUESTS, REQUESTS, SEATS_IN_USE, SEATS_DEMANDED)
         self.waiting = self.executing = self.seats_in_use = self.seats_waiting = 0
         self.dispatched = self.rejected = self.cancelled = 0
         self.crowded: Counter[str] = Counter()  # times that the next request was too wide, by its schema
@@ -122,10 +126,21 @@ class FairQueues:
     def idle(self) -> bool:
         return not self.waiting and not self.executing
 
-    def configure(self, queuing: QueuingSpec | None, limit: int) -> None:
-        """Requests of queues that are no longer wanted are still served."""
+    @property
+    def capacity(self) -> int:
+        """The most requests that can wait; 1 without queues, for ratios."""
+        queuing = self.queuing
+        return 1 if queuing is None else max(1, queuing.queue_length_limit) * queuing.queues
+
+    def configure(self, queuing: QueuingSpec | None, limit: int, usual: int = 1) -> None:
+        """Requests of queues that are no longer wanted are still served.
+
+        `usual`: seats that a level without seats is measured by.
+        """
         self._sync()
         self.queuing, self.limit = queuing, limit
+        seats = limit or usual
+        self.times.limit(self.capacity, seats, seats, seats)
         wanted = queuing.queues if queuing is not None else 0
         self.queues.extend(FairQueue(index) for index in range(len(self.queues), wanted))
         self._drop_unwanted()
@@ -196,6 +211,11 @@ class FairQueues:
         else:
             self._release(request)
 
+    def ratios(self) -> list[TimedRatio]:
+        """Until now: of requests that wait and that execute, of seats in use and demanded."""
+        self._sync()
+        return self.times.ratios()
+
     def requests(self) -> Iterator[tuple[int, int, SeatRequest]]:
         """Number of the queue and place in it, -1 for those that execute or have no queue."""
         for queue in self.queues:
@@ -219,9 +239,11 @@ class FairQueues:
     def _sync(self) -> float:
         """Advance R to now: the work done since then, divided among the busy queues."""
         now = self._clock()
+        passed = now - self._synced
+        demanded = self.seats_in_use + self.seats_waiting
+        self.times.passed((self.waiting, self.executing, self.seats_in_use, demanded), passed)
         if self._busy:
-            seats = min(self.seats_in_use + self.seats_waiting, self.limit)
-            self._r += seats / self._busy * (now - self._synced)
+            self._r += min(demanded, self.limit) / self._busy * passed
         self._synced = now
         return now
 

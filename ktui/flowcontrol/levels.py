@@ -115,7 +115,7 @@ class Levels:
         for level, seats in zip(limited, self._divided(limited, left, total), strict=True):
             level.current = seats
         for level in self.by_name.values():
-            level.queues.configure(level.spec.queuing, level.current)
+            level.queues.configure(level.spec.queuing, level.current, max(1, round(self._total / 10)))
 
     def _divided(self, limited: list[Level], left: int, total: int) -> Iterable[int]:
         lower, least = sum(level.lower for level in limited), sum(level.least for level in limited)

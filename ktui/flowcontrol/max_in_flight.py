@@ -14,13 +14,13 @@ READS = frozenset(("get", "list", "watch"))
 class InFlightTicket:
     """A place among the requests in flight."""
 
-    __slots__ = ("_limits", "_mutating", "additional_latency", "final_seats", "seats", "waited")
+    __slots__ = ("_limits", "_mutating", "additional_latency", "executed", "final_seats", "seats", "waited")
 
     def __init__(self, limits: MaxInFlight, *, mutating: bool) -> None:
         self._limits: MaxInFlight | None = limits
         self._mutating = mutating
         self.seats = self.final_seats = 0
-        self.additional_latency = self.waited = 0.0
+        self.additional_latency = self.waited = self.executed = 0.0
 
     def initialized(self) -> None:
         """A WATCH is not counted at all."""

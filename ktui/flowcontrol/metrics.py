@@ -7,6 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.metrics.exposition import CallbackMetric, Counter, Histogram, Labels, Metric
+from ktui.flowcontrol.utilization import (
+    READS_AND_WRITES,
+    REQUESTS,
+    SEATS_DEMANDED,
+    SEATS_IN_USE,
+    StateTimes,
+    TimedRatio,
+    TimingHistogram,
+)
 
 if TYPE_CHECKING:
     from ktui.flowcontrol.fair_queues import SeatRequest
@@ -15,9 +24,13 @@ if TYPE_CHECKING:
 
 SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)
-SEATS = (1, 2, 4, 8, 16, 32, 64, 100)
+OLD_SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+SEATS = (1, 2, 4, 8, 10, 16, 32, 64, 100)
+OLD_SEATS, NEW_SEATS = (1, 2, 4, 10), (1, 2, 4, 8, 16, 32, 64, 100)
 WATCHERS = (0, 1, 10, 100, 1000, 10000)
-LIMITS_SINCE, SEATS_SINCE, CONCURRENCY_UNTIL = 26, 28, 29
+UTILIZATION_SINCE, LIMITS_SINCE, SEATS_SINCE = 25, 26, 28
+CONCURRENCY_UNTIL = 29
+SECONDS_SINCE, NEW_SEATS_SINCE = 28, 34
 
 
 class SchemaLabels:
@@ -33,11 +46,42 @@ class SchemaLabels:
         self.watching: Labels = (*self.bare, ("type", "watch"))
 
 
+_PHASES_AND_KINDS = [(phase, kind) for phase in ("waiting", "executing") for kind in ("mutating", "readOnly")]
+
+
+class ReadsAndWrites:
+    """How many of each wait and execute, over time. A limit is that of all levels together."""
+
+    def __init__(self) -> None:
+        self._times = StateTimes(*[READS_AND_WRITES] * 4)
+        self._numbers = [0, 0, 0, 0]
+        self._since: float | None = None
+
+    def change(self, now: float, number: int, *, mutating: bool, executing: bool) -> None:
+        self._sync(now)
+        self._numbers[2 * executing + (not mutating)] += number
+
+    def limit(self, now: float, waiting: int, executing: int) -> None:
+        self._sync(now)
+        self._times.limit(*[max(1, waiting)] * 2, *[max(1, executing)] * 2)
+
+    def read(self, now: float) -> Iterator[tuple[Labels, TimedRatio]]:
+        self._sync(now)
+        for (phase, kind), ratio in zip(_PHASES_AND_KINDS, self._times.ratios(), strict=True):
+            yield (("phase", phase), ("request_kind", kind)), ratio
+
+    def _sync(self, now: float) -> None:
+        if self._since is not None:
+            self._times.passed(tuple(self._numbers), now - self._since)
+        self._since = now
+
+
 class FlowMetrics:
     """Counters and histograms of requests as they pass; gauges are read from the levels at each scrape."""
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
+        self.reads_and_writes = ReadsAndWrites()
         self._labels: dict[tuple[str, str], SchemaLabels] = {}
         self.rejected = Counter(_name("rejected_requests_total"), "Requests rejected, by reason.")
         self.dispatched = Counter(_name("dispatched_requests_total"), "Requests that got their seats.")
@@ -82,10 +126,12 @@ class FlowMetrics:
             found = self._labels[(level, schema)] = SchemaLabels(level, schema)
         return found
 
-    def metrics(self, minor: int) -> Iterator[Metric]:
+    def metrics(self, minor: int, now: float) -> Iterator[Metric]:
         """Those of kube-apiserver 1.`minor`."""
-        yield from (self.rejected, self.dispatched, self.waits, self.executions, self.lengths)
-        yield from (self.seats, self.watchers)
+        seconds = SECONDS if minor >= SECONDS_SINCE else OLD_SECONDS
+        yield from (self.rejected, self.dispatched, self.lengths, self.watchers)
+        yield from (self.waits.coarser(seconds), self.executions.coarser(seconds))
+        yield self.seats.coarser(NEW_SEATS if minor >= NEW_SEATS_SINCE else OLD_SEATS)
         yield CallbackMetric(
             _name("request_dispatch_no_accommodation_total"),
             "Times that the next request was too wide.",
@@ -100,8 +146,37 @@ class FlowMetrics:
         if minor <= CONCURRENCY_UNTIL:
             yield self._by_level("request_concurrency_limit", "Nominal seats.", lambda lv: lv.nominal)
             yield self._by_schema("request_concurrency_in_use", "Seats in use.", executing=True, seats=True)
+        if minor >= UTILIZATION_SINCE:
+            yield from self._over_time(now)
         if minor >= LIMITS_SINCE:
             yield from self._of_borrowing()
+
+    def _over_time(self, now: float) -> Iterator[Metric]:
+        yield TimingHistogram(
+            _name("priority_level_seat_utilization"),
+            "For how many nanoseconds which part of a level's seats was in use.",
+            SEATS_IN_USE,
+            lambda: self._ratios(2, ("phase", "executing")),
+        )
+        yield TimingHistogram(
+            _name("priority_level_request_utilization"),
+            "For how many nanoseconds how many requests waited or executed, as a part of the limit.",
+            REQUESTS,
+            lambda: [
+                *self._ratios(0, ("phase", "waiting")),
+                *self._ratios(1, ("phase", "executing")),
+            ],
+        )
+        yield TimingHistogram(
+            _name("read_vs_write_current_requests"),
+            "For how many nanoseconds how many reads and writes waited or executed, as a part of the limit.",
+            READS_AND_WRITES,
+            lambda: self.reads_and_writes.read(now),
+        )
+
+    def _ratios(self, number: int, *labels: tuple[str, str]) -> Iterator[tuple[Labels, TimedRatio]]:
+        for level in self._levels.by_name.values():
+            yield (*labels, ("priority_level", level.name)), level.queues.ratios()[number]
 
     def _crowded(self) -> Iterator[tuple[Labels, float]]:
         for level in self._levels.by_name.values():
@@ -110,6 +185,12 @@ class FlowMetrics:
 
     def _of_borrowing(self) -> Iterator[Metric]:
         by = self._by_level
+        yield TimingHistogram(
+            _name("demand_seats"),
+            "For how many nanoseconds a level could have used which part of its seats.",
+            SEATS_DEMANDED,
+            lambda: self._ratios(3),
+        )
         yield by("nominal_limit_seats", "Seats by a level's shares.", lambda level: level.nominal)
         yield by("lower_limit_seats", "Seats that a level never lends.", lambda level: level.lower)
         yield by("upper_limit_seats", "The most seats, with borrowed ones.", lambda level: level.upper)

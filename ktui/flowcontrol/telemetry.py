@@ -23,7 +23,7 @@ from ktui.contract.events.live import (
     RunningRequest,
 )
 from ktui.contract.flow_config import flow_config
-from ktui.flowcontrol.fair_queues import CONCURRENCY_LIMIT, QUEUE_FULL, TIME_OUT
+from ktui.flowcontrol.fair_queues import CANCELLED, CONCURRENCY_LIMIT, QUEUE_FULL, TIME_OUT
 from ktui.kube.flow_defaults import default_levels, default_schemas
 from ktui.kube.seats import flow_controlled
 
@@ -101,7 +101,8 @@ class FlowReporter:
         reasons = dict.fromkeys((QUEUE_FULL, CONCURRENCY_LIMIT, TIME_OUT), 0)
         for _, labels, value in counted.rejected.samples():
             if own in labels:
-                reasons[dict(labels)["reason"]] += int(value)
+                reason = dict(labels)["reason"]
+                reasons[TIME_OUT if reason == CANCELLED else reason] += int(value)
         buckets: dict[str, int] = {}
         waits = {"_count": 0.0, "_sum": 0.0}
         for suffix, labels, value in counted.waits.samples():

@@ -45,7 +45,7 @@ def http_line(record: ChainRecord, minor: int, now: float, took: float) -> bytes
     if minor >= AUDIT_ID_SINCE:
         fields.append(f"audit-ID={quote(record.audit_id)}")
     fields.append(f"srcIP={quote(request.peer)}")
-    fields += _flow_control(record, minor, took)
+    fields += _flow_control(record, minor)
     fields.append(f"resp={record.response.status}")
     moment = datetime.fromtimestamp(now).strftime("%m%d %H:%M:%S.%f")
     return f'I{moment} {os.getpid():7d} httplog.go:134] "HTTP" {" ".join(fields)}\n'.encode()
@@ -59,7 +59,7 @@ def _verb(record: ChainRecord) -> str:
     return "DELETE" if record.verb == "DELETECOLLECTION" else record.verb
 
 
-def _flow_control(record: ChainRecord, minor: int, took: float) -> list[str]:
+def _flow_control(record: ChainRecord, minor: int) -> list[str]:
     """The level and flow schema; of a request that was dispatched, its seats and its time, too."""
     flow = record.flow
     if flow is None or minor < LEVEL_SINCE:
@@ -74,7 +74,5 @@ def _flow_control(record: ChainRecord, minor: int, took: float) -> list[str]:
     if record.verb == "WATCH":
         fields.append(f'apf_init_latency="{format_duration(initial_ms / 1000.0)}"')
     if ticket is not None:
-        before = sum(stage.ms for stage in record.stages) / 1000.0
-        executing = initial_ms / 1000.0 if record.verb == "WATCH" else max(0.0, took - before)
-        fields.append(f'apf_execution_time="{format_duration(executing)}"')
+        fields.append(f'apf_execution_time="{format_duration(ticket.executed)}"')
     return fields

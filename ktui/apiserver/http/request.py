@@ -6,12 +6,14 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from ktui.apiserver.http.asgi import Receive, Scope
+from ktui.apiserver.http.asgi import Message, Receive, Scope
 from ktui.kube.query import pairs
 from ktui.kube.users import Requester
 
 # kube-apiserver: MaxRequestBodyBytes.
 MAX_BODY_BYTES = 3 * 1024 * 1024
+# Of a body that is read while its request waits: many may wait.
+MOST_READ_AHEAD = 16 * 1024
 # strconv.ParseBool
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
@@ -35,8 +37,11 @@ class Request:
     """
 
     __slots__ = (
+        "_ahead",
+        "_complete",
         "_parameters",
         "_receive",
+        "_receiving",
         "_sent",
         "badly_escaped",
         "certified",
@@ -59,6 +64,9 @@ class Request:
         self.certified: Requester | None = scope.get("user")
         self.peer = _address(scope.get("client"))
         self._receive = receive
+        self._ahead: list[Message] = []
+        self._complete = False  # no more of the body will be received
+        self._receiving: asyncio.Future[Message] | None = None
         self._parameters: dict[str, list[str]] | None = None
 
     def all_values(self, name: str) -> list[str]:
@@ -127,7 +135,7 @@ class Request:
         pieces: list[bytes] = []
         size = 0
         while True:
-            message = await self._receive()
+            message = await self._next()
             if message["type"] == "http.disconnect":
                 raise BodyIncomplete
             piece: bytes = message.get("body", b"")
@@ -139,12 +147,37 @@ class Request:
                 return b"".join(pieces)
 
     def disconnection(self) -> asyncio.Task[None]:
-        """A task that ends once the client has disconnected (or when it is cancelled)."""
+        """A task that ends once the client has disconnected (or when it is cancelled).
+
+        It reads the body ahead, which `body` still gives. During a body of more than MOST_READ_AHEAD bytes
+        nothing is noticed.
+        """
         return asyncio.ensure_future(self._until_disconnected())
 
     async def _until_disconnected(self) -> None:
+        size = 0
+        while not self._complete:
+            message = await self._received()
+            self._ahead.append(message)
+            if message["type"] == "http.disconnect":
+                return
+            size += len(message.get("body", b""))
+            if size > MOST_READ_AHEAD:
+                await asyncio.get_running_loop().create_future()
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+    async def _next(self) -> Message:
+        return self._ahead.pop(0) if self._ahead else await self._received()
+
+    async def _received(self) -> Message:
+        """A part of the body is not lost if the one that waits for it is cancelled."""
+        if self._receiving is None:
+            self._receiving = asyncio.ensure_future(self._receive())
+        message = await asyncio.shield(self._receiving)
+        self._receiving = None
+        self._complete = not message.get("more_body", False)
+        return message
 
 
 def _address(client: Sequence[object] | None) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Labels = tuple[tuple[str, str], ...]
 Sample = tuple[str, Labels, float]
+Values = dict[Labels, tuple[list[int], list[float]]]
+"""Of a histogram: observations by bucket, the last without a bound, and their sum in a list of one."""
 
 
 def labels(**pairs: str) -> Labels:
@@ -71,12 +73,22 @@ class Histogram:
         self.name = name
         self.help = help_text
         self._bounds = tuple(bounds)
-        self._values: dict[Labels, tuple[list[int], list[float]]] = {}
+        self._values: Values = {}
 
     def renamed(self, name: str) -> Histogram:
         """The same observations under another version's name."""
         other = Histogram(name, self.help, self._bounds)
         other._values = self._values
+        return other
+
+    def coarser(self, bounds: Sequence[float]) -> Histogram:
+        """The same observations by fewer of its bounds, as another version has them."""
+        other = Histogram(self.name, self.help, bounds)
+        for key, (counts, total) in self._values.items():
+            fewer = [0] * (len(bounds) + 1)
+            for bound, count in zip((*self._bounds, float("inf")), counts, strict=True):
+                fewer[bisect_left(other._bounds, bound)] += count
+            other._values[key] = (fewer, total)
         return other
 
     def observe(self, value: float, labels: Labels = ()) -> None:
@@ -85,7 +97,10 @@ class Histogram:
         total[0] += value
 
     def samples(self) -> Iterator[Sample]:
-        for key, (counts, total) in [*self._values.items()]:
+        yield from self.samples_of(self._values)
+
+    def samples_of(self, values: Values) -> Iterator[Sample]:
+        for key, (counts, total) in [*values.items()]:
             seen = 0
             for bound, count in zip((*self._bounds, float("inf")), counts, strict=True):
                 seen += count

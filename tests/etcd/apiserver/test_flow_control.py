@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from statistics import median
@@ -221,24 +222,62 @@ async def test_a_queued_request_leaves_its_queue_with_its_client(api: Api) -> No
     holder = SeatRequest(jane, USERS["jane"], asked, 1)
     assert not queues.start(holder) and holder.started
     address = urlsplit(api.server.url)
-    request = "GET {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer jane\r\n\r\n"
+    request = "{} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer jane\r\nContent-Length: {}\r\n\r\n{}"
     writers = []
-    for path in ("/api/v1/configmaps", "/api/v1/configmaps?watch=1"):
+    made = '{"metadata":{"name":"late"}}'
+    for line, body in (
+        ("GET /api/v1/configmaps", ""),
+        ("GET /api/v1/configmaps?watch=1", ""),
+        ("POST /api/v1/namespaces/a/configmaps", made),
+        ("DELETE /api/v1/namespaces/a/configmaps/late", ""),
+    ):
         _, writer = await asyncio.open_connection(address.hostname, address.port)
-        writer.write(request.format(path).encode())
+        writer.write(request.format(line, len(body), body).encode())
         writers.append(writer)
     async with asyncio.timeout(10):
-        while queues.waiting < 2:
+        while queues.waiting < 4:
             await api.get(f"{DUMPS}/dump_queues")  # each try is an answer of the server
-        writers.pop().close()
-        while queues.waiting == 2:
-            await api.get(f"{DUMPS}/dump_queues")
-        writers.pop().close()
-        while queues.waiting:
-            await api.get(f"{DUMPS}/dump_queues")
-    assert queues.cancelled == 2
+        for left in (3, 2, 1, 0):
+            writers.pop().close()
+            while queues.waiting > left:
+                await api.get(f"{DUMPS}/dump_queues")
+    assert queues.cancelled == 4
     queues.finish(holder)
     assert queues.idle
+
+
+async def test_a_queued_write_has_its_body_once_it_is_served(api: Api) -> None:
+    queue = {"type": "Queue", "queuing": {"queues": 1, "handSize": 1, "queueLengthLimit": 50}}
+    await configured(
+        api,
+        ("prioritylevelconfigurations", level("one", queue, shares=1)),
+        ("flowschemas", schema("janes", "one", "jane")),
+    )
+    api.flow.controller.use(36)
+    queues = api.flow.controller.levels.by_name["one"].queues
+    asked = RequestAttributes("list", "", "v1", "configmaps")
+    holder = SeatRequest(api.flow.controller.classify(USERS["jane"], asked, 36), USERS["jane"], asked, 1)
+    queues.start(holder)
+    large = {"metadata": {"name": "large"}, "data": {"k": "x" * 200_000}}
+    path = "/api/v1/namespaces/a/configmaps"
+    async with asyncio.TaskGroup() as group, asyncio.timeout(30):
+        sent = [
+            group.create_task(api.http.post(path, json=obj, headers=bearer("jane")))
+            for obj in ({"metadata": {"name": "small"}, "data": {"k": "v"}}, large)
+        ]
+        while queues.waiting < 2:
+            await api.get(f"{DUMPS}/dump_queues")
+        queues.finish(holder)
+    assert [task.result().status_code for task in sent] == [201, 201]
+    assert sent[1].result().json()["data"] == large["data"]
+    metrics = (await api.get("/metrics")).text
+    for name in ("priority_level_seat_utilization", "priority_level_request_utilization"):
+        count = re.search(rf'{name}_count{{phase="executing",priority_level="one"}} (\d+)', metrics)
+        assert count and int(count[1]) > 0
+    waited = re.search(
+        r'read_vs_write_current_requests_sum{phase="waiting",request_kind="mutating"} ([\d.]+)', metrics
+    )
+    assert waited and float(waited[1]) > 0
 
 
 async def test_a_watch_gives_its_seats_back_once_it_is_live(api: Api) -> None:

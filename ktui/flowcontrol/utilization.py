@@ -1,0 +1,88 @@
+"""Timing histograms: for how long a number was which part of its limit.
+
+Upstream: component-base/metrics/prometheusextension/timing_histogram.go and util/flowcontrol/metrics. An
+observation is made at the end of each nanosecond, so counts are nanoseconds and sums are weighted by them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+
+from ktui.apiserver.metrics.exposition import Histogram, Labels, Sample, Values
+
+NANOSECONDS = 1e9
+SEATS_IN_USE = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
+REQUESTS = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1)
+SEATS_DEMANDED = (0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6)
+READS_AND_WRITES = (0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
+
+State = tuple[int, ...]
+
+
+class TimedRatio:
+    """How many nanoseconds a ratio has spent in each bucket of `bounds`."""
+
+    __slots__ = ("_bounds", "counts", "total")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = [0.0]
+
+    def observe(self, ratio: float, seconds: float) -> None:
+        nanoseconds = round(seconds * NANOSECONDS)
+        self.counts[bisect_left(self._bounds, ratio)] += nanoseconds
+        self.total[0] += ratio * nanoseconds
+
+
+class StateTimes:
+    """The seconds that each state, some numbers, has lasted.
+
+    They become ratios when limits change, or when these are read.
+    """
+
+    __slots__ = ("_limits", "_ratios", "_seconds")
+
+    def __init__(self, *bounds: tuple[float, ...]) -> None:
+        self._ratios = [TimedRatio(each) for each in bounds]
+        self._limits: tuple[float, ...] = (1.0,) * len(bounds)
+        self._seconds: dict[State, float] = {}
+
+    def passed(self, state: State, seconds: float) -> None:
+        """Called at each change: no more than an addition."""
+        self._seconds[state] = self._seconds.get(state, 0.0) + seconds
+
+    def limit(self, *limits: float) -> None:
+        """Ratios are to these limits from now on."""
+        self._settle()
+        self._limits = limits
+
+    def ratios(self) -> list[TimedRatio]:
+        """Of each number of the states, up to the last change."""
+        self._settle()
+        return self._ratios
+
+    def _settle(self) -> None:
+        for state, seconds in self._seconds.items():
+            for ratio, number, limit in zip(self._ratios, state, self._limits, strict=True):
+                ratio.observe(number / limit, seconds)
+        self._seconds.clear()
+
+
+class TimingHistogram(Histogram):
+    """A histogram whose values are read at each scrape."""
+
+    def __init__(
+        self,
+        name: str,
+        help_text: str,
+        bounds: tuple[float, ...],
+        read: Callable[[], Iterable[tuple[Labels, TimedRatio]]],
+    ) -> None:
+        super().__init__(name, help_text, bounds)
+        self._read = read
+
+    def samples(self) -> Iterator[Sample]:
+        values: Values = {labels: (ratio.counts, ratio.total) for labels, ratio in self._read()}
+        yield from self.samples_of(values)

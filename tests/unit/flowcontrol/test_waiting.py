@@ -1,0 +1,36 @@
+"""Why a request leaves its queue."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ktui.apiserver.flow_control import FlowRequest, Rejected
+from ktui.flowcontrol.controller import PriorityAndFairness
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.users import AUTHENTICATED, Requester
+from ktui.kube.versions import behaviour_of
+
+pytestmark = pytest.mark.anyio
+WHO, ASKED = Requester("jane", (AUTHENTICATED,)), RequestAttributes("list", "", "v1", "pods")
+
+
+def asked_of(control: PriorityAndFairness, minor: int, patience: float, *, gone: bool) -> FlowRequest:
+    schema = control.classify(WHO, ASKED, minor)
+    leave = (lambda: asyncio.ensure_future(asyncio.sleep(0))) if gone else None
+    return FlowRequest(schema, WHO, ASKED, 1, patience, behaviour_of(f"1.{minor}"), gone=leave)
+
+
+@pytest.mark.parametrize(
+    ("minor", "gone", "reason"),
+    [(28, True, "cancelled"), (29, True, "time-out"), (28, False, "time-out"), (36, False, "time-out")],
+)
+async def test_a_client_that_has_gone_was_cancelled_until_1_28(minor: int, gone: bool, reason: str) -> None:
+    control = PriorityAndFairness(1, 0)
+    first = await control.enter(asked_of(control, minor, 1.0, gone=False))
+    with pytest.raises(Rejected) as rejected:
+        await control.enter(asked_of(control, minor, 30.0 if gone else 0.001, gone=gone))
+    assert rejected.value.reason == reason
+    first.leave()
+    assert first.executed > 0
