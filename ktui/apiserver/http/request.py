@@ -66,7 +66,7 @@ class Request:
         self._receive = receive
         self._ahead: list[Message] = []
         self._complete = False  # no more of the body will be received
-        self._receiving: asyncio.Future[Message] | None = None
+        self._receiving: asyncio.Task[Message] | None = None
         self._parameters: dict[str, list[str]] | None = None
 
     def all_values(self, name: str) -> list[str]:
@@ -173,11 +173,16 @@ class Request:
     async def _received(self) -> Message:
         """A part of the body is not lost if the one that waits for it is cancelled."""
         if self._receiving is None:
-            self._receiving = asyncio.ensure_future(self._receive())
+            self._receiving = asyncio.create_task(_awaited(self._receive))
         message = await asyncio.shield(self._receiving)
         self._receiving = None
         self._complete = not message.get("more_body", False)
         return message
+
+
+async def _awaited(receive: Receive) -> Message:
+    """As a coroutine: granian's own futures wake one waiter only."""
+    return await receive()
 
 
 def _address(client: Sequence[object] | None) -> str:
