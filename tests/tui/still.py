@@ -57,7 +57,7 @@ async def until_still(pilot: Any, seconds: float = HANGS) -> None:
         while True:
             await pilot.pause()
             now = app.screen._compositor.render_strips()
-            busy = any(table._going_on is not None for table in app.screen.query(VTable))
+            busy = any(table._next_step is not None for table in app.screen.query(VTable))
             if now == before and not busy:
                 return
             before = now

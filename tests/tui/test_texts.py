@@ -28,9 +28,9 @@ async def test_an_object_is_searched_and_copied_whole() -> None:
         await pilot.press("slash", *"REASON_id", "enter")
         await until_shown(pilot, "line 1 of 2 that match")
         await pilot.press("n")
-        assert screen.view.found == "line 2 of 2 that match"
+        assert screen.view.search_status == "line 2 of 2 that match"
         await pilot.press("N", "c")
-        assert screen.view.found == "line 1 of 2 that match" and app.clipboard == screen.text
+        assert screen.view.search_status == "line 1 of 2 that match" and app.clipboard == screen.text
         await pilot.press("slash", *"nowhere")
         await until_shown(pilot, "not found")
         await pilot.press("escape", "escape")
@@ -45,7 +45,7 @@ async def test_a_value_is_searched_and_copied_as_yaml() -> None:
         await until(pilot, lambda: isinstance(app.focused, LineView))
         await pilot.press("slash", *"podIP", "enter")
         view = screen.query_one("#object", LineView)
-        await until(pilot, lambda: view.has_focus and view.found.startswith("line 1 of"))
+        await until(pilot, lambda: view.has_focus and view.search_status.startswith("line 1 of"))
         await pilot.press("c")
         assert app.clipboard.startswith("kind: Pod\napiVersion: v1\n")
         await pilot.press("c", "c")

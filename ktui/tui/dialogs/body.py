@@ -100,7 +100,7 @@ class BodyScreen(TextScreen):
 
     def _tell(self, state: str) -> None:
         self._state = f"{long_bytes(self._shown)} of {self._form}, {state}" if self._shown else state
-        self._say(self.view.found)
+        self._say(self.view.search_status)
 
     def _say(self, found: str) -> None:
         hints = key_hints(

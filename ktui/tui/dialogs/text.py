@@ -94,7 +94,7 @@ class TextScreen(Dialog[None]):
 
     @on(LineView.Searched)
     def _searched(self) -> None:
-        self._say(self.view.found)
+        self._say(self.view.search_status)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.text)

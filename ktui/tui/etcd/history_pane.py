@@ -16,8 +16,8 @@ from ktui.tui.etcd.columns import revision_columns
 from ktui.tui.etcd.history import Difference, KeyRevisions, difference
 from ktui.tui.screen_bases.server_pane import ServerPane
 from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line
-from ktui.tui.widgets.rest import SETTLE, Rest
 
 REVISIONS = 200
 
@@ -41,7 +41,7 @@ class PastPane(ServerPane):
         super().__init__(id="past-box", classes="box")
         self.past: KeyRevisions | None = None
         self._wanted = 0  # the revision that the user was led to
-        self._rest = Rest(self, SETTLE)
+        self._debounce = Debounce(self, SETTLE)
 
     def compose(self) -> ComposeResult:
         yield VTable[StoredKey](
@@ -141,7 +141,7 @@ class PastPane(ServerPane):
 
     @on(VTable.Highlighted)
     def _highlighted(self) -> None:
-        self._rest.then(self.compare)
+        self._debounce.schedule(self.compare)
 
     @on(VTable.Selected)
     def _selected(self) -> None:

@@ -14,10 +14,10 @@ from ktui.core.format import integer
 from ktui.tui.etcd.columns import key_columns
 from ktui.tui.etcd.keys import KeyList
 from ktui.tui.screen_bases.server_pane import ServerPane
-from ktui.tui.table.paged_table import WantingTable
+from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line
-from ktui.tui.widgets.rest import SETTLE, Rest
 
 PAGE = 500
 ALL_AT_ONCE = 10_000  # keys in one response, for a file
@@ -42,10 +42,10 @@ class KeysPane(ServerPane):
         self.list = KeyList("")
         self.wanted = ""
         self._shortly = ""  # of the prefix, as the title says it
-        self._rest = Rest(self, SETTLE)
+        self._debounce = Debounce(self, SETTLE)
 
     def compose(self) -> ComposeResult:
-        yield WantingTable[StoredKey](
+        yield OnDemandTable[StoredKey](
             key_columns(lambda: self.list.prefix),
             key=lambda row: row.key,
             id="keys",
@@ -57,8 +57,8 @@ class KeysPane(ServerPane):
         self.table.read_all = self._read_all
 
     @property
-    def table(self) -> WantingTable[StoredKey]:
-        return self.query_one("#keys", WantingTable)
+    def table(self) -> OnDemandTable[StoredKey]:
+        return self.query_one("#keys", OnDemandTable)
 
     # Called from outside.
 
@@ -113,8 +113,8 @@ class KeysPane(ServerPane):
 
     # Reading.
 
-    @on(WantingTable.Wanted)
-    def _more_wanted(self, event: WantingTable.Wanted) -> None:
+    @on(OnDemandTable.Wanted)
+    def _more_wanted(self, event: OnDemandTable.Wanted) -> None:
         # A filter shows few rows of many: it must not make the whole prefix be read.
         if not self.table.filter and self.list.keys and self.list.wants_more(event.last, PAGE // 5):
             self._read(self.list)
@@ -132,8 +132,8 @@ class KeysPane(ServerPane):
         if keys is self.list:
             self.show()
 
-    @on(WantingTable.Sorted)
-    def _sort(self, event: WantingTable.Sorted) -> None:
+    @on(OnDemandTable.Sorted)
+    def _sort(self, event: OnDemandTable.Sorted) -> None:
         """Not all keys are here: the server reads them all, and sends the first ones in that order."""
         self.list = KeyList(self.list.prefix, f"{'-' if event.descending else ''}{event.column}")
         self.table.move_to(0)
@@ -157,7 +157,7 @@ class KeysPane(ServerPane):
         if key == self.wanted or (self.wanted and not event.by_user):
             return  # it is being read already, or the cursor is on its way to it
         self.wanted = ""
-        self._rest.then(lambda: self.post_message(self.Rested(key)))
+        self._debounce.schedule(lambda: self.post_message(self.Rested(key)))
 
     @on(VTable.Selected)
     def _selected(self) -> None:

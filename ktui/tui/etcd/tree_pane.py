@@ -14,8 +14,8 @@ from ktui.tui.etcd.places import ROOT, prefixes_down_to
 from ktui.tui.etcd.tree import PrefixTree, TreeRow
 from ktui.tui.screen_bases.server_pane import ServerPane
 from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line
-from ktui.tui.widgets.rest import SETTLE, Rest
 
 
 class TreePane(ServerPane):
@@ -39,7 +39,7 @@ class TreePane(ServerPane):
         self.branches = PrefixTree(ROOT)
         self.led = False
         self._goal = ""  # the prefix that the cursor is led to while its branches are read
-        self._rest = Rest(self, SETTLE)
+        self._debounce = Debounce(self, SETTLE)
         self._refused_at: float | None = None  # when the root could not be read
 
     def compose(self) -> ComposeResult:
@@ -104,7 +104,7 @@ class TreePane(ServerPane):
             self.led, self._goal = False, ""
             self.post_message(self.Moved())
         if not self.led:
-            self._rest.then(lambda: self._rested(prefix))
+            self._debounce.schedule(lambda: self._rested(prefix))
 
     def _rested(self, prefix: str) -> None:
         if not self.led:

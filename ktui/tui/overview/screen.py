@@ -25,7 +25,7 @@ from ktui.tui.requests.columns import SHORT, log_title
 from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.areas import Below, Beside
+from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle
 
 # Where a click leads: on the title of a table, anywhere on a panel.
@@ -58,9 +58,9 @@ class OverviewScreen(ModeScreen):
 
     def compose_body(self) -> ComposeResult:
         yield self._most_expensive
-        with Beside(id="overview"):
+        with HorizontalArea(id="overview"):
             yield self._holdings
-            with Below(id="right"):
+            with VerticalArea(id="right"):
                 yield VTable(
                     SHORT,
                     key=lambda row: row.id,

@@ -22,7 +22,7 @@ from ktui.tui.overview import stored_panels as panels
 from ktui.tui.overview.prefix_table import PrefixTable
 from ktui.tui.overview.stored_reads import StoredReads
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.areas import Below
+from ktui.tui.widgets.areas import VerticalArea
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
@@ -38,7 +38,7 @@ NOT_READ = "not read yet: x reads every value once, in small pieces"
 NOT_WATCHED = "not watched yet: x opens one watch"
 
 
-class StoredPane(Below):
+class StoredPane(VerticalArea):
     """Tables over what etcd holds, and the row under the cursor in full."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from ktui.core.table.columns import Column
 from ktui.tui.keys.hints import key_of
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.filtering import FilteringScreen
-from ktui.tui.table.paged_table import WantingTable
+from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ExportingScreen(FilteringScreen):
         row = ("the row's values", table.row_text)
         if isinstance(table.row, RequestRow):
             return (*self._request_copies(table.row), row)
-        return (("", table.telling_text), row)
+        return (("", table.main_text), row)
 
     def _request_copies(self, row: RequestRow) -> Copies:
         from ktui.core.lab.form import ListForm  # start-up time
@@ -93,7 +93,7 @@ class ExportingScreen(FilteringScreen):
     async def _export(self, table: VTable[Any], path: Path, form: Form) -> None:
         """Rows that have not been read are read first: a file has all of them, or is not written."""
         try:
-            read_all = table.read_all if isinstance(table, WantingTable) else None
+            read_all = table.read_all if isinstance(table, OnDemandTable) else None
             rows = list(table.rows if read_all is None else await read_all())
         except ClientError as error:
             self.notify(

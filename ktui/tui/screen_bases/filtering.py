@@ -122,7 +122,7 @@ class FilteringScreen(WholeScreen):
 
         def entered(text: str) -> str:
             view.search(text)
-            self.notify(view.found, markup=False, timeout=2)
+            self.notify(view.search_status, markup=False, timeout=2)
             return ""
 
         self._searched = view
@@ -194,7 +194,7 @@ class FilteringScreen(WholeScreen):
         if not isinstance(frame, Widget) or not table.display:
             return
         framed = bool(frame.styles.border_bottom[0])
-        table.say_below(text.runs() if text.notable and not framed else ())
+        table.show_footer(text.runs() if text.needs_line and not framed else ())
         marks = text.content()
         if marks or table in self._framed:  # an empty frame may be written by its owner
             self._framed.add(table)

@@ -1,6 +1,6 @@
-"""The one table for everything live: virtual, painted line by line.
+"""The table of all screens: virtual and painted line by line.
 
-Only visible lines are ever built, so 100,000 rows cost what 30 do. Rows are any
-objects; a row that changes is replaced by a new object, whose identity is the key
-of what has been painted of it, of its place in the order, and of whether it passes the filter.
+Only visible lines are built, so 100,000 rows cost what 30 do. A row is any object, replaced by a
+new one when it changes: its identity is the key under which painted lines, sort keys and filter
+results are cached.
 """

@@ -1,4 +1,4 @@
-"""Sorted and filtered rows, arranged in steps so that a key is never delayed."""
+"""Sorted and filtered rows, arranged in steps so that no key waits for them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ktui.tui.table.painting import SortBy
 
 Row = TypeVar("Row")
 
-STEP = 0.004  # seconds of arranging between two looks at what else there is to do
-REST = 0.012  # seconds left to others between steps without a waiting user
-BREATH = 0.004  # and between those with one
+STEP = 0.004  # seconds of arranging before other work has its turn
+REST = 0.012  # seconds for other work between two steps while no user waits
+BREATH = 0.004  # the same while a user waits
 
 
 class ArrangedView(GridView[Row]):
-    """A GridView over an Arranger."""
+    """A GridView whose rows an Arranger filters and sorts."""
 
     def __init__(self, columns: Sequence[Column[Row]], **named: Any) -> None:
         super().__init__(columns, **named)
         self.filter: Filter[Row] = Filter("")
         self._arranger: Arranger[Row] = Arranger()
-        self._going_on: Timer | None = None
-        self._view: tuple[Any, ...] = ()  # what was last on the screen: top, cursor, rows
+        self._next_step: Timer | None = None
+        self._view: tuple[Any, ...] = ()  # what was painted last: top, cursor, text if empty, rows
 
     def _mark(self) -> None:
-        """What is said of the table may have changed."""
+        """Called when the text in the table's frame may have changed."""
 
-    # What others ask.
+    # Properties.
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -59,52 +59,52 @@ class ArrangedView(GridView[Row]):
 
     @property
     def doing(self) -> str:
-        """What keeps the user waiting: `sifting 40%`, `sorting`; nothing that is soon done."""
+        """`filtering 40%` or `sorting` while a long arrangement runs, else ""."""
         if not self._arranger.lasts:
             return ""
-        share = int(self._arranger.progress * 10) * 10  # in few steps: each is painted
+        share = int(self._arranger.progress * 10) * 10  # in steps of 10%: each is painted
         return f"filtering {share}%" if self.filter and share < 100 else "sorting"
 
     @property
     def absent(self) -> str:
-        """`12 without ms: last`: rows that a sort can only put at the end."""
+        """`12 without ms: last`: rows without a value to sort by; "" if all have one."""
         absent = self._arranger.absent
         return f"{integer(absent)} without {self.sort_by[0][0]}: last" if absent else ""
 
     @property
     def hidden(self) -> int | None:
-        """Rows that the filter hides; None when that is not known here."""
+        """Number of rows that the filter hides; None if unknown."""
         return len(self._arranger.all) - len(self._rows)
 
-    # Called from outside.
+    # Setting rows, columns, filter and sort.
 
     def set_columns(self, columns: Sequence[Column[Row]]) -> None:
-        """Other columns; a sort by one that is gone ends."""
+        """Replace the columns; a sort by a removed column ends."""
         self.columns = tuple(columns)
         self._refit()
         self._sort_by(tuple(part for part in self.sort_by if part[0] in {c.id for c in columns}))
 
     def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
-        """Filter by `text`; raises FilterError and keeps the old filter when it makes no sense.
+        """Filter by `text`. Raises FilterError for invalid text and keeps the old filter.
 
-        Terms among `carried` are idle where they name no column of this table. While the user is
-        `typing`, half a term does not empty the table.
+        Terms of `carried` that name no column of this table have no effect here. With `typing`, an
+        unfinished term does not empty the table.
         """
         self.filter = parse_filter(text, fields_of(self.columns), carried, typing=typing)
         self._arranger.set_filter(self.filter)
         if self._arranger.little:
-            self._go_on()
+            self._arrange_rows()
             return
-        # What was typed is painted first. So are further letters: they begin all this again.
-        self._stop_going_on()
+        # Paint the typed letter first; a further letter starts this again.
+        self._cancel_next_step()
         self._mark()
-        self.call_after_refresh(self._go_on)
+        self.call_after_refresh(self._arrange_rows)
 
     def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
-        """Sort by a column, as the first key or (`rank` 1) the second.
+        """Sort by a column, as the first key or, with `rank` 1, as the second.
 
-        As the first key it makes the column sorted by before the second one; without
-        `descending`, a column that has the rank already turns round.
+        A new first key makes the previous first key the second. Without `descending`, a column that
+        has the rank already reverses its direction.
         """
         column = next(column for column in self.columns if column.id == column_id)
         if descending is None:
@@ -119,14 +119,14 @@ class ArrangedView(GridView[Row]):
 
     def _sort_by(self, keys_: SortBy) -> None:
         if keys_ != self.sort_by:
-            self._turn_to_top(bool(keys_))
+            self._sort_follows(bool(keys_))
             self.sort_by = keys_
             by_id = {column.id: column for column in self.columns}
-            self._arranger.set_keys([SortKey(by_id[each].value_of, turned) for each, turned in keys_])
-        self._go_on()
+            self._arranger.set_keys([SortKey(by_id[each].value_of, reverse) for each, reverse in keys_])
+        self._arrange_rows()
 
-    def _turn_to_top(self, is_sorted: bool) -> None:
-        """A log that is sorted shows its top, whatever comes there; unsorted, it follows again."""
+    def _sort_follows(self, is_sorted: bool) -> None:
+        """Stop following in a log that becomes sorted, and show its top; follow again when unsorted."""
         if self._follows and bool(self.sort_by) is not is_sorted:
             self.following = not is_sorted
             if is_sorted:
@@ -134,8 +134,8 @@ class ArrangedView(GridView[Row]):
 
     # Arranging.
 
-    def _go_on(self, by_user: bool = True) -> None:
-        """Arrange for as long as a frame may wait; what is left is done between other things."""
+    def _arrange_rows(self, by_user: bool = True) -> None:
+        """Arrange rows for up to STEP seconds and schedule the rest."""
         done = self._arranger.work(STEP)
         if self._arranger.filter.aside is not None:
             self.filter = self._arranger.filter
@@ -146,22 +146,22 @@ class ArrangedView(GridView[Row]):
             self.refresh()
         self._mark()
         if done or by_user:
-            self._stop_going_on()
-        if not done and self._going_on is None:
+            self._cancel_next_step()
+        if not done and self._next_step is None:
             rest = BREATH if by_user else REST
-            self._going_on = self.set_timer(rest, lambda: self._resume(by_user))
+            self._next_step = self.set_timer(rest, lambda: self._resume(by_user))
 
-    def _stop_going_on(self) -> None:
-        if self._going_on is not None:
-            self._going_on.stop()
-            self._going_on = None
+    def _cancel_next_step(self) -> None:
+        if self._next_step is not None:
+            self._next_step.stop()
+            self._next_step = None
 
     def _resume(self, by_user: bool) -> None:
-        self._going_on = None
-        self._go_on(by_user)
+        self._next_step = None
+        self._arrange_rows(by_user)
 
     def _same_in_view(self) -> bool:
-        """Whether nothing that is on the screen has changed: then nothing need be painted."""
+        """Return True if nothing visible has changed, so that nothing need be painted."""
         top = self.scroll_offset.y
         empty = "" if self._rows else self._why_empty()
         view = (top, self._cursor, empty, *self._rows[top : top + self.size.height])
@@ -171,12 +171,12 @@ class ArrangedView(GridView[Row]):
         return all(new is old for new, old in zip(view[3:], before[3:], strict=True))
 
     def action_sort_turn(self) -> None:
-        """Turn the direction of the sort round."""
+        """Reverse the sort."""
         if self.sort_by:
             column_id, descending = self.sort_by[0]
             self.sort(column_id, not descending)
 
     def _header_clicked(self, x: int, event: events.Click) -> None:
-        """A click sorts by the column, again turns it round; with shift or ctrl it is the second key."""
+        """Sort by the clicked column or reverse it; with shift or ctrl as the second key."""
         if (column := self.painter.column_at(x)) is not None:
             self.sort(column.id, rank=int((event.shift or event.ctrl) and bool(self.sort_by)))

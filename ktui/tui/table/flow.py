@@ -1,4 +1,4 @@
-"""Whether a table follows new rows, or stands still while the user reads."""
+"""Whether a table follows new rows or keeps still while the user reads."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Row = TypeVar("Row")
 
 
 class Mood(Enum):
-    """How a table takes new rows."""
+    """How a table shows new rows."""
 
-    LIVE = "live"  # they show as they come
-    FOLLOWING = "following"  # … and the cursor goes with the last one
-    LEFT = "left"  # they show below, out of view
-    HELD = "held"  # they wait
+    LIVE = "live"  # as they arrive
+    FOLLOWING = "following"  # as they arrive, with the cursor on the last row
+    LEFT = "left"  # below, out of view: the user has moved up
+    HELD = "held"  # after the user resumes the table
 
 
 class Waiting(Struct, Generic[Row]):
-    """The rows that a held table does not show yet, and how many of them are new."""
+    """The rows that a held table does not show yet, and the number of new ones among them."""
 
     key: Callable[[Row], Hashable]
     held: Sequence[Row]
@@ -34,7 +34,7 @@ class Waiting(Struct, Generic[Row]):
 
 
 def newer(rows: Sequence[Row], known: Sequence[Row], key: Callable[[Row], Hashable]) -> int:
-    """Rows that came after `known`: where rows are appended that takes as long as there are new ones."""
+    """Count the rows that are not in `known`; for appended rows in time proportional to their number."""
     if known and rows:
         count = _appended(rows, key(known[-1]), key)
         if count is not None:
@@ -44,7 +44,7 @@ def newer(rows: Sequence[Row], known: Sequence[Row], key: Callable[[Row], Hashab
 
 
 def _appended(rows: Sequence[Row], last: Hashable, key: Callable[[Row], Hashable]) -> int | None:
-    """Rows after the one with the key `last`; None when it is not near the end."""
+    """Count the rows after the one with the key `last`; None if it is not near the end."""
     for count in range(min(len(rows), 50_000)):
         if key(rows[len(rows) - 1 - count]) == last:
             return count

@@ -1,4 +1,4 @@
-"""Rows in columns below a header: what fits, what is painted, what a column is, what is copied."""
+"""Rows in columns below a header: painting, choice of columns, and the text that is copied."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class GridView(CursorView[Row]):
     ) -> None:
         super().__init__(key=key, follow=follow, **names)
         self.columns = tuple(columns)
-        self.chosen: tuple[str, ...] = ()  # ids of the columns to show, in order; (): as they come
+        self.chosen: tuple[str, ...] = ()  # ids of the columns to show, in order; (): all, in their order
         self.sort_by: SortBy = ()
         self.painter: Painter[Row] = Painter(self)
-        self._said: Runs = ()
+        self._footer: Runs = ()
 
-    def say_below(self, text: Runs) -> None:
-        """Say something in a line below the rows; nothing: there is no such line."""
-        if list(text) != list(self._said):
-            self._said = text
+    def show_footer(self, text: Runs) -> None:
+        """Show a line below the rows; without text there is no such line."""
+        if list(text) != list(self._footer):
+            self._footer = text
             self._foot = int(bool(text))
             self._resize()
             self.refresh()
@@ -65,19 +65,19 @@ class GridView(CursorView[Row]):
     # Columns.
 
     def choose_columns(self, ids: Sequence[str]) -> None:
-        """Show the columns with these ids, in this order; with none: all, as they come."""
+        """Show the columns with these ids, in this order; with no ids all columns."""
         self.chosen = tuple(ids)
         self._refit()
 
     @property
     def shown_columns(self) -> tuple[Column[Row], ...]:
-        """The columns to be shown where there is room."""
+        """The columns to show where there is room."""
         known = {column.id: column for column in self.columns}
         chosen = [replace(known[each], hidden=False) for each in self.chosen if each in known]
         return tuple(chosen) or self.columns
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """What a column is, where the mouse rests on its head."""
+        """Show a column's description while the mouse is on its title."""
         at = event.get_content_offset(self)
         column = self.painter.column_at(at.x) if at is not None and at.y < HEADER else None
         tooltip = Content(column.tooltip) if column is not None else None
@@ -99,7 +99,7 @@ class GridView(CursorView[Row]):
         self.refresh()
 
     def refresh_lines_shown(self) -> None:
-        """Forget what has been painted (a row's cells depend on more than the row)."""
+        """Drop all painted lines, as something besides the rows has changed."""
         self.painter.strips.clear()
         self.refresh()
 
@@ -107,8 +107,8 @@ class GridView(CursorView[Row]):
         width = self.scrollable_content_region.width
         if y < HEADER:
             return self.painter.header(self.sort_by, width)
-        if self._said and y == self.scrollable_content_region.height - 1:
-            return self.painter.foot(self._said, width)
+        if self._footer and y == self.scrollable_content_region.height - 1:
+            return self.painter.foot(self._footer, width)
         index = y - HEADER + self.scroll_offset.y
         if index < len(self._rows):
             return self.painter.row(self._rows[index], self._cursor_class(index), width)
@@ -122,7 +122,7 @@ class GridView(CursorView[Row]):
         return "vtable--cursor" if self.has_focus else "vtable--cursor-blurred"
 
     def _why_empty(self) -> str:
-        """Said where there is no row."""
+        """Return the text shown where there is no row."""
         return ""
 
     # What is copied.
@@ -133,13 +133,13 @@ class GridView(CursorView[Row]):
 
     @property
     def row_text(self) -> str:
-        """The raw values of the row under the cursor in the columns that show, with tabs between them."""
+        """The values under the cursor in the visible columns, separated by tabs."""
         values = [] if self.row is None else [each.column.value_of(self.row) for each in self.painter.fitted]
         return "\t".join("" if value is None else str(value) for value in values)
 
     @property
-    def telling_text(self) -> str:
-        """The cell that names the row: what a column says is to be copied, or the main text."""
+    def main_text(self) -> str:
+        """What the copy key takes from the row: the text of a column with `copied`, else the main cell."""
         if self.row is None:
             return ""
         for column in self.columns:

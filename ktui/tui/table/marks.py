@@ -1,4 +1,4 @@
-"""The marks in a table's frame: its filter, hidden rows, and whether it follows."""
+"""The text in a table's frame: its filter, hidden rows, and whether it follows."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _IDLE = "strike $ink-faint"
 
 
 class Marks(Struct, frozen=True):
-    """Everything that the frame says."""
+    """All parts of that text."""
 
     terms: tuple[Term, ...] = ()
     idle: frozenset[str] = frozenset()
-    foreign: tuple[str, ...] = ()  # columns that idle terms name and this table does not have
-    hidden: int | None = None  # rows; None: there is no filter, or others know
+    foreign: tuple[str, ...] = ()  # columns of idle terms, which this table does not have
+    hidden: int | None = None  # rows; None without a filter, or if unknown
     shown: int = 0
     mood: Mood = Mood.LIVE
     new: int = 0
-    doing: str = ""  # rows are still being arranged
-    folded: int = 0  # states of the rows that a newer one replaced before they could be arranged
-    absent: str = ""  # rows that have no value to be sorted by
+    doing: str = ""  # progress while rows are being arranged
+    folded: int = 0  # states of rows that were replaced before they could be arranged
+    absent: str = ""  # how many rows have no value to sort by
 
     @property
-    def notable(self) -> bool:
-        """Whether it is worth a line where there is no frame: following is what a log does anyway."""
+    def needs_line(self) -> bool:
+        """True for text that a table without a frame shows in a line below its rows."""
         return bool(self.terms) or self.mood in (Mood.HELD, Mood.LEFT) or bool(self.doing or self.absent)
 
     def while_paused(self) -> Marks:
-        """Nothing follows while the dashboard holds everything: its header says that."""
+        """Return the marks without "following", which is not true while the dashboard is paused."""
         return structs.replace(self, mood=Mood.LIVE) if self.mood is Mood.FOLLOWING else self
 
     def runs(self) -> Runs:
@@ -44,7 +44,7 @@ class Marks(Struct, frozen=True):
         return Content.assemble(*((safe(text), style) for text, style in self.runs()))
 
     def _filter(self) -> Runs:
-        """`/route:E ms>10  12 shown, 2,988 hidden`; terms that wait for another table are struck out."""
+        """`/route:E ms>10  12 shown, 2,988 hidden`; terms that have no effect here are struck out."""
         if not self.terms:
             return []
         runs = [("/", "$accent")]

@@ -1,4 +1,4 @@
-"""What tables remember from screen to screen and from run to run: filters and chosen columns."""
+"""What tables keep from screen to screen and from run to run: filters and chosen columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILE = "columns.json"
 
 
 class CarriedFilter:
-    """The filter that goes along from screen to screen; `serial` moves when it becomes another one."""
+    """The filter that follows the user from screen to screen; `serial` counts its changes."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -31,7 +31,7 @@ class CarriedFilter:
 
 
 class ColumnChoices:
-    """Columns by table id: those chosen on a screen (on disk), else those of the config file."""
+    """Columns by table id: those chosen on a screen (saved in a file), else those of the config file."""
 
     def __init__(self, preferred: Mapping[str, Sequence[str]], path: Path | None = None) -> None:
         self.path = path or state_home() / _FILE
@@ -39,11 +39,11 @@ class ColumnChoices:
         self._chosen: dict[str, list[str]] | None = None
 
     def of(self, table_id: str) -> Sequence[str]:
-        """Ids in their order; () for the table's own columns."""
+        """Return column ids in their order; () for the table's default."""
         return self._read().get(table_id) or self.preferred(table_id)
 
     def preferred(self, table_id: str) -> Sequence[str]:
-        """Those of the config file; () where it names none."""
+        """Return the config file's columns; () if it names none."""
         return self._preferred.get(table_id, ())
 
     def _read(self) -> dict[str, list[str]]:
@@ -51,12 +51,12 @@ class ColumnChoices:
             try:
                 saved = decode_json(read_bytes(self.path, 1 << 20), dict[str, list[str]])
                 self._chosen = {table: list(ids) for table, ids in current_columns(saved).items()}
-            except (OSError, DocumentError):  # none yet, or another program's
+            except (OSError, DocumentError):  # no file yet, or not one of ktui
                 self._chosen = {}
         return self._chosen
 
     def choose(self, table_id: str, ids: Sequence[str]) -> str:
-        """Keep a choice, or with no id go back to the config's; why it cannot be written, "" if it was."""
+        """Save a choice (no ids: drop it). Return why it cannot be written, "" if it was."""
         chosen = self._read()
         chosen.pop(table_id, None)
         if ids:
@@ -72,7 +72,7 @@ class ColumnChoices:
 
 
 class TableMemory:
-    """One an app."""
+    """The memory of all tables of an app."""
 
     def __init__(self, preferred_columns: Mapping[str, Sequence[str]]) -> None:
         self.filter = CarriedFilter()

@@ -1,4 +1,4 @@
-"""A table with more rows than have been read: it requests those that it is about to show."""
+"""Tables with more rows than have been read: they request the rows that come into view."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ktui.tui.table.vtable import VTable
 Row = TypeVar("Row")
 
 
-class WantingTable(VTable[Row]):
-    """Rows come from elsewhere, page by page: it says which it shows or is about to.
+class OnDemandTable(VTable[Row]):
+    """A table whose owner reads rows on demand.
 
-    `sorted_by_owner`: some rows are not here, so that only their owner can sort them all.
-    `read_all` reads all rows that it stands for, for a file. Raises ClientError.
+    With `sorted_by_owner` the owner sorts, as some rows are not here.
+    `read_all` reads all rows, for an export. Raises ClientError.
     """
 
     read_all: Callable[[], Awaitable[Sequence[Any]]] | None = None
     sorted_by_owner = False
 
     class Wanted(Message):
-        """Rows `first` … `last` (inclusive) are in view or about to be."""
+        """Rows `first` to `last` (inclusive) are in view or on the next page."""
 
-        def __init__(self, table: WantingTable[Any], first: int, last: int) -> None:
+        def __init__(self, table: OnDemandTable[Any], first: int, last: int) -> None:
             super().__init__()
             self.table = table
             self.first = first
@@ -47,7 +47,7 @@ class WantingTable(VTable[Row]):
         self.want()
 
     def want(self) -> None:
-        """Say which rows are in view, a page ahead of them too."""
+        """Post which rows are in view or on the next page."""
         page = max(1, self.scrollable_content_region.height - HEADER)
         top = self.scroll_offset.y
         self.post_message(self.Wanted(self, top, top + 2 * page))
@@ -55,16 +55,16 @@ class WantingTable(VTable[Row]):
     # Sorting.
 
     class Sorted(Message):
-        """Another order is wanted: the owner of the rows has them sorted. `column` "": their own order."""
+        """The owner is to sort the rows by `column`; "" is their original order."""
 
-        def __init__(self, table: WantingTable[Any], column: str, descending: bool) -> None:
+        def __init__(self, table: OnDemandTable[Any], column: str, descending: bool) -> None:
             super().__init__()
             self.table = table
             self.column = column
             self.descending = descending
 
     def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
-        """Have all rows sorted by their owner, by one column; again: the other way round."""
+        """Sort by one column; without `descending`, again by the same column reverses the order."""
         if not self.sorted_by_owner:
             super().sort(column_id, descending, rank=rank)
             return
@@ -92,13 +92,13 @@ class WantingTable(VTable[Row]):
         self.refresh()
 
 
-class PagedTable(WantingTable[Row]):
-    """Only some pages are here: sorting and filtering are the other side's business."""
+class PagedTable(OnDemandTable[Row]):
+    """A table of which only some pages are here: its owner sorts and filters."""
 
     sorted_by_owner = True
 
     class Filtered(Message):
-        """Another filter text was set: the owner of the rows applies it."""
+        """The owner is to apply another filter text."""
 
         def __init__(self, table: PagedTable[Any], text: str) -> None:
             super().__init__()

@@ -21,11 +21,11 @@ from ktui.tui.widgets.lines import Runs
 Row = TypeVar("Row")
 SortBy = tuple[tuple[str, bool], ...]  # (column id, descending), first key first
 _RANKS = "¹²³"
-MOST_STRIPS = 256  # of a table: a few screens; the garbage collector looks at some twenty objects for each
+MOST_STRIPS = 256  # per table: a few screens; each has about 20 objects for the garbage collector
 
 
 class Painter(Generic[Row]):
-    """The lines of one table, for the columns that fit."""
+    """Paints the lines of one table, for the columns that fit."""
 
     def __init__(self, widget: Widget) -> None:
         self.fitted: tuple[Fitted[Row], ...] = ()
@@ -34,7 +34,7 @@ class Painter(Generic[Row]):
         self._ink = Ink(widget)
 
     def fit(self, columns: Sequence[Column[Row]], width: int) -> None:
-        # A blank between the last figures and the scrollbar, unless that costs a column.
+        # Leave a blank before the scrollbar, unless that would cost a column.
         airy, tight = fit(columns, width - GAP), fit(columns, width)
         self.fitted = airy if len(airy) == len(tight) else tight
         self.strips.clear()
@@ -44,7 +44,7 @@ class Painter(Generic[Row]):
         self.strips.clear()
 
     def column_at(self, x: int) -> Column[Row] | None:
-        """The column whose cells are at `x`."""
+        """Return the column painted at cell `x`; None right of the last."""
         left = 0
         for fitted in self.fitted:
             if left <= x < left + fitted.width + GAP:
@@ -58,13 +58,13 @@ class Painter(Generic[Row]):
         return Strip([Segment(" " * width, self._style("vtable--row"))], width)
 
     def empty(self, text: str, y: int, width: int) -> Strip:
-        """Line `y` of why there is no row, wrapped between words."""
+        """Return line `y` of the text of an empty table, wrapped between words."""
         texts = textwrap.wrap(safe(text), max(1, width))
         line = texts[y] if y < len(texts) else ""
         return Strip([Segment(set_cell_size(line, width), self._style("vtable--empty"))], width)
 
     def foot(self, phrase: Runs, width: int) -> Strip:
-        """What is said below the rows, at the right."""
+        """Return the line below the rows, aligned to the right."""
         base = self._style("vtable--header")
         parts = [(safe(text), base + self._ink(style)) for text, style in phrase]
         length = sum(cell_len(text) for text, _ in parts)
@@ -79,7 +79,7 @@ class Painter(Generic[Row]):
         for fitted in self.fitted:
             column = fitted.column
             mark = sort_mark(column.id, sort_by)
-            # A mark that would cost the title a letter stands in the gap, where there is one.
+            # The mark takes the gap's cell rather than a letter of the title.
             room = fitted.width + (GAP if fitted is not self.fitted[-1] else 0)
             title = _cut(column.title, room - cell_len(mark)) + mark
             wide = max(fitted.width, cell_len(title))
@@ -88,7 +88,7 @@ class Painter(Generic[Row]):
         return Strip(segments).adjust_cell_length(width, base).simplify()
 
     def row(self, row: Row, cursor: str, width: int) -> Strip:
-        """`cursor` is the component class of the cursor where it is on this row, else ""."""
+        """Return a row's line; `cursor` is the cursor's component class on its row, else ""."""
         key = (id(row), cursor, width)
         cached = self.strips.get(key)
         if cached is not None and cached[0] is row:
@@ -115,7 +115,7 @@ class Painter(Generic[Row]):
 
 
 def sort_mark(column_id: str, sort_by: SortBy) -> str:
-    """`▾` down, `▴` up; with a small rank where there are several keys."""
+    """Return `▾` (descending) or `▴`, with its rank among several keys; "" if not sorted by it."""
     for rank, (sorted_by, descending) in enumerate(sort_by):
         if sorted_by == column_id:
             return ("▾" if descending else "▴") + (_RANKS[rank] if len(sort_by) > 1 else "")
@@ -133,7 +133,7 @@ def _padded(text: str, width: int, align: str) -> str:
 
 
 def _cropped(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
-    """The runs cut to `width` cells, with an ellipsis in the last one."""
+    """Cut the runs to `width` cells, with an ellipsis at the end."""
     segments: list[Segment] = []
     left = width
     for text, style in parts:
@@ -148,7 +148,7 @@ def _cropped(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
 
 
 def _ends(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
-    """Both ends of the runs in `width` cells, an ellipsis between them."""
+    """Cut the runs to `width` cells by replacing their middle with an ellipsis."""
     left = (width - 1) // 2
     ends: list[Segment] = []
     for text, style in reversed(parts):
@@ -161,7 +161,7 @@ def _ends(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
 
 
 def _end(text: str, width: int) -> str:
-    """The last characters that fit into `width` cells."""
+    """Return the last characters that fit into `width` cells."""
     end = text[max(0, len(text) - width) :]
     while cell_len(end) > width:
         end = end[1:]

@@ -1,6 +1,6 @@
-"""The tables of all screens and their columns, by id: what `[columns]` of the config file may name.
+"""The ids of all tables and their columns: what `[columns]` of the config file may name.
 
-Data, so that a config file is checked without loading a screen; the tests hold it against the screens.
+This list lets a config file be checked without loading a screen; tests compare it with the screens.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 
 def check_columns(chosen: Mapping[str, Iterable[str]]) -> Iterator[InvalidEntry]:
-    """What is wrong with a choice of columns (table id → column ids): each table once."""
+    """Yield an error for each table of a choice of columns (table id → column ids) that is wrong."""
     for table, ids in chosen.items():
         known = COLUMNS.get(table)
         strange = [item for item in ids if known is not None and item not in known]

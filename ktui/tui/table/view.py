@@ -1,4 +1,4 @@
-"""A scrolling view of lines with a cursor: keys and mouse of a table."""
+"""A scrolling view of rows with a cursor: keys and mouse."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from textual.widget import Widget
 
 Row = TypeVar("Row")
 HEADER = 1  # lines
-_NEAR = 200  # rows from its old place in which a row is looked for first
+_NEAR = 200  # rows before and after its old place in which a row is looked for first
 
 
 class CursorView(ScrollView, Generic[Row]):
-    """The cursor stays on its row, and its row on its line, while others come and go.
+    """The cursor stays on its row, and the row on its line, while others come and go.
 
-    Until the user has moved it, it stays at its place instead; while `following`, at
+    Until the user moves it, the cursor stays at its index instead; while `following`, on
     the last row.
     """
 
@@ -31,7 +31,7 @@ class CursorView(ScrollView, Generic[Row]):
         self._rows: Sequence[Row] = ()
         self._cursor = 0
         self._moved = False  # by the user
-        self._placing = False  # it is we who scroll
+        self._placing = False  # the program scrolls, not the user
         self._foot = 0  # lines below the rows that are not rows
 
     @property
@@ -47,13 +47,13 @@ class CursorView(ScrollView, Generic[Row]):
     # For subclasses.
 
     def _announce(self, by_user: bool) -> None:
-        """The cursor may be on another row."""
+        """Called when the cursor may be on another row."""
 
     def action_select(self) -> None:
         """Open the row under the cursor."""
 
     def _header_clicked(self, x: int, event: events.Click) -> None:
-        """The user has clicked into the header."""
+        """Called for a click on the header."""
 
     # Rows and the cursor in them.
 
@@ -73,7 +73,7 @@ class CursorView(ScrollView, Generic[Row]):
         self._resize(self._cursor - place if anchored else 0)
 
     def _find(self, row: Row, near: int) -> int | None:
-        """Index of the row with the key of `row`: looked for near its old place first."""
+        """Return the index of the row with the key of `row`, searching near its old index first."""
         rows, key_of, key = self._rows, self._key, self._key(row)
         for index in range(max(0, near - _NEAR), min(len(rows), near + _NEAR)):
             if key_of(rows[index]) == key:
@@ -84,7 +84,7 @@ class CursorView(ScrollView, Generic[Row]):
             return None
 
     def move_to(self, index: int, *, by_user: bool = True) -> None:
-        """Put the cursor on a row shown and bring it into view."""
+        """Move the cursor to a row and bring it into view."""
         last = max(0, len(self._rows) - 1)
         self._moved = True
         self._cursor = max(0, min(index, last))
@@ -94,7 +94,7 @@ class CursorView(ScrollView, Generic[Row]):
         self.refresh()
 
     def _scroll_by(self, lines: int) -> None:
-        """Scroll on, and as far as the cursor needs to be in view."""
+        """Scroll by `lines`, and further if the cursor would be out of view."""
         top = before = self.scroll_offset.y
         top = max(0, top + lines)
         if self._cursor < top:
@@ -107,7 +107,7 @@ class CursorView(ScrollView, Generic[Row]):
             self._placing = False
 
     def _resize(self, scroll: int = 0) -> None:
-        """Take on the rows' height. Set directly it would lay out the whole screen, at each new row."""
+        """Adopt the number of rows without assigning `virtual_size`, which lays out the whole screen."""
         height = len(self._rows) + HEADER + self._foot
         before, size = self.virtual_size, Size(self.scrollable_content_region.width, height)
         if size != before:
@@ -120,7 +120,7 @@ class CursorView(ScrollView, Generic[Row]):
         self._scroll_by(scroll)
 
     def watch_virtual_size(self, _old: Size, _new: Size) -> None:
-        """There are more rows, or fewer."""
+        """Called after a change of the number of rows."""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -128,9 +128,9 @@ class CursorView(ScrollView, Generic[Row]):
             self._drag_cursor(round(new_value), down=new_value > old_value)
 
     def _drag_cursor(self, top: int, *, down: bool) -> None:
-        """The user scrolls by wheel or bar: the cursor stays in view; at the end it follows again."""
+        """Keep the cursor in view while the user scrolls by wheel or bar; follow again at the end."""
         last = len(self._rows) - 1
-        at_end = top + self.page > last  # where a frame that grows may take it, too
+        at_end = top + self.page > last
         self.following = self._follows and at_end and (down or self.following)
         index = last if self.following else min(max(top, min(self._cursor, top + self.page - 1)), last)
         if index != self._cursor:

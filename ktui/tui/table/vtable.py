@@ -20,17 +20,17 @@ Row = TypeVar("Row")
 class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
     """A sortable, filterable table with a cursor.
 
-    `key` gives a row's lasting identity: once the user has moved the cursor, it
-    stays on its row while others come and go. With `follow` the cursor keeps to the last row until it is
-    moved, and again once it is moved there. A filter is carried between tables that `share` it.
+    `key` returns a row's identity: once the user has moved the cursor, it stays on that row.
+    With `follow` the cursor keeps to the last row until it is moved, and again once it is moved
+    there. Tables with `share` have one filter together.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.TABLE
 
     class Highlighted(Message):
-        """The cursor is on another row, or on a newer state of the same one.
+        """The cursor is on another row, or on a newer state of the same row.
 
-        `by_user` is False when the data has changed under the cursor, or the program has put it there.
+        `by_user` is False if the data changed under the cursor, or the program moved it.
         """
 
         def __init__(self, table: VTable[Any], row: Any, by_user: bool = True) -> None:
@@ -47,7 +47,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         """Enter or a double click on a row."""
 
     class Arranged(Message):
-        """What the frame says of the table has changed (`table.marks`)."""
+        """The text in the table's frame has changed (`table.marks`)."""
 
         def __init__(self, table: VTable[Any]) -> None:
             super().__init__()
@@ -71,17 +71,17 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         super().__init__(columns, key=key, follow=follow, name=name, id=id, classes=classes)
         self.empty = empty
         self.share = share
-        self.filter_hint = ""  # instead of the grammar, where that is not what the filter understands
+        self.filter_hint = ""  # shown instead of the grammar, where the filter has another one
         self.marks = Marks()
         self._waiting: Waiting[Row] | None = None  # set while the table is held
-        self._left: tuple[Row, ...] = ()  # the last row when the user stopped following
+        self._left: tuple[Row, ...] = ()  # the last row at the moment when the user stopped following
         self._announced: Row | None = None
 
-    # What others ask.
+    # Properties.
 
     @property
     def held(self) -> bool:
-        """Whether new rows wait."""
+        """True while new rows are held back."""
         return self._waiting is not None
 
     @property
@@ -92,16 +92,16 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
             return Mood.FOLLOWING if self.following else Mood.LEFT
         return Mood.LIVE
 
-    # Called from outside.
+    # Setting rows and filter, holding them.
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Show these rows (in their own order unless sorted), or keep them while the table is held."""
+        """Show these rows (in their order unless sorted), or keep them while the table is held."""
         if self._waiting is not None:
             self._waiting.take(rows)
             self._mark()
             return
         self._arranger.set_rows(rows)
-        self._go_on(by_user=False)
+        self._arrange_rows(by_user=False)
 
     def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
         super().set_filter(text, carried, typing=typing)
@@ -110,7 +110,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self.refresh_bindings()
 
     def hold(self, held: bool = True) -> None:
-        """Let new rows wait, or show them."""
+        """Hold back new rows, or show them."""
         if held and self._waiting is None:
             self._waiting = Waiting(self._key, self.all_rows)
         elif not held and self._waiting is not None:
@@ -120,7 +120,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self._mark()
 
     def action_follow(self) -> None:
-        """Hold the table still; or, when it is held or its end was left, go on with what comes."""
+        """Hold the table; if it is held or its end was left, show new rows again."""
         before = self.mood
         if before in (Mood.LIVE, Mood.FOLLOWING):
             self.hold()
@@ -129,10 +129,10 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         if self._follows and not self.sort_by:
             self.action_last()
 
-    # What is said of it.
+    # Messages to the frame.
 
     def on_resize(self) -> None:
-        self.post_message(self.Arranged(self))  # its frame may have come or gone
+        self.post_message(self.Arranged(self))  # its frame may have appeared or disappeared
 
     def _announce(self, by_user: bool = True) -> None:
         row = self.row
@@ -144,7 +144,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
             self._mark()
 
     def _mark(self) -> None:
-        """Update the frame if its text has changed."""
+        """Post `Arranged` if the text in the frame has changed."""
         mood = self.mood
         if mood is Mood.FOLLOWING or not self._left:
             self._left = tuple(self._rows[-1:])

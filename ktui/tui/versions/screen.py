@@ -20,7 +20,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.columns import columns
 from ktui.tui.versions.panels import changes_content, cheaper_content, request_content, walk_content
 from ktui.tui.versions.rows import Matrix, VersionRow, matrix_of
-from ktui.tui.widgets.areas import Below, Beside
+from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 
@@ -51,9 +51,9 @@ class VersionsScreen(ModeScreen):
             classes="box",
             empty="",
         )
-        with Beside(id="under"):
+        with HorizontalArea(id="under"):
             yield Panel("decision trace", id="walk", classes="box")
-            with Below(id="beside"):
+            with VerticalArea(id="beside"):
                 yield Panel("what changed", id="changes", classes="box")
                 yield Panel("cheaper", id="cheaper", classes="box")
 

@@ -1,1 +1,1 @@
-"""One widget a file."""
+"""Widgets that several screens share, one in each module."""

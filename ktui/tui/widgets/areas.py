@@ -1,6 +1,6 @@
-"""Containers without a look of their own: nothing of them is drawn but a background.
+"""Containers that paint only their background.
 
-Textual draws a container line by line, border and padding, though others cover all of it.
+Textual paints a container line by line, border and padding, even where other widgets cover all of it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ class Area(Container):
     BLANK = True
 
 
-class Beside(Horizontal):
-    """Widgets beside one another."""
+class HorizontalArea(Horizontal):
+    """An Area that lays out its children from left to right."""
 
     BLANK = True
 
 
-class Below(Vertical):
-    """Widgets below one another."""
+class VerticalArea(Vertical):
+    """An Area that lays out its children from top to bottom."""
 
     BLANK = True

@@ -15,15 +15,15 @@ from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.lines import line
 
-REWIND_SECONDS = 300.0  # for which it is said that another history of etcd began
+REWIND_SECONDS = 300.0  # how long the banner reports that etcd's history was replaced
 
-MOST_LINES = 2
-NAMED_CACHES = 3  # of those that are stale
-FRAME = 5  # cells beside its text: the border and the padding
+MOST_LINES = 2  # of the banner's text
+NAMED_CACHES = 3  # stale caches that are named; the rest are counted
+FRAME = 5  # cells that the border and the padding take
 
 
 class Banner(Static):
-    """Hidden while all is well."""
+    """A line or two above the screen; hidden while there is nothing to report."""
 
     DEFAULT_CSS = """
     Banner {
@@ -37,32 +37,35 @@ class Banner(Static):
 
     def __init__(self) -> None:
         super().__init__("", markup=False)
-        self._said: tuple[Content, str] = (Content(""), "")
+        self._phrase: tuple[Content, str] = (Content(""), "")
 
     @property
     def text(self) -> str:
-        """What it says, "" when hidden."""
-        return self._said[0].plain
+        """The text shown; "" while the banner is hidden."""
+        return self._phrase[0].plain
 
     def show_link(self, state: State, link: Link, otherwise: Content | None = None) -> None:
-        """Say what is wrong, or else `otherwise`."""
+        """Show what is wrong; if nothing is, show `otherwise`, and without it hide."""
         phrase = banner_of(state, link, self.screen.size.width - FRAME)
         if not phrase[1] and otherwise is not None:
             phrase = otherwise, "starting"
-        if phrase == self._said:
+        if phrase == self._phrase:
             return
-        self._said = phrase
+        self._phrase = phrase
         content, kind = phrase
         self.update(content)
         self.set_class(bool(kind), "-shown")
         self.set_class(kind == "stopped", "-stopped")
         self.set_class(kind == "starting", "-starting")
-        # What is below is of the past: it shows so, and not by its colour alone.
+        # Mark outdated data by more than its colour.
         self.screen.set_class(is_stale(state, link), "-stale")
 
 
 def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]:
-    """The banner's text for lines so wide, and its kind ("" when there is nothing to say)."""
+    """Return the banner's text for lines of `width` cells, and its kind ("" for no banner).
+
+    The kind is "starting", "stopped" (no connection), "etcd", "server" or "source".
+    """
     if link.stage is Stage.STARTING:
         return line(("starting  ", "bold $primary"), (link.detail or "the server", "$foreground")), "starting"
     if link.stage is Stage.SILENT:
@@ -97,10 +100,10 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
 
 
 def _etcd_down(detail: str, width: int) -> Content:
-    """With as much of the transport's words as MOST_LINES hold: in a small terminal they cost rows."""
-    gist = detail.removeprefix("etcd ").split("; ")[0].split(". ")[0]
+    """Shorten `detail` until the banner fits in MOST_LINES."""
+    summary = detail.removeprefix("etcd ").split("; ")[0].split(". ")[0]
     on = " — reads from the watch caches continue, everything else waits"
-    texts = [detail, gist, *(f"{gist[:count]}…" for count in range(len(gist) - 1, 0, -8)), "…"]
+    texts = [detail, summary, *(f"{summary[:count]}…" for count in range(len(summary) - 1, 0, -8)), "…"]
     for text in texts:
         phrase = line(
             ("etcd does not answer", "bold $warning"), (f": {text}", "$foreground"), (on, "$ink-muted")
@@ -119,7 +122,7 @@ def _rewound(rewind: Rewind) -> Content:
     if rewind.after < rewind.before:
         what = f"etcd's revision went back from {before} to {after}"
         why = f" at {when}: it was emptied or restored from a backup"
-    else:  # only another cluster's revision can be higher and yet another history
+    else:  # a higher revision with another history: a different cluster
         what, why = f"another etcd cluster answers, at revision {after}", f" since {when}, before at {before}"
     return line(
         (what, "bold $warning"),
@@ -165,17 +168,17 @@ def _stale(rows: Sequence[CacheRow]) -> Content:
 
 
 def is_stale(state: State, link: Link) -> bool:
-    """Whether there is something on the screen that is not kept up to date."""
+    """Return True if the screen shows data that is no longer updated."""
     return (link.broken or link.stage is Stage.STARTING) and state.server is not None
 
 
-def _leave() -> str:
+def _quit_hint() -> str:
     return f"press {key_of('quit')} to leave"
 
 
 def _silent(link: Link) -> Content:
     again = "connect again" if link.retries else "restart it"
-    help_ = f"press {key_of('restart')} to {again}" if link.restartable else _leave()
+    help_ = f"press {key_of('restart')} to {again}" if link.restartable else _quit_hint()
     return line(
         ("the server does not answer", "bold $error"),
         (f": {link.detail}, it may be overloaded or frozen ", "$foreground"),
@@ -185,14 +188,14 @@ def _silent(link: Link) -> Content:
 
 def _stopped(link: Link, *, reached: bool) -> Content:
     if link.replays:
-        leave = (f"— {_leave()}", "bold $ink-strong")
+        leave = (f"— {_quit_hint()}", "bold $ink-strong")
         return line(("no replay", "bold $error"), f": {link.detail} ", leave)
     what = "the server has stopped" if reached else "the server did not start"
     if link.retries:
         what = "connection lost" if reached else "not attached"
         help_ = f"retrying every few seconds, {key_of('restart')} retries now"
     else:
-        help_ = f"press {key_of('restart')} to restart it" if link.restartable else _leave()
+        help_ = f"press {key_of('restart')} to restart it" if link.restartable else _quit_hint()
     return line(
         (what, "bold $error"),
         (f": {link.detail or 'the connection was closed'} ", "$foreground"),

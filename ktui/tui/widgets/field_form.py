@@ -1,4 +1,4 @@
-"""A form of one-line fields: label beside input, marks in place for what is wrong."""
+"""A form of one-line fields, each with a label; it marks the field that is wrong."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ktui.tui.keys import bindings as keys
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line of the form. With `choices` the value is one of them, else free text.
+    """One line of the form. With `choices` the value is one of these, otherwise free text.
 
-    A `rare` field is shown once a value was put into it.
+    A `rare` field stays hidden until it has a value.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Field:
 
 
 class Completer(Suggester):
-    """Completes the last of several comma separated parts from what `candidates` gives now."""
+    """Completes the last comma-separated part with one of the current `candidates`."""
 
     def __init__(self, candidates: Callable[[], Iterable[str]]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
@@ -53,7 +53,7 @@ class Completer(Suggester):
 
 
 class ChoiceField(Widget, can_focus=True):
-    """One of a few values; left and right change it."""
+    """A choice between a few values; left and right change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = keys.CHOICE_FIELD
     DEFAULT_CSS = """
@@ -66,7 +66,7 @@ class ChoiceField(Widget, can_focus=True):
     value: reactive[str] = reactive("")
 
     class Changed(Message):
-        """Another choice was made."""
+        """The value has changed."""
 
         def __init__(self, field: ChoiceField) -> None:
             super().__init__()
@@ -82,7 +82,7 @@ class ChoiceField(Widget, can_focus=True):
         return Content(f"‹ {self.value or self._hint} ›")
 
     class Submitted(Message):
-        """Enter on a choice."""
+        """Enter was pressed on a choice."""
 
     def watch_value(self) -> None:
         self.post_message(self.Changed(self))
@@ -96,13 +96,13 @@ class ChoiceField(Widget, can_focus=True):
 
 
 class TextField(Input):
-    """A free text; enter is the form's, and says so in the footer."""
+    """A free-text field whose enter key submits the form."""
 
     BINDINGS: ClassVar[list[BindingType]] = keys.TEXT_FIELD
 
 
 class FieldForm(Grid):
-    """Fields in one column or two (class `-two`, by the screen's width)."""
+    """Fields in one column, or in two with the class `-two` (on wide screens)."""
 
     BINDINGS: ClassVar[list[BindingType]] = keys.FORM
     DEFAULT_CSS = """
@@ -123,15 +123,15 @@ class FieldForm(Grid):
     """
 
     class Changed(Message):
-        """A value has changed, by hand or by `set_value`."""
+        """A value has changed, by the user or by `set_value`."""
 
     class Submitted(Message):
-        """Enter in a field."""
+        """Enter was pressed in a field."""
 
     def __init__(
         self, fields: Sequence[Field], candidates: Callable[[str], Iterable[str]], name: str | None = None
     ) -> None:
-        """`candidates(field name)` gives what a free text may be completed to."""
+        """`candidates(field name)` returns the completions of a free-text field."""
         super().__init__(name=name)
         self._fields = fields
         self._candidates = candidates
@@ -161,7 +161,7 @@ class FieldForm(Grid):
 
     @property
     def values(self) -> dict[str, str]:
-        """Field name → what stands in it, spaces around it gone."""
+        """Field name → value without surrounding spaces."""
         return {name: widget.value.strip() for name, widget in self._inputs.items()}
 
     def set_value(self, name: str, value: str) -> None:
@@ -170,11 +170,11 @@ class FieldForm(Grid):
             self._rows[name].display = True
 
     def focus_field(self, name: str) -> None:
-        """At once: the next key is meant for it, however busy the loop is."""
+        """Move the focus now, not with the next message: the next key is meant for the field."""
         self.screen.set_focus(self._inputs[name])
 
     def mark(self, wrong: str) -> None:
-        """Mark the field named `wrong` ("" for none) and no other."""
+        """Mark the field named `wrong` and no other; "" marks none."""
         for name, row in self._rows.items():
             row.set_class(name == wrong, "-wrong")
 

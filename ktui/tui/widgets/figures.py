@@ -1,4 +1,4 @@
-"""Columns of numbers: counts and bytes, aligned to the right, greatest first, with a dot for none."""
+"""Columns of counts and bytes: aligned to the right, sorted in descending order, a dot for none."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ def figure(
     cell: Callable[[Row], Cell] | None = None,
     style: str = "$foreground",
     loud: float = 0,
-    loud_style: str = "bold $warning",  # by weight too: colour alone says nothing to many
+    loud_style: str = "bold $warning",  # bold too, for those who cannot see the colour
     aliases: tuple[str, ...] = (),
 ) -> Column[Row]:
-    """A column of counts, or with `unit` "B" of bytes; `cell` where it shows otherwise.
+    """Return a column of counts, or of bytes with `unit` "B".
 
-    None is a value that is not known (yet). From `loud` on a number is drawn in `loud_style`.
+    `value` returns None while the value is unknown. `cell` replaces the default cell. Numbers of
+    at least `loud` are drawn in `loud_style`; 0 turns that off.
     """
     short = short_bytes if unit == "B" else short_count
 
-    def said(row: Row) -> Cell:
+    def default_cell(row: Row) -> Cell:
         number = value(row)
         if not number:
             return NOTHING
@@ -41,7 +42,7 @@ def figure(
     return Column(
         name,
         title,
-        cell or said,
+        cell or default_cell,
         value,
         width=width,
         align="right",

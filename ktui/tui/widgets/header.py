@@ -1,4 +1,4 @@
-"""The top line: whose control plane this is, its revision, and what ktui costs it."""
+"""The top line: the control plane's name and versions, its revision, and the load that ktui adds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ktui.tui.widgets.lines import between, line, longest_that_fits
 from ktui.tui.widgets.panel import Panel
 
 _DOT = (" · ", "$ink-faint")
-KUBE_APISERVER = "kube-apiserver"  # ServerInfo's `etcd_kind` where metrics are all that is read
-WITH_VERSIONS = 3  # of the forms of the left part, those with the versions of etcd and of Kubernetes
+KUBE_APISERVER = "kube-apiserver"  # ServerInfo's `etcd_kind` where only metrics are read
+WITH_VERSIONS = 3  # how many variants of the left part, longest first, have the versions
 
 
 class HeaderBar(Panel):
-    """One line, never a cut word: what does not fit is left out, the least important first."""
+    """One line in which no word is cut: the least important parts are left out first."""
 
     DEFAULT_CSS = """
     HeaderBar { height: 1; background: $surface; padding: 0 1; dock: top; }
@@ -49,23 +49,23 @@ class HeaderBar(Panel):
 def header_line(
     state: State, link: Link, paused: bool, width: int, recording: str = "", crumbs: Sequence[str] = ()
 ) -> Content:
-    """The header for `width` cells. `recording` is the sign of one that is being made.
+    """Return the header for `width` cells. `recording` is the sign of a recording in progress.
 
-    `crumbs` is the way down to what is shown; a click on one leads back to it, one on the
-    Kubernetes version to its choice.
+    `crumbs` are the steps down to what is shown. A click on a step goes there; a click on the
+    Kubernetes version opens the choice of versions.
     """
     moving = not is_stale(state, link)
     middle = _revision(state, "rev", moving=moving)
     long_middle = _revision(state, "etcd revision", moving=moving)
-    who = _who(state, _way(crumbs, width // 2), live=link.stage is not Stage.REPLAY)
-    right = list(_right(state, link, paused, recording))
-    # What runs here says more than what ktui costs. What is wrong, lost or held
-    # is said before anything else.
+    who = _left_variants(state, _breadcrumbs(crumbs, width // 2), live=link.stage is not Stage.REPLAY)
+    right = list(_right_variants(state, link, paused, recording))
+    # First those with all versions, then those with ktui's load, then with the flags alone: errors,
+    # lost events and a pause are shown before anything else.
     chances = [
         *((tail, who[:WITH_VERSIONS], middle) for tail in right[:-1]),
         *((tail, who, middle) for tail in right[-3:-1] if tail.cell_length),
         *((tail, who, middle) for tail in right),
-        (right[-1], [_way(crumbs, width - right[-1].cell_length - 4)], Content("")),
+        (right[-1], [_breadcrumbs(crumbs, width - right[-1].cell_length - 4)], Content("")),
         (Content(""), who, middle),
     ]
     for tail, forms, between_them in chances:
@@ -82,12 +82,12 @@ def header_line(
 
 
 def clickable(content: Content, action: str) -> Content:
-    """`content`, which does `action` when it is clicked."""
+    """Return `content` with a link that runs `action` on a click."""
     return content.stylize(Style.from_meta({"@click": action}))
 
 
-def _way(crumbs: Sequence[str], width: int) -> Content:
-    """`ktui › Cache`, `Cache › pods › shop/web-7f9`; where it is too long, only its end."""
+def _breadcrumbs(crumbs: Sequence[str], width: int) -> Content:
+    """Return `ktui › Cache` or `Cache › pods › shop/web-7f9`, without its first steps if it is too long."""
     sign = (" › ", "$ink-faint")
     steps = [
         clickable(
@@ -102,7 +102,8 @@ def _way(crumbs: Sequence[str], width: int) -> Content:
     return line(sign).join(steps).truncate(max(width, 8), ellipsis=True)
 
 
-def _who(state: State, way: Content, *, live: bool) -> list[Content]:
+def _left_variants(state: State, way: Content, *, live: bool) -> list[Content]:
+    """Return the left part's variants, longest first: name and versions behind the breadcrumbs."""
     server = state.server
     if server is None:
         return [way]
@@ -120,7 +121,7 @@ def _who(state: State, way: Content, *, live: bool) -> list[Content]:
         full = etcd = line((_replicas(state), "$foreground"))
         kube = line((f"kube-apiserver {scraped.version or '?'}{changed}", "$foreground"))
     head = [way, called] if server.name else [way]
-    may = [writable] if live else []  # a recording is not writable
+    may = [writable] if live else []  # a recording is never writable
     forms = (
         [*head, full, kube, *may],
         [*head, etcd, kube, *may],
@@ -133,7 +134,7 @@ def _who(state: State, way: Content, *, live: bool) -> list[Content]:
 
 
 def _replicas(state: State) -> str:
-    """`2/3 replicas`: those that are scraped, of those that are known."""
+    """Return `2/3 replicas`: those that are scraped, of those that are known."""
     live = state.live
     reached = len(live.present)
     known = max(reached, (live.server.expected if live.server is not None else 0) or 0)
@@ -150,8 +151,11 @@ def _revision(state: State, label: str, *, moving: bool) -> Content:
     )
 
 
-def _right(state: State, link: Link, paused: bool, recording: str) -> list[Content]:
-    """The right part, the longest form first; the last three are flags alone: whole, in words, as signs."""
+def _right_variants(state: State, link: Link, paused: bool, recording: str) -> list[Content]:
+    """Return the right part's variants, longest first.
+
+    The last three have the flags alone: in full, shortened, and as signs.
+    """
     flags = _flags(state, link, paused, recording)
     shortly = _flags(state, link, paused, recording, shortly=True)
     signs = [("‖", style) if text == "paused" else (text, style) for text, style in shortly]
@@ -170,7 +174,7 @@ def _right(state: State, link: Link, paused: bool, recording: str) -> list[Conte
 
 
 def _usage(state: State) -> tuple[Sequence[str], str] | None:
-    """What ktui costs the server that it reads, with the labels for it, the longest first."""
+    """Return the labels (longest first) and text of ktui's load on the server it reads; None if unknown."""
     status, usage, server = state.live.status, state.etcd_usage, state.live.server
     asked = "Prometheus" if server is not None and server.origin == "prometheus" else "the server"
     if status is not None and usage is not None:
@@ -189,7 +193,7 @@ def _usage(state: State) -> tuple[Sequence[str], str] | None:
 def _flags(
     state: State, link: Link, paused: bool, recording: str, *, shortly: bool = False
 ) -> list[tuple[str, str]]:
-    """What must not be overlooked."""
+    """Return (text, style) of what must not be overlooked: recording, pause, losses, stale data, replay."""
     flags = [(recording, "bold $error")] if recording else []
     if paused:
         flags.append(("paused" if shortly else "‖ paused", "bold $warning"))

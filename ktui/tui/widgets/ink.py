@@ -22,5 +22,5 @@ class Ink:
         return style
 
     def forget(self) -> None:
-        """The theme has changed."""
+        """Drop the cached styles, after a change of theme."""
         self._styles.clear()

@@ -1,7 +1,7 @@
 """The footer: the keys that act here, as many as fit.
 
-One widget that draws a line. Textual's Footer is a widget for each key, made again when the focus
-moves: a fifth of the time to the first frame.
+One widget that draws one line. Textual's Footer mounts a widget for each key again whenever the
+focus moves, which took a fifth of the time to the first frame.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from textual.widget import Widget
 from ktui.tui.keys.bindings import APP, LIVE_APP
 from ktui.tui.widgets.lines import line
 
-_GO = "go."  # the ids of the keys that go to a screen begin so
+_GO = "go."  # prefix of the ids of keys that open a screen
 _ORDER = {
     binding.id: place
     for bindings in (APP, LIVE_APP)
     for place, binding in enumerate(bindings)
     if isinstance(binding, Binding)
 }
-HELP = "help"  # always the first, for it shows all the others
+HELP = "help"  # always first: it lists all keys
 EVERYWHERE = ("filter", "command", "quit")
 ALWAYS = ("command", "quit")  # kept when the screen's own keys have no room
-SCREENS = "screens"  # stands for all screens together
-GAPS = (2, 1)  # cells between two keys, where there is room and where there is not
+SCREENS = "screens"  # id of the key that replaces all screens' keys
+GAPS = (2, 1)  # cells between two keys: where there is room, and where there is not
 
 
 class ShownKey(Struct, frozen=True):
-    """A key in the footer: how it is written, what it does, and what its tooltip says."""
+    """A key in the footer: its id, Textual's name and its label, its description and its tooltip."""
 
     id: str
     key: str
@@ -46,7 +46,7 @@ class ShownKey(Struct, frozen=True):
 
     @property
     def mode(self) -> str | None:
-        """The mode that it goes to, if it goes to one."""
+        """The mode that the key opens; None for other keys."""
         return self.id.removeprefix(_GO) if self.id.startswith(_GO) else None
 
     @property
@@ -55,10 +55,11 @@ class ShownKey(Struct, frozen=True):
 
 
 class KeyBar(Widget):
-    """`? help`, the screen's own keys, the screens by number, then what acts everywhere.
+    """`? help`, the screen's keys, the screens by number, then the keys that work everywhere.
 
-    No key stands there without its word. Where not all fit, the screens stand as one, `1–8 screens`;
-    then the filter goes, then the screen's own keys, the last one first. `?`, `:` and `q` stay.
+    Every key is shown with a word. Where they do not all fit, the screens become one key,
+    `1–8 screens`; then the filter is left out, then the screen's keys, the last one first. `?`, `:` and
+    `q` stay.
     """
 
     ALLOW_SELECT = False
@@ -67,11 +68,11 @@ class KeyBar(Widget):
     """
 
     keys: reactive[tuple[ShownKey, ...]] = reactive(())
-    pointed: reactive[ShownKey | None] = reactive(None)  # the one under the mouse
+    pointed: reactive[ShownKey | None] = reactive(None)  # under the mouse
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
-        # Once the screen is composed, as its keys depend on what is in it, and before its first frame.
+        # The keys depend on the screen's widgets: read them once it is composed, before its first frame.
         self.screen.call_later(self._bindings_changed, self.screen)
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
@@ -87,7 +88,7 @@ class KeyBar(Widget):
     # The mouse.
 
     def key_at(self, x: int) -> ShownKey | None:
-        """The key that is drawn at a cell."""
+        """Return the key drawn at cell `x`, None between keys."""
         left, keys = 0, fitting(self.keys, self.size.width)
         for key in keys:
             if left <= x < left + key.width:
@@ -113,7 +114,7 @@ class KeyBar(Widget):
 
 
 def _keys_of(screen: Screen[object]) -> list[ShownKey]:
-    """The keys to show, whichever way they are bound; of several for one action the first."""
+    """Return the screen's keys, whichever widget binds them; the first of several for one action."""
     shown: dict[str, ShownKey] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
@@ -126,37 +127,37 @@ def _keys_of(screen: Screen[object]) -> list[ShownKey]:
 
 
 def fitting(keys: Sequence[ShownKey], width: int) -> list[ShownKey]:
-    """The keys as they are drawn in `width` cells."""
+    """Return the keys as drawn in `width` cells."""
     drawn: list[ShownKey] = []
-    for drawn in _forms(keys):
+    for drawn in _variants(keys):
         if _cells(drawn, GAPS[-1]) <= width:
             break
     return drawn
 
 
 def gap_of(keys: Sequence[ShownKey], width: int) -> int:
-    """The cells between two of them: the widest gap with which all fit."""
+    """Return the cells between two keys: the widest of GAPS with which all fit."""
     return next((gap for gap in GAPS if _cells(keys, gap) <= width), GAPS[-1])
 
 
-def _forms(keys: Sequence[ShownKey]) -> Iterator[list[ShownKey]]:
-    """All that may be drawn, the fullest first."""
+def _variants(keys: Sequence[ShownKey]) -> Iterator[list[ShownKey]]:
+    """Yield the selections of keys that may be drawn, longest first."""
     first = [key for key in keys if key.id == HELP]
     own = [key for key in keys if key.mode is None and key.id not in (HELP, *EVERYWHERE)]
     screens = [key for key in keys if key.mode is not None]
     everywhere = [key for key in keys if key.id in EVERYWHERE]
     always = [key for key in everywhere if key.id in ALWAYS]
-    one = _as_one(screens, everywhere)
+    combined = _combined(screens, everywhere)
     yield [*first, *own, *screens, *everywhere]
-    yield [*first, *own, *one, *everywhere]
+    yield [*first, *own, *combined, *everywhere]
     for count in range(len(own), -1, -1):
-        yield [*first, *own[:count], *one, *always]
+        yield [*first, *own[:count], *combined, *always]
     for count in range(len(always), -1, -1):
         yield [*first, *always[len(always) - count :]]
 
 
-def _as_one(screens: Sequence[ShownKey], everywhere: Sequence[ShownKey]) -> list[ShownKey]:
-    """All screens in one word; a click on it opens the line in which they can be named."""
+def _combined(screens: Sequence[ShownKey], everywhere: Sequence[ShownKey]) -> list[ShownKey]:
+    """Return one key for all screens; a click on it opens the command line, which takes their names."""
     if not screens:
         return []
     signs = [key.written for key in screens]

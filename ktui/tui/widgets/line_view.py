@@ -1,4 +1,4 @@
-"""A scrollable view of typed lines that paints only what is visible."""
+"""A scrollable view of coloured lines that paints only what is visible."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain", "added",
 
 
 class LineView(ScrollView, can_focus=True):
-    """Lines of spans; the colour of a role is the component class `lines--ROLE`."""
+    """Lines of spans with roles; the component class `lines--ROLE` has a role's colour."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
     DEFAULT_CSS = """
@@ -43,14 +43,14 @@ class LineView(ScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = keys.LINES
 
     class Searched(Message):
-        """It went to the next line that matches."""
+        """The view has gone to the next match."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines: list[Line] = []
-        self._sought = ""  # in lower case
-        self._found: list[int] = []  # the lines that contain it
-        self._at = -1  # the one of them that was gone to
+        self._search_text = ""  # in lower case
+        self._matches: list[int] = []  # lines that contain the query
+        self._at = -1  # index in `_matches` of the line last gone to
 
     @property
     def lines(self) -> list[Line]:
@@ -62,21 +62,21 @@ class LineView(ScrollView, can_focus=True):
         return "\n".join("".join(span.text for span in line) for line in self._lines)
 
     def show(self, lines: list[Line]) -> None:
-        """Replace what is shown and go back to its beginning."""
+        """Replace the lines and scroll to the first."""
         self._lines = lines
-        self._seek()
+        self._find_matches()
         self.virtual_size = Size(max(map(_width, lines), default=0), len(lines))
         self.scroll_to(0, 0, animate=False)
         self.refresh()
 
     def extend(self, lines: list[Line], *, instead: bool) -> None:
-        """Add lines at the end, `instead` of the last one that is there; nothing moves."""
+        """Add lines at the end without scrolling; `instead` replaces the last line by them."""
         if instead:
             self._lines.pop()
-            self._found = [row for row in self._found if row < len(self._lines)]
+            self._matches = [row for row in self._matches if row < len(self._lines)]
         first = len(self._lines)
         self._lines += lines
-        self._found += self._rows_with(lines, first)
+        self._matches += self._rows_with(lines, first)
         width = max(self.virtual_size.width, *(_width(line) for line in lines))
         self.virtual_size = Size(width, len(self._lines))
         self.refresh()
@@ -84,52 +84,56 @@ class LineView(ScrollView, can_focus=True):
     # Searching.
 
     def search(self, text: str) -> str:
-        """Mark a text in all lines and go to the first that contains it; says what was found."""
-        self._sought = text.lower()
-        self._seek()
+        """Mark `text` in all lines, go to the first match below the top, and return `search_status`."""
+        self._search_text = text.lower()
+        self._find_matches()
         if not text:
             self.refresh()
             return ""
         top = self.scroll_offset.y
-        self._at = next((place for place, row in enumerate(self._found) if row >= top), 0) - 1
+        self._at = next((place for place, row in enumerate(self._matches) if row >= top), 0) - 1
         return self.action_next_match(1)
 
-    def _seek(self) -> None:
-        self._found = self._rows_with(self._lines)
+    def _find_matches(self) -> None:
+        self._matches = self._rows_with(self._lines)
         self._at = -1
 
     def _rows_with(self, lines: list[Line], first: int = 0) -> list[int]:
-        """The rows of `lines`, numbered from `first`, that contain what is searched for."""
-        texts = ("".join(span.text for span in line).lower() for line in lines) if self._sought else ()
-        return [row for row, text in enumerate(texts, first) if self._sought in text]
+        """Return the rows of `lines`, numbered from `first`, that contain the query."""
+        texts = ("".join(span.text for span in line).lower() for line in lines) if self._search_text else ()
+        return [row for row, text in enumerate(texts, first) if self._search_text in text]
 
     def action_next_match(self, step: int) -> str:
-        """Go to the next line that contains what was searched for; after the last comes the first."""
-        if self._found:
-            self._at = (self._at + step) % len(self._found)
-            row, height = self._found[self._at], self.scrollable_content_region.height
+        """Go to the next match (`step` -1: the previous one), from the last to the first."""
+        if self._matches:
+            self._at = (self._at + step) % len(self._matches)
+            row, height = self._matches[self._at], self.scrollable_content_region.height
             if not 0 <= row - self.scroll_offset.y < height:
                 self.scroll_to(y=max(0, row - height // 3), animate=False)
         self.refresh()
         self.post_message(self.Searched())
-        return self.found
+        return self.search_status
 
     @property
-    def found(self) -> str:
-        """`line 3 of 12 that match`; "found further on" before `n` goes there; "" while nothing is sought."""
-        if not self._sought:
+    def search_status(self) -> str:
+        """`line 3 of 12 that match`; "found further on" before the first step; "" without a search."""
+        if not self._search_text:
             return ""
-        if not self._found:
+        if not self._matches:
             return "not found"
         return (
-            f"line {self._at + 1} of {len(self._found)} that match" if self._at >= 0 else "found further on"
+            f"line {self._at + 1} of {len(self._matches)} that match" if self._at >= 0 else "found further on"
         )
 
     def _marked(self, row: int) -> list[tuple[str, str, bool]]:
-        """The spans of a line, cut where the text that was searched for begins and ends."""
+        """Return a line's (text, role, matches?) spans, cut where matches begin and end."""
         line = self._lines[row]
         text = "".join(span.text for span in line).lower()
-        cuts = [match.span() for match in re.finditer(re.escape(self._sought), text)] if self._sought else []
+        cuts = (
+            [match.span() for match in re.finditer(re.escape(self._search_text), text)]
+            if self._search_text
+            else []
+        )
         pieces, start = [], 0
         for span in line:
             edges = {0, len(span.text)}

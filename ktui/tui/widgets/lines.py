@@ -1,4 +1,4 @@
-"""Small helpers for content made of styled runs."""
+"""Helpers for content made of styled runs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Runs = Sequence[tuple[str, str]]  # text, style
 
 
 def line(*parts: str | tuple[str, str]) -> Content:
-    """One line from texts and (text, style) pairs; untrusted text is made safe."""
+    """Return one line from texts and (text, style) pairs; control characters are made visible."""
     return Content.assemble(
         *((safe(part), "") if isinstance(part, str) else (safe(part[0]), part[1]) for part in parts)
     )
 
 
 def lines(parts: Iterable[Content]) -> Content:
-    """Contents below one another."""
+    """Join contents with line breaks."""
     return Content("\n").join(parts)
 
 
 def first_lines(parts: Sequence[Content], width: int, height: int) -> Content:
-    """As many lines as there is room for; an ellipsis ends the last one where others are missing."""
+    """Return as many lines as fit; the last one ends in an ellipsis where lines are missing."""
     shown = list(parts[:height])
     if len(parts) > height > 0:
         last = shown[-1] if shown[-1].cell_length < width else shown[-1][: width - 1]
@@ -35,7 +35,7 @@ def first_lines(parts: Sequence[Content], width: int, height: int) -> Content:
 
 
 def between(left: Content, right: Content, width: int) -> Content:
-    """`left` and `right` at the two ends of a line; `right` goes when they do not both fit."""
+    """Return `left` and `right` at the two ends of a line; without `right` where both do not fit."""
     gap = width - left.cell_length - right.cell_length
     if gap < 1:
         return left.truncate(width, ellipsis=True)
@@ -43,7 +43,7 @@ def between(left: Content, right: Content, width: int) -> Content:
 
 
 def longest_that_fits(forms: Iterable[Content], width: int) -> Content:
-    """The first form that fits, the last one (cut) when none does."""
+    """Return the first form that fits; the last one, cut, if none does."""
     form = Content("")
     for form in forms:
         if form.cell_length <= width:
@@ -54,13 +54,13 @@ def longest_that_fits(forms: Iterable[Content], width: int) -> Content:
 def parts_that_fit(
     parts: Sequence[str], width: int, style: str = "$ink-muted", *, indent: str = "", least: int = 1
 ) -> Content:
-    """`one · two · three`: as many of the first as fit, never fewer than `least`; the last is cut then."""
+    """Return `a · b · c` with as many parts as fit, at least `least`; then the line is cut."""
     counts = range(len(parts), least - 1, -1)
     return longest_that_fits((line((indent + " · ".join(parts[:count]), style)) for count in counts), width)
 
 
 def broken(text: str, width: int, most: int) -> list[str]:
-    """Broken wherever a line is full (a query has no spaces), with an ellipsis where `most` lines end."""
+    """Break `text` at every `width` characters (a query has no spaces) into at most `most` lines."""
     text, width = safe(text), max(1, width)
     if len(text) > width * most:
         text = f"{text[: max(0, width * most - 1)]}…"
@@ -68,7 +68,7 @@ def broken(text: str, width: int, most: int) -> list[str]:
 
 
 def entitle(widget: Widget, title: Content | None = None, subtitle: Content | None = None) -> None:
-    """Set a frame's title or subtitle if it is another one: every setting paints the widget again."""
+    """Set a frame's title or subtitle if it differs: Textual repaints the widget at every assignment."""
     if title is not None and widget.border_title != title.markup:
         widget.border_title = title
     if subtitle is not None and widget.border_subtitle != subtitle.markup:
@@ -76,7 +76,7 @@ def entitle(widget: Widget, title: Content | None = None, subtitle: Content | No
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """`text` filled up or cut (with an ellipsis) to exactly `width` cells."""
+    """Return `text` padded or cut (with an ellipsis) to exactly `width` cells."""
     text = safe(text)
     length = cell_len(text)
     if length > width:

@@ -1,4 +1,4 @@
-"""A titled box whose content is built from the state, and only when that has changed."""
+"""A titled box whose content is built from the state, and only after a change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Build = Callable[[int, int], Content]  # (width, height in cells) -> content
 
 
 class Panel(Widget):
-    """Paints what `show` was last given, and of that only the lines that are not there yet.
+    """Paints the content that `show` was last given, and of it only the lines that changed.
 
     Content is never markup.
     """
@@ -24,7 +24,7 @@ class Panel(Widget):
 
     def __init__(self, title: str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        # No link is ever in it: looking for one in each run of text is a fifth of an idle dashboard's time.
+        # Its texts have no links: looking for them in each run took a fifth of an idle dashboard's time.
         self.set_reactive(Widget.auto_links, False)
         if title:
             self.border_title = Content(title)
@@ -34,7 +34,7 @@ class Panel(Widget):
         self._built_for = Size()
 
     def show(self, build: Build, stamp: Hashable = None) -> None:
-        """Paint with `build` at the next frame, unless `stamp` says nothing has changed."""
+        """Paint what `build` returns at the next frame, unless `stamp` is the same as last time."""
         if stamp is not None and stamp == self._stamp:
             return
         self._stamp = stamp

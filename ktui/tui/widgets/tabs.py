@@ -1,4 +1,4 @@
-"""A line of tabs, where there is room for one panel only."""
+"""A line of tabs, for places with room for one panel."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ def tabs_content(
     titles: Iterable[str],
     shown: int,
     width: int,
-    turned_by: Sequence[str] = ("detail.previous", "detail.next"),
+    key_ids: Sequence[str] = ("detail.previous", "detail.next"),
 ) -> Content:
-    """The titles, the one shown set off, and the keys that change it (of the bindings `turned_by`).
+    """Return the titles, the shown one highlighted, and the keys of the bindings `key_ids`.
 
-    Where `width` is too small for all, those around the one shown; `…` stands for the others.
+    Where `width` is too small, `…` replaces the titles farthest from the one shown.
     """
     titles = list(titles)
-    keys = " ".join(map(key_of, turned_by))
+    titles = list(titles)
+    keys = " ".join(map(key_of, key_ids))
     first, last = 0, len(titles)
     while (drawn := _tabs(titles, shown, first, last, keys)).cell_length > width and last - first > 1:
         first, last = (first, last - 1) if last - 1 > shown else (first + 1, last)

@@ -20,7 +20,7 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.areas import Below, Beside
+from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
@@ -55,11 +55,11 @@ class WorkloadsScreen(ServerScreen):
         self._painted: object = None
 
     def compose_body(self) -> ComposeResult:
-        with Beside(id="panes"):
-            with Below(id="left"):
+        with HorizontalArea(id="panes"):
+            with VerticalArea(id="left"):
                 yield VTable(WORKLOAD_COLUMNS, key=lambda row: row.name, id="workloads", classes="box")
                 yield VTable(KNOB_COLUMNS, key=lambda row: row.name, id="knobs", classes="box")
-            with Below(id="right"):
+            with VerticalArea(id="right"):
                 yield Panel("workload", id="status", classes="box")
                 for chart in CHARTS:
                     yield Panel(chart.title, id=chart.id, classes="box")
