@@ -103,8 +103,8 @@ def read_failing(line: str) -> list[str]:
 
 
 async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
+    from ktui.cli.seed_copies import seed_quickly
     from ktui.cli.seed_progress import SeedTeller, ServerTeller  # start-up time
-    from ktui.workloads.seeding import seed
 
     tellers: list[SeedTeller | ServerTeller] = [ServerTeller()] if args.parent else []
     if args.progress:
@@ -113,7 +113,7 @@ async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Nam
         await _seed_telling(connection, plan, tellers)
         return
     started = time.perf_counter()
-    progress = await seed(connection, plan, (lambda _: None) if args.silent else _report)
+    progress = await seed_quickly(connection, plan, (lambda _: None) if args.silent else _report)
     if not args.silent:
         seconds = time.perf_counter() - started
         if sys.stdout.isatty():
@@ -128,7 +128,8 @@ async def _seed_telling(
     connection: ServerConnection, plan: DemoPlan, tellers: Sequence[SeedTeller | ServerTeller]
 ) -> None:
     """Seed while the objects are counted: for a large cluster that takes seconds."""
-    from ktui.workloads.seeding import SeedProgress, count_objects, seed  # start-up time
+    from ktui.cli.seed_copies import seed_quickly  # start-up time
+    from ktui.workloads.seeding import SeedProgress, count_objects
 
     progress = SeedProgress()
 
@@ -144,7 +145,7 @@ async def _seed_telling(
             teller.total = total
 
     try:
-        await asyncio.gather(count(), seed(connection, plan, report))
+        await asyncio.gather(count(), seed_quickly(connection, plan, report))
     finally:
         for teller in tellers:
             teller.finish(progress)

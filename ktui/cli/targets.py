@@ -81,16 +81,16 @@ async def demo_target(
     `words` are further options for `ktui serve`.
     """
     from ktui.cli.child import ServerChild  # start-up time
+    from ktui.cli.seed_copies import seed_quickly
     from ktui.client.target import target_of
     from ktui.workloads.demo.plan import DemoSize, make_plan
-    from ktui.workloads.seeding import seed
 
     size = DemoSize(pods=pods or PODS, nodes=nodes or NODES)
     warn(f"starting a server with a demo cluster of {integer(size.pods)} pods …")
     child = ServerChild(words, environment)
     try:
         connection = await child.start()
-        await seed(connection, make_plan(size))
+        await seed_quickly(connection, make_plan(size))
         async with _open(target_of(connection, user_agent)) as found:
             yield found, child
     finally:

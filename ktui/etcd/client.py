@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from aetcd import rpc
 
@@ -19,7 +19,7 @@ from ktui.etcd.ledger import Ledger
 from ktui.etcd.rpcs import Message, Rpc
 from ktui.etcd.text import other_text, range_text, txn_text
 from ktui.etcd.transport import Decoded, T, Transport
-from ktui.etcd.types import EtcdStatus, RangeResult, TxnResult
+from ktui.etcd.types import EtcdStatus, Put, RangeResult, TxnResult
 from ktui.etcd.watch import WatchStream
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
@@ -128,6 +128,12 @@ class EtcdClient:
     async def create(self, key: bytes, value: bytes, lease: int = 0, purpose: str = "create") -> TxnResult:
         """Put `key` if it does not exist (mod_revision = 0)."""
         request = rpc.TxnRequest(compare=[_unmodified(key, 0)], success=[_put(key, value, lease)])
+        return await self._txn(request, purpose)
+
+    async def create_all(self, puts: Sequence[Put], purpose: str = "create") -> TxnResult:
+        """Put all of them, at most 128, if none of the keys exists: all at one revision."""
+        compare = [_unmodified(put.key, 0) for put in puts]
+        request = rpc.TxnRequest(compare=compare, success=[_put(*put) for put in puts])
         return await self._txn(request, purpose)
 
     async def update(

@@ -32,6 +32,14 @@ class RangeResult:
     bytes: int = 0
 
 
+class Put(NamedTuple):
+    """A key to write."""
+
+    key: bytes
+    value: bytes
+    lease: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class TxnResult:
     """A transaction on one key. Not `succeeded`: `kv` is the current one (None: none)."""

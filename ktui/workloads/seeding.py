@@ -1,13 +1,14 @@
-"""Fill a server with the demo cluster, through its own create path."""
+"""Fill a server with the demo cluster, through its own create path; most of a large one are copies."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Protocol
 
 from ktui.client.blocking_client import Answer, BlockingClient
 from ktui.client.connection import ClientError, ServerConnection
@@ -18,6 +19,7 @@ from ktui.workloads.demo.plan import DemoPlan
 USER_AGENT = "ktui-seed"
 # Threads: enough to keep server and etcd busy, few enough to leave other clients their turn.
 WRITERS = 8
+COPIES = 50  # stored by one transaction
 
 
 @dataclass(slots=True)
@@ -51,8 +53,23 @@ def count_objects(plan: DemoPlan) -> int:
     return sum(1 for _, objects in stages(plan, time.time()) for _ in objects)
 
 
+class Copier(Protocol):
+    """Stores what is alike an object that the server has stored. Called from several threads."""
+
+    def has_example(self, item: Create) -> bool: ...
+
+    def learn(self, item: Create, answer: bytes) -> None:
+        """Take an object, whose creation got this answer, as the example."""
+
+    def store(self, items: Sequence[Create]) -> Sequence[Create]:
+        """Store copies; return those that have to be created. ClientError."""
+
+
 async def seed(
-    connection: ServerConnection, plan: DemoPlan, report: Callable[[SeedProgress], None] = lambda _: None
+    connection: ServerConnection,
+    plan: DemoPlan,
+    report: Callable[[SeedProgress], None] = lambda _: None,
+    copier: Copier | None = None,
 ) -> SeedProgress:
     """Create every object of the plan. Raises ClientError on the first refusal.
 
@@ -64,7 +81,7 @@ async def seed(
         stack.callback(work.stop)  # threads cannot be cancelled: each ends after its current request
         for stage, objects in stages(plan, time.time()):
             work.begin(stage, objects)
-            await asyncio.gather(*(asyncio.to_thread(_drain, client, work) for client in clients))
+            await asyncio.gather(*(asyncio.to_thread(_drain, client, work, copier) for client in clients))
     return work.progress
 
 
@@ -96,26 +113,51 @@ class _Work:
             self._report(self.progress)
 
 
-def _drain(client: BlockingClient, work: _Work) -> None:
+def _drain(client: BlockingClient, work: _Work, copier: Copier | None) -> None:
+    copies: list[Create] = []
     try:
         while (item := work.take()) is not None:
-            work.done(existed=not _create(client, item))
+            if copier is None or not copier.has_example(item):
+                _create(client, work, copier, item)
+                continue
+            copies.append(item)
+            if len(copies) == COPIES:
+                _copy(client, work, copier, copies)
+                copies = []
+        if copier is not None and copies:
+            _copy(client, work, copier, copies)
     except ClientError:
         work.stop()
         raise
 
 
-def _create(client: BlockingClient, item: Create) -> bool:
-    """Whether it was created, with its status; False if it existed."""
-    response = client.write("POST", item.path, item.body)
-    if response.status == 409:
-        return False
-    _require_success(response, item)
+def _copy(client: BlockingClient, work: _Work, copier: Copier, items: Sequence[Create]) -> None:
+    rest = copier.store(items)
+    for _ in range(len(items) - len(rest)):
+        work.done(existed=False)
+    for item in rest:
+        _create(client, work, None, item)
+
+
+def _create(client: BlockingClient, work: _Work, copier: Copier | None, item: Create) -> None:
+    """Create it with its status, unless it exists."""
+    created = client.write("POST", item.path, item.body)
+    # The cluster IP of a Service that exists is allocated: that is refused before its name is.
+    if created.status == 409 or (created.status == 422 and _exists(client, item)):
+        work.done(existed=True)
+        return
+    _require_success(created, item)
     if item.status is not None:
         status = {"status": item.status}
         response = client.write("PATCH", f"{item.object_path}/status", status, "application/merge-patch+json")
         _require_success(response, item)
-    return True
+    if copier is not None and item.alike:
+        copier.learn(item, created.body)
+    work.done(existed=False)
+
+
+def _exists(client: BlockingClient, item: Create) -> bool:
+    return client.write("PATCH", item.object_path, {}, "application/merge-patch+json").success
 
 
 def _require_success(response: Answer, item: Create) -> None:

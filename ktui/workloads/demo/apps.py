@@ -99,10 +99,10 @@ def deployments(plan: DemoPlan) -> Iterator[Create]:
 
 def pods(plan: DemoPlan, now: float) -> Iterator[Create]:
     for index, (app, ordinal, node) in enumerate(plan.app_pods()):
-        yield pod(pod_facts(app, ordinal, index, node), now)
+        yield pod(pod_facts(app, ordinal, index, node, plan.zone_of(node)), now)
 
 
-def pod_facts(app: App, ordinal: int, index: int, node: str) -> PodFacts:
+def pod_facts(app: App, ordinal: int, index: int, node: str, zone: str = "") -> PodFacts:
     """The facts of one Deployment pod; `index` counts all of them and fixes IP and phase."""
     phase = "Running"
     if index % PENDING_EVERY == PENDING_EVERY - 1:
@@ -118,6 +118,7 @@ def pod_facts(app: App, ordinal: int, index: int, node: str) -> PodFacts:
         image=app.image,
         owner=("apps/v1", "ReplicaSet", app.replica_set),
         config=f"{app.name}-config",
+        zone=zone,
         phase=phase,
     )
 

@@ -63,9 +63,8 @@ def _nodes(plan: DemoPlan) -> Iterator[Create]:
     for index, name in enumerate(plan.nodes):
         addresses = [{"type": "InternalIP", "ip": f"192.168.{index // 250}.{index % 250 + 1}"}]
         spec = {"addresses": addresses, "ipam": {"podCIDRs": [f"10.{64 + index // 256}.{index % 256}.0/24"]}}
-        yield Create(
-            f"/apis/{API_VERSION}/ciliumnodes", _custom("CiliumNode", {"name": name}, {"spec": spec})
-        )
+        body = _custom("CiliumNode", {"name": name}, {"spec": spec})
+        yield Create(f"/apis/{API_VERSION}/ciliumnodes", body, alike="Cilium node")
 
 
 def _identities(plan: DemoPlan) -> Iterator[Create]:
@@ -87,7 +86,7 @@ def _endpoints(plan: DemoPlan) -> Iterator[Create]:
             "state": "ready",
         }
         body = _custom("CiliumEndpoint", metadata, {"status": status})
-        yield Create(group(API_VERSION, app.namespace, "ciliumendpoints"), body)
+        yield Create(group(API_VERSION, app.namespace, "ciliumendpoints"), body, alike="Cilium endpoint")
 
 
 def _policies(plan: DemoPlan) -> Iterator[Create]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ktui.workloads.demo.objects import Create, Json, core, group, timestamp
-from ktui.workloads.demo.plan import DAEMONS, ZONES, DemoPlan
+from ktui.workloads.demo.plan import DAEMONS, DemoPlan
 from ktui.workloads.demo.pods import PodFacts, pod
 
 
@@ -25,13 +25,13 @@ def nodes(plan: DemoPlan, now: float) -> Iterator[Create]:
                 "kubernetes.io/os": "linux",
                 "kubernetes.io/arch": "amd64",
                 "node.kubernetes.io/instance-type": ("m6.large", "m6.xlarge", "r6.xlarge")[index % 3],
-                "topology.kubernetes.io/zone": ZONES[index % len(ZONES)],
+                "topology.kubernetes.io/zone": plan.zone_of(name),
                 **({"node-role.kubernetes.io/control-plane": ""} if index < 3 else {}),
             },
         }
         spec: Json = {"podCIDR": _cidr(index), "podCIDRs": [_cidr(index)], "providerID": f"demo:///{name}"}
         body = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec}
-        yield Create("/api/v1/nodes", body, _node_status(index, name, now))
+        yield Create("/api/v1/nodes", body, _node_status(index, name, now), f"node {index < 3}")
 
 
 def leases(plan: DemoPlan, now: float) -> Iterator[Create]:
@@ -48,7 +48,8 @@ def leases(plan: DemoPlan, now: float) -> Iterator[Create]:
             "metadata": metadata,
             "spec": spec,
         }
-        yield Create(group("coordination.k8s.io/v1", "kube-node-lease", "leases"), body)
+        path = group("coordination.k8s.io/v1", "kube-node-lease", "leases")
+        yield Create(path, body, alike="lease")
 
 
 def daemon_pods(plan: DemoPlan, now: float) -> Iterator[Create]:
@@ -63,6 +64,7 @@ def daemon_pods(plan: DemoPlan, now: float) -> Iterator[Create]:
                 image=f"registry.example/kube-system/{daemon}:v1.18.2",
                 owner=("apps/v1", "DaemonSet", daemon),
                 config=f"{daemon}-config",
+                zone=plan.zone_of(node),
             )
             yield pod(facts, now)
 

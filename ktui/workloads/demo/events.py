@@ -33,7 +33,7 @@ def event(namespace: str, name: str, node: str, number: int, now: float) -> Crea
         "lastTimestamp": timestamp(now),
         "count": 1,
     }
-    return Create(core(namespace, "events"), body)
+    return Create(core(namespace, "events"), body, alike="event")
 
 
 def events(plan: DemoPlan, now: float) -> Iterator[Create]:

@@ -13,11 +13,16 @@ Json = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Create:
     """One object to POST to `path`, and the status to PATCH afterwards (kube-apiserver
-    drops `status` from a create)."""
+    drops `status` from a create).
+
+    Objects with the same `alike` get the same from the server (defaults, labels, managed fields): a large
+    cluster copies them from one of them (see `copies`). "": none is copied.
+    """
 
     path: str
     body: Json
     status: Json | None = field(default=None)
+    alike: str = field(default="")
 
     @property
     def object_path(self) -> str:

@@ -68,6 +68,9 @@ class DemoPlan:
         """Pods are distributed over the nodes; a stride of a prime keeps one app's pods apart."""
         return self.nodes[(index * 7) % len(self.nodes)]
 
+    def zone_of(self, node: str) -> str:
+        return ZONES[(int(node.removeprefix("node-")) - 1) % len(ZONES)]
+
     def app_pods(self) -> Iterator[tuple[App, int, str]]:
         """(app, ordinal, node) of every Deployment pod."""
         index = 0

@@ -19,6 +19,7 @@ class PodFacts:
     image: str
     owner: tuple[str, str, str]
     config: str
+    zone: str = ""  # of the node: the server labels the pod with it
     phase: str = "Running"
 
 
@@ -32,7 +33,8 @@ def pod(facts: PodFacts, now: float) -> Create:
         "ownerReferences": owner(api_version, kind, owner_name, demo_uid(facts.namespace, kind, owner_name)),
     }
     body: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _spec(facts)}
-    return Create(core(facts.namespace, "pods"), body, pod_status(facts, now))
+    alike = f"{facts.phase} pod of a {kind} in {facts.zone}"
+    return Create(core(facts.namespace, "pods"), body, pod_status(facts, now), alike)
 
 
 def pod_status(facts: PodFacts, now: float, restarts: int = 0) -> Json:

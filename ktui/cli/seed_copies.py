@@ -1,0 +1,158 @@
+"""A large demo cluster: most of its objects are written into the embedded etcd as copies of a few.
+
+Through the API 100,000 pods take a quarter of an hour. Of objects that are alike the first ones go that way;
+what the server has stored is read back, and further ones are made of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from ktui.client.connection import ClientError, ServerConnection
+from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.errors import EtcdError
+from ktui.etcd.types import Put
+from ktui.kube.requestinfo import parse_path
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.storage.keys import ResourceKeys
+from ktui.telemetry.bus import Bus
+from ktui.wire.codec import codec_for
+from ktui.wire.encode import encode_object
+from ktui.workloads.demo.copies import NotAlike, copy_of
+from ktui.workloads.demo.objects import Create, Json
+from ktui.workloads.demo.plan import DemoPlan
+from ktui.workloads.seeding import SeedProgress, seed
+
+LARGE_PODS = 5_000  # a smaller cluster is created as clients do, in half a minute
+COPIES_OF_ONE = 500  # a lease, which the copies of an Event share, has at most 1,000 objects
+
+
+async def seed_quickly(
+    connection: ServerConnection, plan: DemoPlan, report: Callable[[SeedProgress], None] = lambda _: None
+) -> SeedProgress:
+    """`seed`; a large cluster is copied if the server's etcd is embedded and within reach. ClientError."""
+    if plan.size.pods <= LARGE_PODS:
+        return await seed(connection, plan, report)
+    async with _embedded_etcd(connection) as etcd:
+        copier = None if etcd is None else EtcdCopier(etcd, asyncio.get_running_loop())
+        return await seed(connection, plan, report, copier)
+
+
+@asynccontextmanager
+async def _embedded_etcd(connection: ServerConnection) -> AsyncIterator[EtcdClient | None]:
+    """A connection to the etcd that the server has started itself, None if there is none."""
+    from ktui.client.api import ApiClient  # start-up time
+    from ktui.client.ktui_api import KtuiApi
+
+    client = ApiClient(connection)
+    try:
+        info = await KtuiApi(client).info()
+    finally:
+        await client.close()
+    if info.etcd_kind != "embedded" or not info.writable:
+        yield None
+        return
+    try:
+        etcd = await EtcdClient.connect(EtcdConfig(tuple(info.endpoints), read_only=False), Bus())
+    except EtcdError:  # the server runs elsewhere
+        yield None
+        return
+    try:
+        yield etcd
+    finally:
+        await etcd.close()
+
+
+@dataclass(slots=True)
+class _Example:
+    item: Create
+    stored: Json
+    resource: Resource
+    lease: int
+    left: int = COPIES_OF_ONE
+
+
+class EtcdCopier:
+    """Its methods are called from threads; etcd is reached through `loop`."""
+
+    def __init__(self, etcd: EtcdClient, loop: asyncio.AbstractEventLoop) -> None:
+        self._etcd = etcd
+        self._loop = loop
+        self._examples: dict[str, _Example] = {}
+        self._lock = threading.Lock()
+
+    def has_example(self, item: Create) -> bool:
+        """True if it can be copied; each call counts."""
+        with self._lock:
+            example = self._examples.get(item.alike)
+            if example is None or not example.left:
+                return False
+            example.left -= 1
+            return True
+
+    def learn(self, item: Create, answer: bytes) -> None:
+        """Read what is stored of it; what etcd would not store again byte by byte is no example."""
+        resource = resource_of(item)
+        found = self._wait(self._etcd.range(key_of(item, resource), purpose="get")).kvs
+        if not found:
+            return
+        stored: Json = msgspec.json.decode(codec_for().object_json(found[0].value, None))
+        same = stored["metadata"]["uid"] == msgspec.json.decode(answer)["metadata"]["uid"]
+        if same and encode_object(stored, resource) == found[0].value:
+            with self._lock:
+                self._examples[item.alike] = _Example(item, stored, resource, found[0].lease)
+
+    def store(self, items: Sequence[Create]) -> Sequence[Create]:
+        """Store copies, all in one transaction; return those to create. ClientError when etcd refuses."""
+        puts, rest = [], []
+        for item in items:
+            example = self._examples[item.alike]
+            try:
+                copied = copy_of(example.stored, example.item, item)
+            except NotAlike:
+                rest.append(item)
+                continue
+            value = encode_object(copied, example.resource)
+            puts.append(Put(key_of(item, example.resource), value, example.lease))
+        if puts and not self._wait(self._etcd.create_all(puts)).succeeded:
+            return items  # one of them exists
+        return rest
+
+    def _wait(self, call: Any) -> Any:
+        try:
+            return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+        except EtcdError as error:
+            raise ClientError(str(error)) from error
+
+
+def resource_of(item: Create) -> Resource:
+    """The resource of its path; of a custom one what its keys and bytes need."""
+    info = parse_path(item.path)
+    builtin = BUILTIN.find(info.group, info.version, info.resource)
+    if builtin is not None:
+        return builtin
+    return Resource(
+        info.group,
+        info.version,
+        info.resource,
+        item.body["kind"],
+        singular="",
+        namespaced=bool(info.namespace),
+        prefix=f"{info.group}/{info.resource}/",
+        storage_version=info.group_version,
+        encoding="json",
+        custom=True,
+    )
+
+
+def key_of(item: Create, resource: Resource) -> bytes:
+    metadata = item.body["metadata"]
+    return ResourceKeys(resource).of(metadata.get("namespace"), metadata["name"])
