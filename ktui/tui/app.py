@@ -120,13 +120,13 @@ class KtuiApp(ReplayActions):
         self.navigator.moved(event.before, event.now)
 
     async def action_go_back(self) -> None:
-        await self.navigator.walk(-1)
+        await self.navigator.step(-1)
 
     async def action_come_back(self) -> None:
         await self.navigator.come_back()
 
     async def action_go_forward(self) -> None:
-        await self.navigator.walk(1)
+        await self.navigator.step(1)
 
     @property
     def commands(self) -> Commands:
@@ -144,7 +144,7 @@ class KtuiApp(ReplayActions):
                 typed=lambda text: "",
                 entered=lambda text: self.commands.run(self, text),
                 suggest=lambda text: self.commands.suggest(self, text),
-                past=self.typed,
+                history=self.typed,
             )
 
     # What the keys do everywhere.

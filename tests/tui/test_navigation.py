@@ -46,7 +46,7 @@ async def test_escape_stays_and_enter_takes_the_first_way() -> None:
         await until(pilot, lambda: isinstance(app.screen, CacheScreen))
         await pilot.press("o")
         await until(pilot, lambda: isinstance(app.screen, JumpScreen))
-        (first, *_) = app.screen.ways
+        (first, *_) = app.screen.places
         await pilot.press("enter")
         await until(pilot, lambda: app.current_mode == first.place.mode)
 

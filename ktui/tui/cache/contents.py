@@ -17,7 +17,7 @@ from ktui.core.state import State
 from ktui.tui.cache.columns import EVENTS, OBJECTS
 from ktui.tui.cache.objects import ObjectPages, Unread
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.navigation.ways import implied
+from ktui.tui.navigation.related import implied
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable

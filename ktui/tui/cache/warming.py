@@ -29,7 +29,7 @@ class Warming:
         self._aside(partial(self._cancel, row.resource))
 
     def _aside(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._screen.aside(work, "warm", exclusive=False)
+        self._screen.in_background(work, "warm", exclusive=False)
 
     async def _warm(self, resource: str) -> None:
         with self._errors_shown():

@@ -1,4 +1,4 @@
-"""Bars of text cells: lengths to compare at a glance."""
+"""Bars of text cells."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ FULL, HALF, TRACK = "━", "╸", "─"
 
 
 def bar(share: float, width: int) -> str:
-    """A bar of `share` (0 … 1) of `width` cells, in steps of half a cell.
+    """Return a bar of `share` (0–1) of `width` cells, in steps of half a cell.
 
-    Anything above nothing shows: half a cell is the least.
+    A share above 0 takes at least half a cell.
     """
     if width <= 0 or share <= 0:
         return ""
@@ -17,5 +17,5 @@ def bar(share: float, width: int) -> str:
 
 
 def share_of(value: float, largest: float) -> float:
-    """`value` as a share of the largest one; 0 when there is none."""
+    """Return `value` as a share (0–1) of `largest`; 0 if that is 0."""
     return value / largest if largest > 0 else 0.0

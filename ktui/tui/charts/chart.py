@@ -1,4 +1,4 @@
-"""One titled chart: an axis on the left, its columns, and the numbers of its span in the frame."""
+"""The base of charts: a title, an axis on the left, columns, and numbers in the frame."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import entitle, line, lines
 from ktui.tui.widgets.panel import Panel
 
-SPAN = 60  # seconds that a chart shows at least, where this many fit
+SPAN = 60  # seconds that a chart shows at least, if that many columns fit
 AXIS = 5  # cells of the axis' labels
-_CORNERS = 2  # cells that a frame's text has less than the content
-_STEPS = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60)  # seconds a column
+_CORNERS = 2  # cells by which a frame's text is shorter than the content
+_STEPS = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60)  # seconds per column
 
 
 class Chart(Panel):
-    """Painted at most once a second: when one more part of its span is over.
+    """A chart painted once per column's time, so at most once a second.
 
-    Subclasses give `title` and `draw`.
+    Subclasses define TITLE, `draw` and `legend`.
     """
 
     DEFAULT_CSS = """
@@ -37,7 +37,7 @@ class Chart(Panel):
         self._drawn: tuple[object, ...] = ()
 
     def show_state(self, state: State, *, paused: bool = False) -> None:
-        """Paint the state's history; nothing moves while paused, but for a jump to another state."""
+        """Paint the state's history; while paused only if it is another state's, after a jump in a replay."""
         if not paused or self._seen is None or self._seen[0] is not state.history:
             self._seen = (state.history, state.now)
             self._paint()
@@ -61,7 +61,7 @@ class Chart(Panel):
         self.show(lambda width, height: self.content(span, width, height, symbols))
 
     def content(self, span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Content:
-        """The axis and the columns of a span."""
+        """Return the axis and the columns of a span."""
         if not any(part.routes for part in span.parts):
             return line((self.nothing(span), "$ink-muted"))
         cells = max(1, width - AXIS - 1)
@@ -78,32 +78,32 @@ class Chart(Panel):
     def draw(
         self, span: TrafficWindow, width: int, height: int, symbols: Symbols
     ) -> tuple[list[str], list[Runs]]:
-        """A label and a line of cells for each line of the height."""
+        """Return a label and a line of cells for each of `height` lines."""
         raise NotImplementedError
 
     def legend(self, span: TrafficWindow, width: int) -> Content:
-        """The span in numbers, in this many cells: what the frame's lower edge says."""
+        """Return the span's numbers for the frame's lower edge, in `width` cells."""
         raise NotImplementedError
 
 
 def symbols_of(widget: Panel) -> Symbols:
-    """How the widget's app draws its charts."""
+    """Return the symbols that the widget's app draws charts with."""
     looks = getattr(widget.app, "looks", None)
     return looks.symbols if looks is not None else Symbols.BRAILLE
 
 
 def span_for(cells: int, symbols: Symbols) -> tuple[int, int]:
-    """Seconds a column, and how many columns: a minute or a little more, as wide as there is room."""
+    """Return seconds per column and the number of columns: SPAN seconds or a little more, over all cells."""
     columns = max(1, columns_in(cells, symbols))
     step = next((step for step in _STEPS if step * columns >= SPAN), _STEPS[-1])
     return step, columns
 
 
 def title_content(title: str, span: TrafficWindow) -> Content:
-    """`latency ms · 64 s`: what, in which unit, over how long."""
+    """Return `latency ms · 64 s`: the title with its unit, and the span."""
     return line((title, ""), (f" · {span.seconds} s", "$ink-muted"))
 
 
 def edge_labels(top: str, bottom: str, height: int) -> list[str]:
-    """The axis' two ends; with one line only its top."""
+    """Return the labels of the axis' two ends, with "" between them; of one line only the top's."""
     return [top, *[""] * (height - 2), bottom][:height] if height > 1 else [top]

@@ -1,4 +1,4 @@
-"""How long reads took: the slowest and the middle one of each moment."""
+"""How long reads took: median and maximum of each column."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ktui.tui.charts.plot import Runs, Series, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import line
 
-FOOT = 0.1  # ms: where the axis begins
+FOOT = 0.1  # ms at the foot of the axis
 _LEAST_DECADES = 2
 
 
 class LatencyChart(Chart):
-    """On a logarithmic axis, so that the usual millisecond shows beside the odd second."""
+    """A logarithmic axis, on which both 1 ms and 1 s can be read."""
 
     TITLE: ClassVar[str] = "latency ms"
 
@@ -50,7 +50,7 @@ def _p50(second: Second) -> float:
 
 
 def _above_foot(ms: float) -> float:
-    """Decades above the axis' foot; what took less stands a hair above it."""
+    """Return the decades above the axis' foot, at least 0.01 for a read that took any time."""
     return max(0.01, math.log10(ms / FOOT)) if ms > 0 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""A ▼ above the columns of a chart in which a marker was set, a knob changed or a fault used."""
+"""A ▼ above the columns in which a marker was set, a knob changed or a fault injected."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ASCII_MARK = "v"
 
 
 def marks(flags: Sequence[bool], cells: int, symbols: Symbols) -> set[int]:
-    """Cells of the columns with a flag; the newest column is at the right."""
+    """Return the cells of the columns with a flag; the newest column is at the right."""
     per_cell = columns_in(1, symbols)
     blank = cells - -(-len(flags) // per_cell)
     return {blank + place // per_cell for place, flag in enumerate(flags) if flag}
 
 
 def marked(row: Runs, places: set[int], symbols: Symbols) -> Runs:
-    """A line of cells with a mark at these places, over what is there."""
+    """Return a line of cells with a mark at the cells `places`, in place of what is there."""
     if not places:
         return row
     glyph = ASCII_MARK if symbols is Symbols.ASCII else MARK

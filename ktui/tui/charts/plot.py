@@ -1,4 +1,4 @@
-"""Columns of dots: stacked, or two series mirrored at a middle line; in braille, blocks or ASCII."""
+"""Columns of dots in braille, blocks or ASCII: stacked, or two series above and below a middle line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from msgspec import Struct
 from ktui.tui.looks.symbols import Symbols
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
-_HANGING = " ▔▔▀▀▀▀██"  # from above: few fonts have all the eighths that hang
-# A braille cell's dots, from its foot upwards: left column, right column.
+_HANGING = " ▔▔▀▀▀▀██"  # hanging eighths: few fonts have them all
+# A braille cell's dots from its foot upwards: left column, right column.
 _DOTS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 _BRAILLE = 0x2800
 _DOT_ROWS = {Symbols.BRAILLE: 4, Symbols.BLOCK: 8, Symbols.ASCII: 1}
@@ -21,9 +21,9 @@ Runs = list[tuple[str, str]]  # text, style
 
 
 class Series(Struct, frozen=True):
-    """One value a column, oldest first. `mark` is its letter: what ASCII draws it with.
+    """One value per column, oldest first; `mark` is its letter in ASCII.
 
-    A cell that several series share has the colour of the greatest; a `loud` one goes before it.
+    A cell shared by several series has the colour of the greatest; a `loud` one takes precedence.
     """
 
     mark: str
@@ -33,12 +33,12 @@ class Series(Struct, frozen=True):
 
 
 def columns_in(cells: int, symbols: Symbols) -> int:
-    """Columns that this many cells hold: braille has two in each."""
+    """Return the columns that fit into `cells`: braille has two in each."""
     return cells * 2 if symbols is Symbols.BRAILLE else cells
 
 
 def round_top(value: float, least: float = 1.0) -> float:
-    """An axis' end that holds `value` and seldom changes: 1, 2, 5, 10 … times `least`."""
+    """Return the first of 1, 2, 5, 10 … times `least` that holds `value`: a steady end for an axis."""
     top, steps = least, cycle((2.0, 2.5, 2.0))
     while top < value:
         top *= next(steps)
@@ -46,9 +46,9 @@ def round_top(value: float, least: float = 1.0) -> float:
 
 
 def stacked(series: Sequence[Series], top: float, width: int, height: int, symbols: Symbols) -> list[Runs]:
-    """`height` lines of `width` cells; the first series at the foot, `top` at the upper edge.
+    """Return `height` lines of `width` cells with the first series at the foot and `top` at the upper edge.
 
-    A value above nothing shows at least one dot. Only the newest columns show where not all fit.
+    A value above 0 takes at least one dot. Where not all columns fit, the newest are drawn.
     """
     dots, room = height * _DOT_ROWS[symbols], columns_in(width, symbols)
     places = range(min((len(item.values) for item in series), default=0))[-room:]
@@ -57,7 +57,7 @@ def stacked(series: Sequence[Series], top: float, width: int, height: int, symbo
 
 
 def mirrored(up: Series, down: Series, top: float, width: int, height: int, symbols: Symbols) -> list[Runs]:
-    """One series rising from a middle line, the other hanging from it, on one scale."""
+    """Return lines with `up` rising from the middle line and `down` hanging from it, on one scale."""
     above = height // 2
     rising = stacked([up], top, width, above, symbols)
     hanging = stacked([down], top, width, height - above, symbols)[::-1]
@@ -65,7 +65,7 @@ def mirrored(up: Series, down: Series, top: float, width: int, height: int, symb
 
 
 def _pile(values: Sequence[float], top: float, dots: int) -> list[int]:
-    """Which series each dot of a column belongs to, from the foot upwards."""
+    """Return the index of the series that each dot of a column belongs to, from the foot upwards."""
     shown = [(index, value) for index, value in enumerate(values) if value > 0]
     if not shown:
         return []
@@ -75,7 +75,7 @@ def _pile(values: Sequence[float], top: float, dots: int) -> list[int]:
     greatest = max(range(len(shown)), key=lambda place: shown[place][1])
     counts[greatest] += max(1 - counts[greatest], height - sum(counts))
     pile = [index for (index, _), count in zip(shown, counts, strict=True) for _ in range(count)]
-    return pile[-dots:]  # with more series than dots the rarer ones, on top, stay
+    return pile[-dots:]  # keep the rare series, on top, where there are more series than dots
 
 
 def _line(
@@ -105,7 +105,7 @@ def _glyph(stacks: Sequence[Sequence[int]], mark: str, symbols: Symbols) -> str:
 
 
 def _turned(text: str, symbols: Symbols) -> str:
-    """A line of cells upside down."""
+    """Return a line of cells upside down."""
     if symbols is Symbols.ASCII:
         return text
     return "".join(_turned_cell(char, symbols) for char in text)
@@ -124,7 +124,7 @@ def _turned_cell(char: str, symbols: Symbols) -> str:
 
 
 def _joined(cells: Runs) -> Runs:
-    """Neighbours of one style as one run."""
+    """Join neighbouring runs of one style."""
     return [
         ("".join(text for text, _ in group), style)
         for style, group in groupby(cells, key=lambda cell: cell[1])

@@ -1,4 +1,4 @@
-"""Reads answered a second, by the way they were served."""
+"""Reads answered per second, by route."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ktui.tui.charts.plot import Runs, Series, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import line
 
-# From the foot upwards: what is cheap first, what is rare on top.
+# From the foot upwards: the cheapest route first, the rarest on top.
 _ORDER = (CACHE, SNAPSHOT, ETCD, ERROR)
 
 
 class RoutesChart(Chart):
-    """Cache at the foot, etcd above it, errors on top; the legend counts each."""
+    """Reads from the cache at the foot, from etcd above, errors on top; the legend counts each."""
 
     TITLE: ClassVar[str] = "reads/s"
 

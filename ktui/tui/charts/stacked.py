@@ -11,7 +11,7 @@ Part = tuple[Badge, float]
 
 
 def stacked(parts: Sequence[Part], width: int) -> list[tuple[str, str]]:
-    """Runs of a bar of exactly `width` cells, `E━━━━━━C━━`; a part above 0 shows its letter at least."""
+    """Return the runs of a bar of `width` cells, `E━━━━━━C━━`; a part above 0 shows at least its letter."""
     shown = [(badge, value) for badge, value in parts if value > 0]
     total = sum(value for _, value in shown)
     if not shown or width < len(shown):
@@ -26,5 +26,5 @@ def stacked(parts: Sequence[Part], width: int) -> list[tuple[str, str]]:
 
 
 def by_route(etcd: float, cache: float, refused: float = 0.0) -> tuple[Part, ...]:
-    """The parts of requests, or of bytes, by where they are served."""
+    """Return the parts of requests, or of bytes, by what serves them: etcd, the cache, or an error."""
     return (ETCD, etcd), (CACHE, cache), (ERROR, refused)

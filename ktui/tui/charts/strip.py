@@ -1,4 +1,4 @@
-"""The three charts of the traffic side by side."""
+"""The three charts of the traffic, side by side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.tui.charts.transfer import BytesChart
 
 
 class ChartStrip(Horizontal):
-    """Reads by route, their latency, and what they moved: for any screen that knows a state."""
+    """Reads by route, their latency, and the bytes they moved."""
 
     DEFAULT_CSS = """
     ChartStrip { height: 6; }
@@ -26,7 +26,7 @@ class ChartStrip(Horizontal):
         yield BytesChart(classes="box")
 
     def show_state(self, state: State, *, paused: bool = False) -> None:
-        """Paint what is shown of it; costs nothing where the strip has no room."""
+        """Paint the charts, unless the strip is hidden for lack of room."""
         if self.display:
             for chart in self.query(Chart):
                 chart.show_state(state, paused=paused)

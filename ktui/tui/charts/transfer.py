@@ -1,4 +1,4 @@
-"""What reads moved: bytes to clients above the line, bytes out of etcd below it."""
+"""Bytes per second of reads: sent to clients above the line, read from etcd below it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST = 1_000.0  # bytes/s at the axis' end
 
 
 class BytesChart(Chart):
-    """Both on one scale: what the caches save etcd is the difference."""
+    """Both directions on one scale; the difference is what the caches saved etcd."""
 
     TITLE: ClassVar[str] = "bytes/s"
 
@@ -47,5 +47,5 @@ class BytesChart(Chart):
 
 
 def _label(value: float) -> str:
-    """Without a fraction that says nothing: `20k`, `2M`."""
+    """Return bytes without a zero fraction: `20k`, `2M`."""
     return short_bytes(value).replace(".0", "")

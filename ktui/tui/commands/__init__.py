@@ -1,4 +1,4 @@
-"""What can be typed after `:` and found in the palette: one table."""
+"""The commands that can be typed after `:` or chosen in the palette."""
 
 from ktui.tui.commands.command import Candidate, Command, Suggestion
 from ktui.tui.commands.palette import KtuiCommands

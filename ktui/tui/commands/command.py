@@ -1,4 +1,4 @@
-"""A command of `:`: its word, its action, and its argument."""
+"""One command of `:`: its word, its argument, and its action."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.tui.dashboard import Dashboard
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that may stand after a command's word, and what it is."""
+    """A possible argument of a command, and its description."""
 
     text: str
     about: str = ""
@@ -18,7 +18,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A whole line that may be meant. `more`: something has still to follow before it makes sense."""
+    """A whole line, suggested; `more` is True if something must follow it."""
 
     text: str
     about: str
@@ -30,16 +30,16 @@ Candidates = Callable[[Dashboard], Iterable[Candidate]]
 
 
 def nothing(app: Dashboard) -> Iterable[Candidate]:
-    """For a command whose argument cannot be predicted."""
+    """Return no candidates, for arguments that cannot be predicted."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`run` gets what stands after the word and returns what is wrong with it, "" when nothing is.
+    """`run` takes the argument and returns an error, "" if there is none.
 
-    `argument` is what the help calls that (`NAME`); "" for a command that takes none. `needed`:
-    without it the command says nothing. `title` is its name in the palette, "" for none.
+    `argument` is the argument's name in the help (`NAME`), "" for a command without one; `needed`
+    makes it mandatory. `title` is the name in the palette, "" to leave the command out there.
     """
 
     word: str
@@ -57,12 +57,12 @@ class Command:
 
     @property
     def usage(self) -> str:
-        """`theme NAME`, `pods`."""
+        """`theme NAME`, `pods`: the word and the argument's name."""
         return f"{self.word} {self.argument}".rstrip()
 
 
 def act(action: str) -> Run:
-    """A command that does what a key does."""
+    """Return a `run` that does what a key's action does."""
 
     def run(app: Dashboard, rest: str) -> str:
         app.call_later(app.run_action, action)

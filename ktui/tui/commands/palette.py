@@ -1,4 +1,4 @@
-"""The same commands in the palette, and where the row under the cursor leads."""
+"""The palette: all commands, and the places related to the row under the cursor."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from ktui.tui.commands.command import Command
 from ktui.tui.commands.table import COMMANDS
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.navigation.ways import ways
+from ktui.tui.navigation.related import related_places
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
-Entry = tuple[str, str, Callable[[], str | None]]  # title, what it is, what it does
+Entry = tuple[str, str, Callable[[], str | None]]  # title, description, action returning an error
 
 
 class KtuiCommands(Provider):
-    """Ways on, screens, actions, versions, themes, resources."""
+    """Related places, screens, actions, versions, themes, resources."""
 
     @property
     def _dashboard(self) -> Dashboard:
@@ -29,10 +29,10 @@ class KtuiCommands(Provider):
         app = self._dashboard
         if isinstance(self.screen, ModeScreen):
             mode = self.screen.MODE
-            for way in ways(self.screen.references(), app.state):
-                if way.place.mode == mode:
+            for item in related_places(self.screen.references(), app.state):
+                if item.place.mode == mode:
                     continue
-                yield f"Open {way.title}", way.about, partial(app.go_to, way.place)
+                yield f"Open {item.title}", item.about, partial(app.go_to, item.place)
         for command in COMMANDS.all(app):
             yield from _entries_of(app, command)
 
@@ -55,7 +55,7 @@ class KtuiCommands(Provider):
 
 
 def _entries_of(app: Dashboard, command: Command) -> Iterator[Entry]:
-    """A command; where its title wants a word after it, one entry for each such word."""
+    """Yield a command's entry; for the commands of `_LISTED` also one for each argument."""
     if not command.title:
         return
     listed = command.word in _LISTED

@@ -1,4 +1,4 @@
-"""Commands that open a screen, and the arguments that select what it shows."""
+"""Commands that open a screen, with an argument for what it shows."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ RECENT = 50  # requests offered for completion
 
 
 class NoSuchThing(ValueError):
-    """One sentence: what was named and is not there."""
+    """What was named does not exist: one sentence."""
 
 
 def mode_commands(modes: Sequence[Mode] = MODES) -> list[Command]:
-    """A command a screen: alone its word shows the screen, with an argument what is meant in it."""
-    return [_of(mode) for mode in modes]
+    """Return a command for each screen; its argument selects what the screen shows."""
+    return [_mode_command(mode) for mode in modes]
 
 
-def _of(mode: Mode) -> Command:
+def _mode_command(mode: Mode) -> Command:
     argument, candidates = _ARGUMENTS.get(mode.name, ("", nothing))
     return Command(
         mode.name,
@@ -62,7 +62,7 @@ def _open(mode: str) -> Run:
 
 
 def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
-    """What `text` names on that screen. Raises NoSuchThing."""
+    """Return the reference to what `text` names on a screen. Raises NoSuchThing."""
     if mode == "etcd":
         return key_or_prefix(text)
     if mode == "cache":
@@ -78,7 +78,7 @@ def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
 
 
 def key_or_prefix(text: str) -> Reference:
-    """As etcd has it: what ends with a slash is a prefix."""
+    """Return a reference to a prefix if `text` ends with a slash, else to a key."""
     return PrefixRef(text) if text.endswith("/") else KeyRef(text)
 
 
@@ -96,7 +96,7 @@ def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
 
 
 def resource_named(app: Dashboard, text: str) -> str:
-    """A resource's id by any name that kubectl takes. Raises NoSuchThing."""
+    """Return a resource's id by any name that kubectl accepts. Raises NoSuchThing."""
     word = text.strip().lower()
     state = app.state
     held = {prefix.resource for prefix in state.prefixes.values() if prefix.resource} | state.caches.keys()
@@ -111,11 +111,11 @@ def resource_named(app: Dashboard, text: str) -> str:
     raise NoSuchThing(f"etcd holds no resource {text.strip()!r}")
 
 
-# What may stand after a screen's word.
+# Candidates for the arguments.
 
 
 def resources(app: Dashboard) -> Iterator[Candidate]:
-    """Those that etcd holds, the fullest first."""
+    """Yield the resources in etcd, those with most objects first."""
     state = app.state
     counts = {prefix.resource: prefix.count for prefix in state.prefixes.values() if prefix.resource}
     for resource, row in state.caches.items():
@@ -165,7 +165,7 @@ _ARGUMENTS: dict[str, tuple[str, Candidates]] = {
 
 
 def resource_commands(app: Dashboard) -> Iterable[Command]:
-    """Each resource is a word of its own: its cache."""
+    """Yield a command for each resource, which opens its cache."""
     for candidate in resources(app):
         name = candidate.text
         known = BUILTIN.by_name(name)

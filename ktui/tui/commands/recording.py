@@ -1,4 +1,4 @@
-"""Commands of recordings: make one, mark it, move in it."""
+"""Commands of recordings and replays."""
 
 from __future__ import annotations
 

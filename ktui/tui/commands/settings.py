@@ -1,4 +1,4 @@
-"""Commands that change something: the rules, the theme, the current table."""
+"""Commands for the rules, the theme, the current table, kubectl and logs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _audit(app: Dashboard, rest: str) -> str:
 
 
 def _kubeconfig(app: Dashboard, rest: str) -> str:
-    """How another program reaches this server: the command to paste, on the clipboard too."""
+    """Show and copy the command that points other programs at this server."""
     server = app.state.server
     path = state_home() / "servers" / str(server.pid if server is not None else 0) / "kubeconfig"
     if not path.exists():
@@ -88,7 +88,7 @@ def _active_table(app: Dashboard) -> VTable[Any] | None:
 
 
 def set_filter(app: Dashboard, text: str) -> str:
-    """Filter the current table; what is wrong with `text`, "" when nothing is."""
+    """Filter the current table. Return what is wrong with `text`, "" if nothing is."""
     if (table := _active_table(app)) is None:
         return _NO_TABLE
     try:
@@ -99,7 +99,7 @@ def set_filter(app: Dashboard, text: str) -> str:
 
 
 def _namespace(app: Dashboard, rest: str) -> str:
-    """A filter by namespace; without a name none."""
+    """Filter the current table by a namespace; without a name, clear the filter."""
     if (table := _active_table(app)) is None:
         return _NO_TABLE
     column = next((item.id for item in table.columns if item.id in ("ns", "namespace")), "")

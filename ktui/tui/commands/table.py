@@ -1,4 +1,4 @@
-"""All that can be typed after `:`, found by its word, run, and suggested as the user types."""
+"""The table of commands: finds, runs and suggests them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SHOWN = 8  # suggestions
 
 
 class Commands:
-    """The commands of one app: fixed ones, and for the dashboard each resource that etcd holds."""
+    """The commands of one app; with `whole`, a dashboard's, also every resource, path and key."""
 
     def __init__(self, fixed: Sequence[Command], *, whole: bool = True) -> None:
         self.fixed = tuple(fixed)
-        self.whole = whole  # a dashboard: resources, requests and keys are words too
+        self.whole = whole
 
     def all(self, app: Dashboard) -> Iterator[Command]:
         yield from self.fixed
@@ -30,7 +30,7 @@ class Commands:
             yield from resource_commands(app)
 
     def find(self, app: Dashboard, word: str) -> Command | None:
-        """By its word, else by a beginning that only one screen has."""
+        """Return the command with this word, or of the screen that begins with it; None if unknown."""
         word = word.lower()
         known = next((item for item in self.all(app) if word in item.words), None)
         if known is None and self.whole and (mode := find_mode(word)) is not None:
@@ -38,12 +38,12 @@ class Commands:
         return known
 
     def run(self, app: Dashboard, text: str) -> str:
-        """Do what was typed; returns what is wrong with it, "" when nothing is."""
+        """Run what was typed. Return an error, "" if there is none."""
         word, _, rest = text.strip().partition(" ")
         if not word:
             return ""
         if self.whole and word.startswith("/"):
-            return _path(app, text.strip())
+            return _open_path(app, text.strip())
         command = self.find(app, word)
         if command is None:
             return self._unknown(word)
@@ -57,7 +57,7 @@ class Commands:
         return f"nothing is called {word!r} here; there are {', '.join(item.word for item in self.fixed)}"
 
     def suggest(self, app: Dashboard, text: str) -> list[Suggestion]:
-        """What `text` may become, the likeliest first."""
+        """Return the lines that `text` may become, the best match first."""
         word, space, rest = text.lstrip().partition(" ")
         if space:
             command = self.find(app, word)
@@ -78,7 +78,10 @@ def _about(command: Command) -> str:
 
 
 def _rank(command: Command, word: str) -> int:
-    """0: it is the word; 1: it begins so; 2, 3: an alias is or begins so; 4: it is somewhere in it; 9: no."""
+    """Return how well a command matches, 0 best.
+
+    0: its word; 1: the word's beginning; 2: an alias; 3: an alias' beginning; 4: in the word; 9: no match.
+    """
     word = word.lower()
     if command.word == word:
         return 0
@@ -106,8 +109,8 @@ def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[S
     return [Suggestion(f"{word} {item.text}", item.about) for item in (*begun, *inside)[:SHOWN]]
 
 
-def _path(app: Dashboard, text: str) -> str:
-    """A key of etcd, or a request's path."""
+def _open_path(app: Dashboard, text: str) -> str:
+    """Open a key of etcd, or else a request's path. Return an error, "" if there is none."""
     root = app.state.server.etcd_prefix if app.state.server is not None else "/registry"
     if text.startswith(f"{root.rstrip('/')}/"):
         app.go_to(Place("etcd", key_or_prefix(text)))

@@ -17,7 +17,7 @@ from ktui.core.references import Place
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
-from ktui.tui.navigation.ways import Way
+from ktui.tui.navigation.related import RelatedPlace
 from ktui.tui.widgets.lines import line, pad
 
 
@@ -34,32 +34,32 @@ class JumpScreen(Dialog[Place | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.JUMP
 
-    def __init__(self, title: str, ways: Sequence[Way]) -> None:
+    def __init__(self, title: str, places: Sequence[RelatedPlace]) -> None:
         super().__init__()
         self._title = title
-        self.ways = tuple(ways)
+        self.places = tuple(places)
 
     def compose(self) -> ComposeResult:
         box = Vertical()
         box.border_title = line(self._title)
         box.border_subtitle = line("letter or enter opens · ", key_hints(("jump.close", "stays")).plain)
         with box:
-            yield OptionList(*(Option(_prompt(way), id=str(at)) for at, way in enumerate(self.ways)))
+            yield OptionList(*(Option(_prompt(item), id=str(at)) for at, item in enumerate(self.places)))
 
     def on_key(self, event: events.Key) -> None:
-        way = next((item for item in self.ways if item.letter == event.character), None)
-        if way is not None:
+        chosen = next((item for item in self.places if item.letter == event.character), None)
+        if chosen is not None:
             event.stop()
-            self.dismiss(way.place)
+            self.dismiss(chosen.place)
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self.ways[event.option_index].place)
+        self.dismiss(self.places[event.option_index].place)
 
     def action_cursor(self, step: int) -> None:
         options = self.query_one(OptionList)
         options.action_cursor_down() if step > 0 else options.action_cursor_up()
 
 
-def _prompt(way: Way) -> Content:
-    return line((f" {way.letter}  ", "bold $accent"), pad(way.title, 26), (way.about, "$ink-muted"))
+def _prompt(item: RelatedPlace) -> Content:
+    return line((f" {item.letter}  ", "bold $accent"), pad(item.title, 26), (item.about, "$ink-muted"))

@@ -91,7 +91,7 @@ class PastPane(ServerPane):
     def compare(self) -> None:
         """Show what changed up to the revision under the cursor."""
         if self.past is not None:
-            self.ask_aside(partial(self._compare, self.past))
+            self.replace_read(partial(self._compare, self.past))
 
     # Reading.
 

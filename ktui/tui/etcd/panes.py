@@ -69,7 +69,7 @@ class EtcdPanes(ServerPane):
         if isinstance(reference, KeyRef):
             self._go_to_prefix(prefix_above(reference.key))
             self.keys.want(reference.key)  # its prefix may be read already
-            self.ask_aside(partial(self._read_wanted, reference))
+            self.replace_read(partial(self._read_wanted, reference))
         elif isinstance(reference, PrefixRef):
             self._go_to_prefix(reference.prefix)
         else:
@@ -97,7 +97,7 @@ class EtcdPanes(ServerPane):
         """Its root is read once there is a server, again for another one, and when etcd is back."""
         client = self.ktui.client
         if client is None:
-            self.prefixes.say(self.prefixes.table, self.asking.why_no_answer())
+            self.prefixes.say(self.prefixes.table, self.server_screen.why_no_answer())
         elif client is not self._asked_of or state.head.histories != self._histories:
             self._asked_of, self._histories = client, state.head.histories
             self._start_over(state)
@@ -176,7 +176,7 @@ class EtcdPanes(ServerPane):
     # The value.
 
     def read_value(self, key: str, *, reveal: bool = False) -> None:
-        self.ask_aside(partial(self._show_value, key, reveal=reveal))
+        self.replace_read(partial(self._show_value, key, reveal=reveal))
 
     async def _show_value(self, key: str, *, reveal: bool = False, revision: int = 0) -> None:
         self.value.reading(key)

@@ -1,1 +1,1 @@
-"""Every key binding in one table; users' keymaps; the keys that texts name."""
+"""All key bindings, users' keymaps, and the keys that texts name."""

@@ -1,7 +1,7 @@
-"""Every key binding in one table: footer, help, palette, hints and a user's keymap read it.
+"""All key bindings in one table, for the footer, the help, the palette, hints and keymaps.
 
-Each binding has an id, by which a keymap remaps it, and a tooltip, the help's text. A widget or
-screen takes its list as BINDINGS; SCOPES and DIALOGS name all lists.
+Each binding has an id, which a keymap refers to, and a tooltip, which the help shows. A widget or
+screen takes one list as its BINDINGS; SCOPES and DIALOGS name all lists.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _hidden(id_: str, keys: str, action: str, tooltip: str, label: str = "", **m
 def _replay(
     what: str, keys: str, action: str, tooltip: str, display: str | None = None, label: str = ""
 ) -> Binding:
-    """`label`: the footer shows it, for this key and the one for the other direction."""
+    """Return a replay key; with `label` the footer shows it, also for the other direction's key."""
     make = _key if label else _hidden
     more = {"label": label or what, "tooltip": tooltip}
     return make(f"replay.{what}", keys, f"replay_{action}", **more, key_display=display)
@@ -41,7 +41,7 @@ RECORDING: Bindings = [
     _hidden("marker", "m", "marker", "add a marker to the recording", "marker"),
 ]
 
-# They act only in a replay.
+# Active only in a replay.
 REPLAY: Bindings = [
     _replay("back", "comma", "seek(-5)", "5 s back in the recording, or forward", ",.", "seek"),
     _replay("forward", "full_stop", "seek(5)", "5 s forward in the recording", "."),
@@ -62,7 +62,7 @@ REPLAY: Bindings = [
 APP: Bindings = [
     *(_key(f"go.{mode.name}", str(mode.number), f"go('{mode.name}')", mode.title, mode.about)
       for mode in MODES),
-    # With priority, so that what is typed right after them goes into the line that they open.
+    # With priority, so that the keys typed next go to the line that these open.
     _key("filter", "slash", "screen.filter", "filter", "filter the table by column", key_display="/",
          priority=True),
     _key("command", "colon", "command", "go",
@@ -98,13 +98,13 @@ APP: Bindings = [
 
 
 def _with_flow_control() -> Bindings:
-    """The keys of the app over a live cluster: those of every app, but 7 goes to Flow control."""
+    """Return the app's keys over a live cluster, where 7 opens Flow control."""
     flow = _key(f"go.{FLOW.name}", str(FLOW.number), f"go('{FLOW.name}')", FLOW.title, FLOW.about)
     keys = [flow if isinstance(key, Binding) and key.key == flow.key else key for key in APP]
     return [*keys, *AFTER_A_JUMP]
 
 
-# Right after a jump it acts before what screens and tables do with that key; at other times it lets them.
+# Has priority over the same key of screens and tables right after a jump, and is inactive at other times.
 AFTER_A_JUMP: Bindings = [
     _hidden("come_back", "escape", "come_back", "back to where the jump started", "back", priority=True),
 ]
@@ -196,7 +196,7 @@ LAB: Bindings = [
     _key("lab.target", "t", "choose_target", "server", "send to ktui's own server or to one of a kubeconfig"),
     _hidden("lab.pages", "y", "show_pages", "the full result; as curl, kubectl, client-go, Python", "as…"),
     _hidden("lab.saved", "l", "saved", "saved requests: edit, send, save, delete", "saved"),
-    # With priority: before the keys after it are given to the focused widget.
+    # With priority: acts before the focused widget receives the keys that follow.
     _hidden("lab.edit", "i", "edit", "go to the form", "edit", priority=True),
     _key("lab.stop", "x", "stop", "stop", "stop the running requests"),
     _hidden("lab.clear", "X", "clear", "delete the results, on disk too", "clear"),
@@ -339,7 +339,7 @@ LIVE_CACHES: Bindings = [
 LIVE_VERSIONS: Bindings = [*VERSIONS, *LIVE]
 LIVE_APP: Bindings = _with_flow_control()
 
-# Where a list acts, as messages about a keymap name it.
+# Name of a list in messages about a keymap → the list.
 SCOPES: Mapping[str, Bindings] = {
     "everywhere": [*APP, *AFTER_A_JUMP],
     "tables": TABLE,
@@ -362,7 +362,7 @@ SCOPES: Mapping[str, Bindings] = {
     "live versions": LIVE_VERSIONS,
     "audit": AUDIT,
 }
-# Modal: no binding of the app is behind them.
+# Modal: the app's bindings do not act while one is open.
 DIALOGS: Mapping[str, Bindings] = {
     "text": CLOSE_TEXT,
     "response body": BODY,

@@ -1,4 +1,4 @@
-"""The keys that a text names, as they are bound now: a user's keymap may have moved any of them."""
+"""The keys that texts name, as bound now: a keymap may have changed them."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ktui.tui.keys.names import keys_in, usable
 
 
 def key_of(binding_id: str) -> str:
-    """How the live key of a binding is written: `w`, `?`, `enter`, `f2`.
+    """Return a binding's key as texts write it: `w`, `?`, `enter`, `f2`.
 
-    Of several keys it is the first, and never the other direction's, which the footer shows with it
-    (`,.`). Raises KeyError for an id that no binding has.
+    The first of several keys; without the key of the other direction that the footer adds (`,.`).
+    Raises KeyError for an unknown id.
     """
     binding, moved = _by_id()[binding_id], _keymap().get(binding_id)
     return written(keys_in(binding.key if moved is None else moved)[0])
 
 
 def key_hints(*keys: tuple[str, str]) -> Content:
-    """`esc closes · c copies`: what the keys of bindings do, as (id, what it does)."""
+    """Return `esc closes · c copies` for pairs of a binding's id and what its key does."""
     return Content(" · ".join(f"{key_of(binding_id)} {does}" for binding_id, does in keys))
 
 
 def written(key: str) -> str:
-    """A key as texts write it: `?`, `ctrl+w`. Not every font has the sign that Textual shows for enter."""
+    """Return a key as texts write it: `?`, `ctrl+w`; "enter" in words, as not every font has its sign."""
     *modifiers, last = key.split("+")
     return "+".join([*modifiers, "enter" if last == "enter" else format_key(last)])
 
 
 def _keymap() -> dict[str, str]:
-    """The keymap of the app that runs here; none where texts are made without one."""
+    """Return the keymap of the running app; {} without an app."""
     preferences = getattr(running_app(), "preferences", None)
     return usable(preferences.keymap) if preferences is not None else {}
 

@@ -1,4 +1,4 @@
-"""A user's keymap checked against the bindings there are: ids, keys, clashes, each a sentence."""
+"""Checks of a user's keymap: unknown ids, invalid keys and clashes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIKE_THESE = "write it like x, f2, ctrl+r or question_mark"
 
 
 class Scope(NamedTuple):
-    """What a screen or a widget binds. `outer`: the app's bindings, which its keys would hide."""
+    """The bindings of a screen or widget; `outer` are the app's, which they take precedence over."""
 
     name: str
     bindings: tuple[Binding, ...]
@@ -25,7 +25,7 @@ class Scope(NamedTuple):
 
 
 def scopes() -> list[Scope]:
-    """Every list of bindings that acts at the same time."""
+    """Return all groups of bindings that are active at the same time."""
     app = _bindings(APP)
     return [
         *(Scope(name, _bindings(own), () if name == "everywhere" else app) for name, own in SCOPES.items()),
@@ -38,7 +38,7 @@ def _bindings(those: Iterable[BindingType]) -> tuple[Binding, ...]:
 
 
 def check_keymap(keymap: Mapping[str, str]) -> list[InvalidEntry]:
-    """What is wrong with a keymap (binding id → keys, comma separated)."""
+    """Return what is wrong with a keymap (binding id → keys, separated by commas)."""
     unknown = unknown_bindings(keymap)
     strangers = {problem.id for problem in unknown}
     known = {id_: keys for id_, keys in usable(keymap).items() if id_ not in strangers}
@@ -46,7 +46,7 @@ def check_keymap(keymap: Mapping[str, str]) -> list[InvalidEntry]:
 
 
 def unknown_bindings(keymap: Iterable[str]) -> list[InvalidEntry]:
-    """Ids that no binding has."""
+    """Return an entry for each unknown id."""
     known = {binding.id for scope in scopes() for binding in scope.bindings if binding.id}
     return [InvalidEntry(id_, _unknown(id_, known)) for id_ in keymap if id_ not in known]
 
@@ -65,7 +65,7 @@ def _strange_keys(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
 
 
 def _clashes(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
-    """Keys that a keymap gives to a binding while another one has them, each said once."""
+    """Yield one entry for each key that a keymap gives to a binding while another one has it."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for scope in scopes():
         for id_, key, other in _pairs((*scope.bindings, *scope.outer), keymap):
@@ -83,7 +83,7 @@ def _clashes(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
 
 
 def _pairs(bindings: Iterable[Binding], keymap: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """(id that the keymap names, key, another id that has it)."""
+    """Yield (id in the keymap, key, another id with that key)."""
     having: dict[str, set[str]] = {}
     for binding in bindings:
         for key in _keys_of(binding, keymap):

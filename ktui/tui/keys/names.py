@@ -1,4 +1,4 @@
-"""The names of keys, as a terminal sends them and as a keymap may write them."""
+"""Names of keys: Textual's, and the shorter ones that a keymap may use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NAMED = {key.value for key in Keys} | {f"f{number}" for number in range(1, 25)}
 
 
 def keys_in(text: str) -> list[str]:
-    """The keys of one entry of a keymap: `f2, ctrl+r`. A comma itself is `comma`."""
+    """Return the keys of a keymap's entry, `f2, ctrl+r`. The comma key is `comma`."""
     return [key.strip() for key in text.split(",")]
 
 
 def valid_key(key: str) -> bool:
-    """Whether a terminal can send a key of that name: `f2`, `ctrl+r`, `question_mark`, `?`."""
+    """Return True for a key that a terminal can send: `f2`, `ctrl+r`, `question_mark`, `?`."""
     if len(key) == 1:
         return key.isprintable() and key != ","
     *modifiers, last = key.split("+")
@@ -27,7 +27,7 @@ def valid_key(key: str) -> bool:
 
 
 def long_name(key: str) -> str:
-    """`?` as `question_mark`: the name under which Textual reports a key."""
+    """Return Textual's name of a key: `question_mark` for `?`."""
     return next(item.key for item in Binding.make_bindings([Binding(key, "")]))
 
 
@@ -37,5 +37,5 @@ def _characters() -> frozenset[str]:
 
 
 def usable(keymap: Mapping[str, str]) -> dict[str, str]:
-    """The entries that can be bound; `check_keymap` reports what is wrong with the others."""
+    """Return the entries with valid keys; `check_keymap` reports the others."""
     return {item: keys for item, keys in keymap.items() if all(valid_key(key) for key in keys_in(keys))}

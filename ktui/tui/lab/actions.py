@@ -148,7 +148,7 @@ class LabActions:
             problem = lab.predict_answer(lab.form).problem
             lab.say(problem.message if problem is not None else "nothing to send")
             return
-        self._run = lab.screen.aside(partial(self._send, known), "send")
+        self._run = lab.screen.in_background(partial(self._send, known), "send")
         lab.changed()
 
     def _start_trial(self, original: Variant, variant: Variant, number: int) -> None:
@@ -156,7 +156,7 @@ class LabActions:
         if lab.refuses_more():
             return
         lab.mark_previous()
-        self._run = lab.screen.aside(partial(self._compare, original, variant, number), "send")
+        self._run = lab.screen.in_background(partial(self._compare, original, variant, number), "send")
         lab.changed()
 
     async def _compare(self, original: Variant, variant: Variant, number: int) -> None:

@@ -24,7 +24,7 @@ def check_consistency(lab: LabContext) -> None:
     elif lab.kube is not None:
         lab.say("only ktui's own server compares its caches with etcd")
     else:
-        lab.screen.aside(partial(_check, lab, resource), "consistency")
+        lab.screen.in_background(partial(_check, lab, resource), "consistency")
 
 
 async def _check(lab: LabContext, resource: Resource) -> None:

@@ -167,7 +167,7 @@ class LabContext:
         client = self.screen.ktui.client
         if client is not None and client is not self._learnt_from:
             self._learnt_from, self.learnt = client, False
-            self.screen.aside(self.read_resources, "learn")
+            self.screen.in_background(self.read_resources, "learn")
 
     async def read_resources(self) -> None:
         """Read what `learn` begins to."""

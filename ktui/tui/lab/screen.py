@@ -104,7 +104,7 @@ class LabScreen(ServerScreen):
         if original is None:
             later = not self.lab.learnt and self.ktui.client is not None
             if later:  # it may be a custom resource
-                self.aside(partial(self._take_later, reference), "take")
+                self.in_background(partial(self._take_later, reference), "take")
             else:
                 self.notify(NOT_COMPARED, markup=False)
             return
@@ -140,7 +140,7 @@ class LabScreen(ServerScreen):
 
     def show_body(self, read: Selection, client: ApiClient) -> None:
         """Send it where the Lab sends its requests, after the same question."""
-        self.aside(partial(self._show_body, read, client), "body")
+        self.in_background(partial(self._show_body, read, client), "body")
 
     async def _show_body(self, read: Selection, client: ApiClient) -> None:
         kube = self.lab.kube

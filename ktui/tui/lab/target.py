@@ -53,11 +53,11 @@ class TargetChoice:
 
     def ask(self) -> None:
         """Let the user choose among ktui's own server and the kubeconfig's contexts."""
-        self._lab.screen.aside(self._ask, "target")
+        self._lab.screen.in_background(self._ask, "target")
 
     def choose(self, context: str) -> None:
         """A context's kube-apiserver, or ktui's own server ("")."""
-        self._lab.screen.aside(partial(self._choose, context), "target")
+        self._lab.screen.in_background(partial(self._choose, context), "target")
 
     async def _ask(self) -> None:
         lab = self._lab

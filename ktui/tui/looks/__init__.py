@@ -1,1 +1,1 @@
-"""How the dashboard looks on the terminal that it finds: themes, glyphs, colours."""
+"""The dashboard's appearance: themes, glyphs, colours."""

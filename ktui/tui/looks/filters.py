@@ -13,17 +13,17 @@ from ktui.tui.looks.symbols import in_ascii
 
 
 class AsciiFilter(LineFilter):
-    """Every glyph replaced by its ASCII stand-in, cell for cell."""
+    """Replaces every glyph by its ASCII stand-in, cell for cell."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [Segment(in_ascii(text), style, control) for text, style, control in segments]
 
 
 class ColourlessFilter(LineFilter):
-    """No colour at all, as NO_COLOR asks: the terminal's own two, and attributes for what must show.
+    """Removes all colours, as NO_COLOR requires, and shows the important ones by attributes.
 
-    Textual's own filter leaves greys, which are colours to a terminal. Here the cursor's
-    row turns to reverse video and what is written faintly to dim.
+    Textual's own filter leaves greys, which terminals treat as colours. Here the cursor's
+    row becomes reverse video, and faint text dim.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class ColourlessFilter(LineFilter):
         self._faint: frozenset[str] = frozenset()
 
     def follow(self, *, raised: frozenset[str], faint: frozenset[str]) -> None:
-        """The theme's backgrounds that set something off, and its faint inks (both `#rrggbb`)."""
+        """Set the theme's backgrounds that highlight, and its faint text colours (both `#rrggbb`)."""
         self._raised, self._faint = raised, faint
         _plain.cache_clear()
 
@@ -48,7 +48,7 @@ class ColourlessFilter(LineFilter):
 def _plain(style: Style, raised: frozenset[str], faint: frozenset[str]) -> Style:
     plain = style.without_color
     if style.meta:
-        plain += Style.from_meta(style.meta)  # what a click on it does
+        plain += Style.from_meta(style.meta)  # the action of a click
     if style.bgcolor is not None and style.bgcolor.name in raised:
         return plain + Style(reverse=True)
     if style.color is not None and style.color.name in faint and not style.bold:

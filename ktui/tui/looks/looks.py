@@ -1,4 +1,4 @@
-"""How an app looks: its themes (the user's are followed as they change), glyphs and colours."""
+"""How an app looks: its themes (reloaded when the user edits them), glyphs and colours."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ktui.tui.looks.filters import AsciiFilter, ColourlessFilter
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.preferences import Preferences
 
-WATCH_INTERVAL = 1.0  # seconds between two looks at the user's themes
+WATCH_INTERVAL = 1.0  # seconds between two checks of the user's theme files
 _RAISED = ("cursor", "block-cursor-background", "input-cursor-background", "screen-selection-background")
 
 
 class Looks:
-    """The looks of one app. `problems` says what could not be had, one sentence each."""
+    """The looks of one app. `problems` has one sentence for each setting that could not be applied."""
 
     def __init__(self, preferences: Preferences, environ: Mapping[str, str]) -> None:
         self.problems: list[str] = []
-        # Textual would write 16 million colours to a terminal that calls itself dumb.
+        # Textual would send 16 million colours to TERM=dumb.
         self.colourless = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
         try:
             self.symbols = symbols.choose(preferences.symbols, environ)
@@ -45,11 +45,11 @@ class Looks:
 
     @property
     def names(self) -> list[str]:
-        """The themes that come from files: ktui's and the user's, not Textual's."""
+        """The themes from files: ktui's and the user's, not Textual's."""
         return list(self._found.by_name)
 
     def register(self, app: App[int], wanted: str) -> None:
-        """Make the themes known to the app and put on the one wanted."""
+        """Register all themes with the app and switch to `wanted`, or else to the default."""
         for theme in self._found.by_name.values():
             app.register_theme(theme)
         if wanted and wanted not in app.available_themes:
@@ -58,11 +58,11 @@ class Looks:
         app.theme = wanted or (themes.MONO if self.colourless else themes.DEFAULT)
 
     def line_filters(self, inherited: Sequence[LineFilter]) -> list[LineFilter]:
-        """What painted lines go through: no greys in the place of colours, where none are wanted."""
+        """Return the filters of painted lines, without Textual's Monochrome, which leaves greys."""
         return [*(item for item in inherited if not isinstance(item, Monochrome)), *self._filters]
 
     def follow_theme(self, variables: Mapping[str, str]) -> None:
-        """Another theme is on: NO_COLOR shows its cursor and its faint inks by attributes."""
+        """Tell NO_COLOR's filter the colours of the current theme's cursor and faint text."""
         self._plain.follow(
             raised=frozenset(
                 Color.parse(variables[name]).hex6.lower() for name in _RAISED if name in variables
@@ -73,9 +73,9 @@ class Looks:
     # The user's themes.
 
     def reload(self, app: App[int]) -> list[str]:
-        """Take up what has changed in the user's directory; returns what is wrong there now.
+        """Load what has changed in the user's directory. Return what is wrong with the changed files.
 
-        A theme whose file cannot be used stays as it was, and so does the one that is on.
+        If a file is invalid, all themes stay as they were; so does the current theme if its file is removed.
         """
         stamps = self._stamp()
         if stamps == self._stamps:
@@ -101,12 +101,12 @@ class Looks:
             app.mutate_reactive(App.theme)  # the same name, other colours
 
     def _stamp(self) -> dict[Path, tuple[int, int]]:
-        """When each of the user's files was written, and how long it is."""
+        """Return modification time (ns) and size (bytes) of each of the user's files."""
         stamps = {}
         for path in self._user.glob("*.toml"):
             try:
                 status = path.stat()
             except OSError:
-                continue  # gone in between
+                continue  # removed meanwhile
             stamps[path] = (status.st_mtime_ns, status.st_size)
         return stamps

@@ -1,8 +1,8 @@
-"""Replacements for glyphs that a terminal lacks: braille, block or ASCII charts, and every glyph in ASCII.
+"""Replacements for glyphs that a terminal lacks: charts in braille, blocks or ASCII, other glyphs in ASCII.
 
-The screens are written with Unicode glyphs. A terminal that cannot show them gets the
-stand-ins of `ASCII_OF`, put in as lines are painted (`ktui.tui.looks.filters`), frames and
-scroll bars included: so one table holds all glyphs, and a test finds one that is missing.
+Screens are written with Unicode glyphs. For a terminal that cannot show them, `ktui.tui.looks.filters`
+replaces them in painted lines, frames and scroll bars included, by those of `ASCII_OF`. A test finds
+glyphs that are missing here.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Symbols(StrEnum):
 
 
 def choose(wanted: str, environ: Mapping[str, str]) -> Symbols:
-    """What was asked for, else what the terminal can show by its name and locale.
+    """Return the symbols that were requested, or those that the terminal can show by its TERM and locale.
 
-    The Linux console's fonts lack most glyphs, a dumb terminal promises nothing, and
-    a locale that is not UTF-8 cannot even name them. Raises ValueError for a word
-    that is none of the three.
+    ASCII is for the Linux console, whose fonts lack most glyphs, for dumb terminals, and for
+    locales that are not UTF-8. Raises ValueError if `wanted` is none of "", "auto", "braille", "block"
+    and "ascii".
     """
     if wanted and wanted != "auto":
         return Symbols(wanted)
@@ -85,7 +85,7 @@ def choose(wanted: str, environ: Mapping[str, str]) -> Symbols:
 
 @lru_cache(4096)
 def in_ascii(text: str) -> str:
-    """`text` in as many cells of plain ASCII; what has no stand-in becomes `?`."""
+    """Return `text` in as many cells of ASCII; a character without a stand-in becomes `?`."""
     return text if text.isascii() else "".join(_stand_in(char) for char in text)
 
 
@@ -94,7 +94,7 @@ def _stand_in(char: str) -> str:
         return char
     known = ASCII_OF.get(char)
     if known is None:
-        # `é` is an e to a reader; a letter of another script is not to be guessed.
+        # `é` can be read as e; a letter of another script has no such base.
         base = unicodedata.normalize("NFKD", char)[0]
         known = base if base.isascii() and base.isprintable() else "?"
     return known.ljust(cell_len(char))[: cell_len(char)]

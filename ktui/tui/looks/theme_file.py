@@ -1,4 +1,4 @@
-"""One theme file: what it says, checked, with the line of what is wrong in it."""
+"""One theme file, checked; errors name the line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHERS: dict[str, type | tuple[type, ...]] = {
 
 
 class ThemeError(Exception):
-    """A theme file cannot be used: the file, the line of `key` where it is known, and why."""
+    """A theme file is invalid: its name, the line of `key` if there is one, and the reason."""
 
     def __init__(self, path: Path, key: str, reason: str, text: str | None = None) -> None:
         line = _line_of(key, _read(path) if text is None else text)
@@ -35,31 +35,31 @@ class ThemeError(Exception):
 
 
 class ThemeFile(Struct, eq=False):
-    """What a file says itself, without what it inherits."""
+    """The contents of a file, without what it inherits."""
 
     path: Path
     name: str
     inherits: str = ""
     colours: dict[str, Any] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
-    replaces: ThemeFile | None = None  # the file of the same name that came before it
+    replaces: ThemeFile | None = None  # an earlier file with the same name, which it may inherit from
 
     def theme(self, colours: Mapping[str, Any], variables: Mapping[str, str]) -> Theme:
-        """A theme of this name. Raises ThemeError where a needed colour is nowhere."""
+        """Return the theme with these colours and variables. Raises ThemeError without a primary colour."""
         if "primary" not in colours:
             raise ThemeError(self.path, "name", "a theme needs at least a primary colour")
         return Theme(name=self.name, variables=dict(variables), **colours)
 
 
 def read_theme_file(path: Path) -> ThemeFile:
-    """Raises ThemeError."""
+    """Read and check a file. Raises ThemeError."""
     try:
         text = read_toml_text(path)
         data = parse_toml(text)
     except OSError as error:
         raise ThemeError(path, "", str(error.strerror), "") from error
     except DocumentError as error:
-        raise ThemeError(path, "", str(error), "") from error  # says the line itself
+        raise ThemeError(path, "", str(error), "") from error  # the message has the line
     return _Reader(path, text).read(data)
 
 
@@ -114,7 +114,7 @@ def _read(path: Path) -> str:
 
 
 def _line_of(key: str, text: str) -> int:
-    """The line that sets `key`, 0 when there is none."""
+    """Return the number of the line that sets `key`, 0 if there is none."""
     if not key:
         return 0
     found = re.search(rf"""^[ \t]*\[?["']?{re.escape(key)}\b""", text, re.MULTILINE)

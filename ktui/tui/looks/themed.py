@@ -1,4 +1,4 @@
-"""An app with the user's theme and symbols."""
+"""The base of apps with the user's theme and symbols."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ktui.tui.preferences import Preferences
 
 
 class ThemedApp(QuietApp):
-    """Has themes of its own and the user's; a theme that cannot be had is reported."""
+    """An app with ktui's themes and the user's; it notifies of those it cannot use."""
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class ThemedApp(QuietApp):
 
     @property
     def own_themes(self) -> list[Theme]:
-        """ktui's and the user's, not Textual's."""
+        """ktui's themes and the user's, without Textual's."""
         return [self.available_themes[name] for name in self.looks.names]
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -36,7 +36,7 @@ class ThemedApp(QuietApp):
         return self.looks.line_filters(super().get_line_filters())
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """The screen as an SVG that looks right in browsers and elsewhere."""
+        """Return the screen as an SVG that looks the same in every viewer."""
         return portable(super().export_screenshot(title=title, simplify=simplify))
 
     def on_mount(self) -> None:
@@ -47,7 +47,7 @@ class ThemedApp(QuietApp):
         self.looks.follow_theme(self.theme_variables)
 
     def reload_themes(self) -> None:
-        """Take up what the user has written to a theme."""
+        """Load changed theme files and notify of invalid ones."""
         self._report_skipped(self.looks.reload(self))
 
     def _report_skipped(self, problems: Iterable[str]) -> None:

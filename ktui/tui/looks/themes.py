@@ -1,8 +1,8 @@
-"""Themes from `themes/*.toml`: the shipped ones and the user's own.
+"""Themes from `themes/*.toml`: ktui's and the user's.
 
-A file's keys are those of `textual.theme.Theme`; `[variables]` holds ktui's own
-colours. A file says only what it changes: the rest comes from the theme that its
-`inherits` names, else from the dark one (the light one where `dark = false`).
+A file has the keys of `textual.theme.Theme` and, below `[variables]`, ktui's own colours. What a file
+does not set comes from the theme named by `inherits`, or else from the dark one (the light one where
+`dark = false`). An invalid file is reported and skipped.
 A file that cannot be used is reported and skipped, never fatal.
 """
 
@@ -22,7 +22,7 @@ DEFAULT, LIGHT, MONO = "ktui-dark", "ktui-light", "ktui-mono"
 
 
 class Themes(Struct):
-    """All themes found, by name, and what was wrong with the rest, by file."""
+    """The valid themes by name, and the errors of the other files."""
 
     by_name: dict[str, Theme] = field(default_factory=dict)
     wrong: dict[Path, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Themes(Struct):
 
 
 def load_themes(*directories: Path) -> Themes:
-    """Every theme of the directories; a later one replaces an earlier one of the same name."""
+    """Load every theme of the directories; a later one replaces an earlier one of the same name."""
     found = Themes()
     files: dict[str, ThemeFile] = {}
     for directory in directories:
@@ -43,7 +43,7 @@ def load_themes(*directories: Path) -> Themes:
             except ThemeError as error:
                 found.wrong[path] = str(error)
             else:
-                # A user's theme may have the name of a shipped one and inherit from that.
+                # A user's theme may have the name of one of ktui's, and inherit from that.
                 file.replaces = files.get(file.name)
                 files[file.name] = file
     for file in files.values():
@@ -55,17 +55,17 @@ def load_themes(*directories: Path) -> Themes:
 
 
 def _resolved(file: ThemeFile, files: Mapping[str, ThemeFile]) -> Theme:
-    """The file's theme with all that it inherits. Raises ThemeError."""
-    line: list[ThemeFile] = []
+    """Return the file's theme with all that it inherits. Raises ThemeError."""
+    ancestors: list[ThemeFile] = []
     heir: ThemeFile | None = file
     while heir is not None:
-        if heir in line:
+        if heir in ancestors:
             raise ThemeError(file.path, "inherits", f"{heir.name} inherits from itself")
-        line.append(heir)
+        ancestors.append(heir)
         heir = _parent(heir, files)
     colours: dict[str, object] = {}
     variables: dict[str, str] = {}
-    for item in reversed(line):
+    for item in reversed(ancestors):
         colours |= item.colours
         variables |= item.variables
     return file.theme(colours, _with_derived(colours, variables))
@@ -78,18 +78,18 @@ def _parent(file: ThemeFile, files: Mapping[str, ThemeFile]) -> ThemeFile | None
     if wanted in files:
         return files[wanted]
     if not file.inherits:
-        return None  # a directory of its own, without the shipped ones
+        return None  # a directory without ktui's themes
     raise ThemeError(file.path, "inherits", f"there is no theme {wanted!r} to inherit from")
 
 
 def _with_derived(colours: Mapping[str, object], variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables with those of Textual's own parts, which follow from a theme's colours."""
+    """Return the variables with those of Textual's own widgets, derived from the theme's colours."""
     named = {name: value for name, value in colours.items() if isinstance(value, str)} | dict(variables)
     follow = {name: named[source] for name, source in _DERIVED.items() if source in named}
     return follow | dict(variables)
 
 
-# Footer, scroll bars and inputs: each takes the colour of what it is like.
+# Textual's variable → the theme's colour or variable that it takes.
 _DERIVED = {
     "footer-background": "surface",
     "footer-foreground": "ink-muted",
@@ -115,6 +115,6 @@ _DERIVED = {
 
 @cache
 def default_variables() -> dict[str, str]:
-    """The default theme's colours: what a theme that lacks one (Textual's own do) falls back to."""
+    """Return the default theme's colours, for themes that lack some, as Textual's own do."""
     file = read_theme_file(shipped_themes() / f"{DEFAULT}.toml")
     return dict(_resolved(file, {file.name: file}).variables)

@@ -1,1 +1,1 @@
-"""Going from place to place: modes, references, the way back."""
+"""Moves between screens: modes, references to rows, the way back."""

@@ -1,4 +1,4 @@
-"""The screens that a number or a name reaches."""
+"""The screens that a number or a name opens."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from msgspec.structs import replace
 
 
 class Mode(Struct, frozen=True):
-    """One screen: `factory` is imported when it is first visited."""
+    """One screen, imported when it is first opened."""
 
     number: int
     name: str
     title: str
     about: str
-    factory: str  # "folder:class" in its screen.py
+    factory: str  # "folder:class": the class in that folder's screen.py
     aliases: tuple[str, ...] = ()
 
     def load(self) -> Callable[[], Any]:
-        """What makes the screen."""
+        """Return a function that imports and makes the screen."""
 
         def make() -> Any:
             folder, _, name = self.factory.partition(":")
@@ -84,10 +84,10 @@ FLOW = Mode(
     "live:LiveFlowControl",
     ("apf", "levels"),
 )
-# The same over ktui's own server, whose telemetry has it, too: reached by its name.
+# Flow control of ktui's own server, from its telemetry; opened by name.
 OWN_FLOW = replace(FLOW, number=0, factory="live:FlowControlScreen")
-# Over a kube-apiserver that is only scraped: the same places, other screens; Flow control for Workloads,
-# which run against ktui's own server.
+# Over a kube-apiserver whose metrics are read: the same places with other screens. Flow control replaces
+# Workloads, which run against ktui's own server.
 _OVER_METRICS = {
     "overview": "LiveOverview",
     "requests": "LiveRequests",
@@ -107,7 +107,7 @@ LIVE_MODES = (
 
 
 def find_mode(word: str) -> Mode | None:
-    """The mode that a number, a name, an alias or a beginning of a name stands for."""
+    """Return the mode with this number, name, alias or unambiguous beginning of a name; None if unknown."""
     word = word.strip().lower()
     for mode in (*MODES, FLOW):
         if word in (str(mode.number), mode.name, *mode.aliases):

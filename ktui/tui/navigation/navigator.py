@@ -1,4 +1,4 @@
-"""Going from place to place: modes, what is open inside them, and the way back."""
+"""Moves between screens and what is open on them, and the way back."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 
 class Navigator:
-    """Keeps the trail of one app. Every way to another place leads through `go` or `walk`."""
+    """Keeps an app's history of places; all moves go through `go`, `go_to_mode` or `step`."""
 
     def __init__(self, app: Dashboard) -> None:
         self._app = app
         self._trail = Trail()
-        self._leap: tuple[Place, Place] | None = None  # the last jump to another screen, undone by Esc
-        self._strayed = False  # deeper or higher than where it led
+        self._jump: tuple[Place, Place] | None = None  # start and end of the last jump to another screen
+        self._left_jump = False  # the user has since moved on from its end
 
     @property
     def here(self) -> Place:
-        """Where the user stands now."""
+        """The current place."""
         screen = self._app.screen
         if isinstance(screen, ModeScreen) and screen.MODE in self._app.MODES:
             return screen.place
@@ -27,45 +27,45 @@ class Navigator:
 
     @property
     def came_from(self) -> Place | None:
-        """Where Esc leads back to: the start of the jump at whose end the user stands; None elsewhere."""
-        if self._leap is None or self._strayed or self._leap[1].mode != self._app.current_mode:
+        """The start of the jump at whose end the user is, where Esc leads; None elsewhere."""
+        if self._jump is None or self._left_jump or self._jump[1].mode != self._app.current_mode:
             return None
-        return self._leap[0]
+        return self._jump[0]
 
     async def come_back(self) -> None:
-        """To where the jump began, as it was left."""
+        """Return to the screen where the jump began, as it was left."""
         if place := self.came_from:
             await self.go_to_mode(place.mode)
 
     async def go(self, place: Place) -> None:
-        """Somewhere else, as it is opened at its reference."""
+        """Open a place at its reference."""
         before = self.here
-        elsewhere = place.reference is not None and place.mode != before.mode
+        to_another_screen = place.reference is not None and place.mode != before.mode
         remembered = _remembered(place)
-        self._leap, self._strayed = (before, remembered) if elsewhere else None, False
+        self._jump, self._left_jump = (before, remembered) if to_another_screen else None, False
         await self._show(place.mode)
         self._open(place.reference)
         self._trail.visit(remembered, before)
 
     async def go_to_mode(self, mode: str) -> None:
-        """Another screen as it was left; the screen that is shown already comes up to its top."""
+        """Show another screen as it was left; the current screen goes to its top."""
         if mode == self._app.current_mode:
             await self.go(Place(mode))
             return
-        before, self._leap = self.here, None
+        before, self._jump = self.here, None
         await self._show(mode)
         self._trail.visit(self.here, before)
 
-    async def walk(self, step: int) -> None:
-        """Back (-1) or forward (1) on the trail."""
-        if place := self._trail.walk(step):
-            self._leap = None
+    async def step(self, step: int) -> None:
+        """Go back (-1) or forward (1) in the history."""
+        if place := self._trail.step(step):
+            self._jump = None
             await self._show(place.mode)
             self._open(place.reference)
 
     def moved(self, before: Place, now: Place) -> None:
-        """A screen has gone in or out of something by itself."""
-        self._strayed = self._leap is not None and now != self._leap[1]
+        """Record that the user has opened or left something on the current screen."""
+        self._left_jump = self._jump is not None and now != self._jump[1]
         if now.mode in self._app.MODES and now != self._trail.here:
             self._trail.visit(now, before)
 
@@ -75,7 +75,7 @@ class Navigator:
             await self._app.switch_mode(mode)
 
     def keep_selection(self) -> None:
-        """The request under the cursor goes along."""
+        """Keep the request under the cursor as the app's selection."""
         screen = self._app.screen
         if isinstance(screen, ModeScreen) and screen.paintable:
             self._app.selection = screen.selected_request() or self._app.selection
@@ -91,7 +91,7 @@ class Navigator:
 
 
 def _remembered(place: Place) -> Place:
-    """The way back to a comparison does not send it again."""
+    """Return the place to go back to: for a comparison its request, so that it is not sent again."""
     if isinstance(place.reference, CompareRef):
         return Place(place.mode, Read(place.reference.original))
     return place

@@ -1,4 +1,4 @@
-"""`:rv N`: what happened at one revision of etcd, by telemetry and by the event buffers of the caches."""
+"""`:rv N`: what happened at one revision of etcd, from telemetry and the caches' event buffers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ktui.core.references import Object, Place, Reference, RequestRef
 from ktui.core.state import State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import JumpScreen
-from ktui.tui.navigation.ways import at_revision, ways
+from ktui.tui.navigation.related import at_revision, related_places
 
 
 def open_revision(app: Dashboard, revision: int) -> None:
-    """Look it up, then offer the ways on, or say why there are none."""
+    """Look the revision up and offer the related places, or say why there are none."""
     app.run_worker(_open(app, revision), group="revision", exclusive=True)
 
 
 async def _open(app: Dashboard, revision: int) -> None:
     found = [*await _changed(app, revision), *at_revision(revision, app.state)]
-    lines = ways(found, app.state)
+    lines = related_places(found, app.state)
     if not lines:
         app.notify(_nothing(revision, app.state), title=f"revision {integer(revision)}", markup=False)
         return
@@ -32,7 +32,7 @@ def _go(app: Dashboard, place: Place | None) -> None:
 
 
 async def _changed(app: Dashboard, revision: int) -> list[Reference]:
-    """The object that changed at it: the rings of those caches are asked that still hold it."""
+    """Return the object that changed at the revision, from the event buffers; [] if none holds it."""
     client = app.client
     if client is None:
         return []
@@ -62,7 +62,7 @@ def _title(revision: int, found: list[Reference]) -> str:
 
 
 def _nothing(revision: int, state: State) -> str:
-    """Where it lies, when nothing is known of it."""
+    """Return why nothing is known of the revision."""
     head = state.head.revision
     if head and revision > head:
         return f"not reached yet: etcd's head is {integer(head)}"

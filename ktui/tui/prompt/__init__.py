@@ -1,1 +1,1 @@
-"""The line at the bottom where a filter or a command is typed, and its completions."""
+"""The line at the bottom in which filters and commands are typed, and its completions."""

@@ -1,6 +1,6 @@
-"""Lines that were typed, kept over runs: commands after `:`, filters after `/`.
+"""History of typed lines, kept between runs: commands after `:`, filters after `/`.
 
-One line an entry, oldest first, in a file that only its owner can read.
+One entry per line, oldest first, in a file that only its owner can read.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ KEPT = 500  # lines
 
 
 class LineHistory:
-    """Older and newer lines of one kind of prompt. A file that cannot be used costs the history only.
+    """The history of one kind of prompt. Without a usable file it lasts for this run.
 
-    `name` names the file ("commands", "filters") in ktui's state directory; `path` is another one.
+    `name` ("commands", "filters") names the file in ktui's state directory; `path` replaces it.
     """
 
     def __init__(self, name: str, path: Path | None = None) -> None:
         self.path = path or state_home() / f"{name}-history"
         self._lines: list[str] | None = None
-        self._place = 0  # how far back the user has gone: 0 is what is being typed
+        self._place = 0  # entries back from the line being typed
         self._typing = ""
 
     @property
     def lines(self) -> list[str]:
-        """Oldest first, each one once."""
+        """The entries, oldest first, without duplicates."""
         if self._lines is None:
             self._lines = self._load()
         return self._lines
@@ -41,7 +41,7 @@ class LineHistory:
         return list(dict.fromkeys(reversed(found)))[:KEPT][::-1]
 
     def add(self, line: str) -> None:
-        """Keep a line as the newest one; other dashboards may have added theirs meanwhile."""
+        """Add a line as the newest entry, after those that other dashboards may have added to the file."""
         line = line.strip()
         if not line or not line.isprintable():
             return
@@ -53,28 +53,28 @@ class LineHistory:
             write_private(scratch, "".join(f"{item}\n" for item in self._lines).encode())
             scratch.replace(self.path)
         except OSError:
-            return  # kept for this run at least
+            return  # it stays in memory for this run
 
-    # Walking through it.
+    # Browsing.
 
     def begin(self) -> None:
-        """A line is opened."""
+        """Start at the newest end, for a line that is opened."""
         self._place, self._typing = 0, ""
 
     @property
-    def walking(self) -> bool:
-        """Whether an older line is shown now."""
+    def browsing(self) -> bool:
+        """True while an older entry is shown."""
         return self._place > 0
 
     def older(self, shown: str) -> str | None:
-        """The line before the one shown that is another one; None at the end."""
-        return self._walk(shown, 1)
+        """Return the previous entry that differs from `shown`; None at the oldest."""
+        return self._browse(shown, 1)
 
     def newer(self, shown: str) -> str | None:
-        """The line after the one shown, at last what was being typed; None past that."""
-        return self._walk(shown, -1)
+        """Return the next entry, and last the line that was being typed; None after that."""
+        return self._browse(shown, -1)
 
-    def _walk(self, shown: str, step: int) -> str | None:
+    def _browse(self, shown: str, step: int) -> str | None:
         if self._place == 0:
             self._typing = shown
         place = self._place

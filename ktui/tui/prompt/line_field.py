@@ -8,9 +8,9 @@ from textual.widgets import Input
 
 
 class LineField(Input):
-    """An Input that is as wide as the line leaves it, whatever it holds.
+    """An Input whose width does not depend on its text.
 
-    Textual's own lays out the whole screen at each letter, because its text has become longer.
+    Textual's Input lays out the whole screen at each letter, as its text grows.
     """
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)

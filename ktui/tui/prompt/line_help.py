@@ -1,4 +1,4 @@
-"""Help for the line being typed: hints and history."""
+"""What the prompt needs for hints and history."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from textual.suggester import Suggester
 
 
 class Help(Protocol):
-    """How a line can go on."""
+    """Hints for a line being typed."""
 
     def completion(self, text: str) -> str:
-        """The whole line as it could become, "" when there is no idea."""
+        """Return the completed line, "" without a completion."""
         ...
 
     def hint(self, text: str) -> str:
-        """What can come next, in a few words."""
+        """Return in a few words what can follow."""
         ...
 
     def popup(self) -> None:
-        """F1, or `?` in an empty line: explain everything."""
+        """Explain the syntax in a dialog (F1, or `?` in an empty line)."""
         ...
 
 
 class InputHistory(Protocol):
-    """Lines typed before."""
+    """Lines typed before; `LineHistory` describes the methods."""
 
     @property
-    def walking(self) -> bool:
-        """Whether one of them is shown now."""
+    def browsing(self) -> bool:
+        """True while an older line is shown."""
         ...
 
     def begin(self) -> None:
-        """Another line is typed."""
+        """Start at the newest end, for a line that is opened."""
         ...
 
     def older(self, shown: str) -> str | None:
-        """The one before what is shown, None where there is none."""
+        """Return the previous line that differs from `shown`; None at the oldest."""
         ...
 
     def newer(self, shown: str) -> str | None:
-        """The one after it."""
+        """Return the next line; None after the newest."""
         ...
 
     def add(self, text: str) -> None:
-        """A line was entered."""
+        """Add an entered line."""
         ...
 
 
 class Completing(Suggester):
-    """What stands dimmed behind the cursor."""
+    """Suggests the completion that the Input shows dimmed after the cursor."""
 
     def __init__(self, complete: Callable[[str], str]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)

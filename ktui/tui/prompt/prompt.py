@@ -1,4 +1,4 @@
-"""The line at the bottom where a filter or a command is typed."""
+"""The line at the bottom in which a filter or a command is typed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ktui.tui.prompt.suggestions import Suggested, Suggestions
 
 
 class Prompt(Horizontal):
-    """Hidden until opened; says what was typed by calling back, and why it makes no sense."""
+    """Hidden until opened. It passes what is typed to callbacks and shows the error that they return."""
 
     DEFAULT_CSS = """
     Prompt {
@@ -48,13 +48,13 @@ class Prompt(Horizontal):
         self._typed: Callable[[str], str] = lambda text: ""
         self._entered: Callable[[str], str] = lambda text: ""
         self._hint = ""
-        self._said = Content("")
+        self._shown_hint = Content("")
         self._help: Help | None = None
-        self._past: InputHistory | None = None
+        self._history: InputHistory | None = None
         self._suggest: Callable[[str], Sequence[Suggested]] | None = None
 
-    def furnish(self) -> None:
-        """Make the parts: not before the first frame, and at the latest when it is opened."""
+    def mount_parts(self) -> None:
+        """Mount the parts, once: after the first frame or when the prompt is opened."""
         if not self.children:
             field = LineField(compact=True, select_on_focus=False)
             field.cursor_blink = False
@@ -69,43 +69,44 @@ class Prompt(Horizontal):
         hint: str,
         typed: Callable[[str], str],
         entered: Callable[[str], str],
-        helping: Help | None = None,
-        past: InputHistory | None = None,
+        line_help: Help | None = None,
+        history: InputHistory | None = None,
         suggest: Callable[[str], Sequence[Suggested]] | None = None,
     ) -> None:
-        """Open with `text`. `typed` and `entered` return what is wrong, "" when nothing is.
+        """Open with `text`. `typed` and `entered` return an error, "" if there is none.
 
-        `helping` completes the line and hints at how it can go on; `past` is walked with up and
-        down. What `suggest` gives is listed above the line: tab chooses from it, and so do the
-        arrows once something has been typed.
+        `line_help` completes the line and gives hints; up and down browse `history`. The suggestions
+        of `suggest` are listed above the line: tab chooses from them, and so do up and down once
+        something has been typed.
         """
         self._typed, self._entered, self._hint = typed, entered, hint
-        self._help, self._past, self._suggest = helping, past, suggest
-        if past is not None:
-            past.begin()
-        self.furnish()
+        self._help, self._history, self._suggest = line_help, history, suggest
+        if history is not None:
+            history.begin()
+        self.mount_parts()
         self.query_one("#prompt-sign", Static).update(Content(sign))
         field = self.query_one(Input)
-        field.suggester = Completing(helping.completion) if helping is not None else None
+        field.suggester = Completing(line_help.completion) if line_help is not None else None
         with field.prevent(Input.Changed):
             field.value = text
         field.cursor_position = len(text)
-        self._say("", text)
-        self._offer(text)
+        self._show_hint("", text)
+        self._suggest_for(text)
         self.add_class("-open")
         self.screen.add_class("-prompting")
-        self.screen.set_focus(field)  # at once: the next key is meant for it
+        self.screen.set_focus(field)  # not with the next message: the next key is meant for it
 
     @property
     def is_open(self) -> bool:
         return self.has_class("-open")
 
-    def _say(self, problem: str, text: str) -> None:
+    def _show_hint(self, problem: str, text: str) -> None:
+        """Show `problem`, or else the hint for `text`."""
         hint = self.query_one("#prompt-hint", Static)
         hint.set_class(bool(problem), "-problem")
         phrase = Content(safe(problem or (self._help.hint(text) if self._help is not None else self._hint)))
-        before, self._said = self._said, phrase
-        if phrase != before:  # of another width, the line is laid out again: not at each letter
+        before, self._shown_hint = self._shown_hint, phrase
+        if phrase != before:  # lay out the line only if the width has changed, not at each letter
             hint.update(phrase, layout=phrase.cell_length != before.cell_length)
 
     @on(Input.Changed)
@@ -117,8 +118,8 @@ class Prompt(Horizontal):
             event.input.value = ""
             self._help.popup()
         else:
-            self._say(self._typed(event.value), event.value)
-            self._offer(event.value)
+            self._show_hint(self._typed(event.value), event.value)
+            self._suggest_for(event.value)
 
     @on(Input.Submitted)
     def _on_entered(self, event: Input.Submitted) -> None:
@@ -128,69 +129,69 @@ class Prompt(Horizontal):
     def _enter(self, text: str) -> None:
         problem = self._entered(text)
         if problem:
-            self._say(problem, text)
-            if cell_len(problem) > self.query_one("#prompt-hint").size.width:  # choices are not cut
+            self._show_hint(problem, text)
+            if cell_len(problem) > self.query_one("#prompt-hint").size.width:  # show it in full
                 self.notify(safe(problem), severity="error", markup=False)
             return
-        if self._past is not None:
-            self._past.add(text)
+        if self._history is not None:
+            self._history.add(text)
         self._close(kept=True)
 
     # Suggestions.
 
     @property
     def suggestions(self) -> Suggestions | None:
-        """The list over the line, where the screen has one."""
+        """The list above the line; None on a screen without one."""
         return next(iter(self.screen.query(Suggestions)), None)
 
-    def _offer(self, text: str) -> None:
+    def _suggest_for(self, text: str) -> None:
         if (listed := self.suggestions) is not None:
             listed.offer(self._suggest(text) if self._suggest is not None else ())
 
     def action_complete(self, step: int) -> None:
-        """Take the suggested word; of several the next one."""
+        """Insert the next suggestion (`step` -1: the previous one)."""
         listed = self.suggestions
         if listed is None or not listed.shown:
             self.query_one(Input).action_cursor_right()
         elif (item := listed.choose(step)) is not None:
-            self._take(item, go_on=len(listed.shown) == 1)
+            self._insert(item, complete=len(listed.shown) == 1)
 
-    def _take(self, item: Suggested, go_on: bool) -> None:
-        """Write it into the line; the list stays, so that the next one can be chosen."""
+    def _insert(self, item: Suggested, *, complete: bool) -> None:
+        """Replace the line by a suggestion; unless `complete`, the list stays for further choices."""
         field = self.query_one(Input)
         text = safe(item.text)
-        if go_on and item.more and text[-1:].isalnum():  # a word is to follow, not the value of `client:`
+        if complete and item.more and text[-1:].isalnum():  # another word follows, not the value of `client:`
             text += " "
         with field.prevent(Input.Changed):
             field.value = text
         field.cursor_position = len(text)
-        self._say("", text)
-        if go_on:
-            self._offer(text)
+        self._show_hint("", text)
+        if complete:
+            self._suggest_for(text)
 
-    def _chooses(self) -> bool:
-        """Whether the arrows choose from the list: something is typed, and the history is not walked."""
+    def _arrows_choose(self) -> bool:
+        """Return True if up and down choose a suggestion: with typed text, and while not in the history."""
         listed = self.suggestions
-        walking = self._past is not None and self._past.walking
-        return listed is not None and bool(listed.shown and self.query_one(Input).value) and not walking
+        browsing = self._history is not None and self._history.browsing
+        return listed is not None and bool(listed.shown and self.query_one(Input).value) and not browsing
 
     def pick(self, event: Suggestions.Picked) -> None:
-        """A click is a choice and enter."""
-        self._take(event.suggestion, go_on=event.suggestion.more)
+        """Insert a clicked suggestion, and enter the line if it is complete."""
+        self._insert(event.suggestion, complete=event.suggestion.more)
         if not event.suggestion.more:
             self._enter(self.query_one(Input).value)
 
     def action_older(self) -> None:
-        if self._chooses():
+        if self._arrows_choose():
             self.action_complete(-1)
-        elif self._past is not None:
-            self._show(self._past.older(self.query_one(Input).value))
+        elif self._history is not None:
+            self._show(self._history.older(self.query_one(Input).value))
 
     def action_newer(self) -> None:
-        if self._chooses():
+        if self._arrows_choose():
             self.action_complete(1)
-        elif self._past is not None:
-            self._show(self._past.newer(self.query_one(Input).value))
+        elif self._history is not None:
+            self._show(self._history.newer(self.query_one(Input).value))
 
     def _show(self, text: str | None) -> None:
         if text is not None:
@@ -202,13 +203,13 @@ class Prompt(Horizontal):
         if self._help is not None:
             self._help.popup()
 
-    def say_again(self) -> None:
-        """What the hint depends on has changed, though nothing was typed."""
+    def refresh_hint(self) -> None:
+        """Update the hint after a change of what it depends on."""
         if not self.is_open:
             return
         text = self.query_one(Input).value
         if not self.query_one("#prompt-hint").has_class("-problem"):
-            self._say("", text)
+            self._show_hint("", text)
 
     def action_dismiss(self) -> None:
         self._close(kept=False)

@@ -13,13 +13,13 @@ from textual.widget import Widget
 
 from ktui.tui.widgets.lines import line, lines, pad
 
-_TEXT = 34  # cells at least for what is suggested, the rest is its explanation …
-_ABOUT = 24  # … which gives way to longer ones, but for this many
+_TEXT = 34  # minimal cells for suggested lines
+_ABOUT = 24  # minimal cells for their descriptions, which give way to longer lines
 _MARGIN = 2
 
 
 class Suggested(Protocol):
-    """A line that may be meant; `more`: something has still to follow."""
+    """A suggested line with its description; `more` is True if something must follow it."""
 
     @property
     def text(self) -> str: ...
@@ -30,7 +30,7 @@ class Suggested(Protocol):
 
 
 class Suggestions(Widget):
-    """Lies over what is above the prompt, so that nothing moves; the likeliest is on top."""
+    """Covers the lines above the prompt, so that the layout stays; the best match is on top."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -51,14 +51,14 @@ class Suggestions(Widget):
     def __init__(self) -> None:
         super().__init__()
         self.shown: Sequence[Suggested] = ()
-        self.at = -1  # none chosen
+        self.at = -1  # index of the chosen one; -1: none
 
     @property
     def chosen(self) -> Suggested | None:
         return self.shown[self.at] if 0 <= self.at < len(self.shown) else None
 
     def offer(self, suggestions: Sequence[Suggested]) -> None:
-        """Show these, none of them chosen; nothing to show hides the list."""
+        """Show these, with none chosen; hide the list if there are none."""
         if list(suggestions) == list(self.shown) and self.at == -1:
             return
         self.shown, self.at = tuple(suggestions), -1
@@ -66,7 +66,7 @@ class Suggestions(Widget):
         self.refresh(layout=True)
 
     def choose(self, step: int) -> Suggested | None:
-        """The next one down (1) or up (-1), round and round."""
+        """Choose the next one down (`step` 1) or up (-1), cyclically; None if there are none."""
         if not self.shown:
             return None
         self.at = (self.at + step) % len(self.shown) if self.at >= 0 or step > 0 else len(self.shown) - 1

@@ -1,1 +1,1 @@
-"""What all screens share: base classes and the mixins that they are made of."""
+"""Base classes of all screens."""

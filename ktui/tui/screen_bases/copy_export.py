@@ -22,17 +22,17 @@ from ktui.tui.table.vtable import VTable
 if TYPE_CHECKING:
     from ktui.core.table.export import Form
 
-_SHOWN = 60  # characters of what was copied that the message shows
-Copies = Sequence[tuple[str, str]]  # what it is, the text
+_SHOWN = 60  # characters of the copied text that the notice shows
+Copies = Sequence[tuple[str, str]]  # (what it is, text)
 
 
 class ExportingScreen(FilteringScreen):
     """`c` copies, `e` and `E` export."""
 
-    _copied: tuple[Any, int] = (None, 0)  # what was copied last, and which of its forms
+    _copied: tuple[Any, int] = (None, 0)  # the first of the last `copies`, and the index of the copied one
 
     def copies(self) -> Copies:
-        """What `c` copies, one form after the other; the row's raw values come last."""
+        """Return the texts that `c` copies in turn; the row's raw values come last."""
         table = self.active_table()
         if table is None or table.row is None:
             return ()
@@ -50,7 +50,7 @@ class ExportingScreen(FilteringScreen):
         return (("URL", f"{server}{row.target}"), ("curl", as_curl(row.target, ListForm())))
 
     def action_copy(self) -> None:
-        """The first form of what is selected; the same key again: the next one."""
+        """Copy the first text of the selection; at once again, the next one."""
         forms = self.copies()
         if not forms:
             self.notify("nothing selected", markup=False)
@@ -66,7 +66,7 @@ class ExportingScreen(FilteringScreen):
         self.notify(f"to the clipboard: {named}{shorten(safe(text), _SHOWN)}{more}", markup=False)
 
     def action_export(self, form: Form = "csv") -> None:
-        """Ask for a file's name, and write all rows of the table into it."""
+        """Prompt for a file name and write all rows of the table to that file."""
         table = self.active_table()
         if table is None:
             return
@@ -91,7 +91,7 @@ class ExportingScreen(FilteringScreen):
         )
 
     async def _export(self, table: VTable[Any], path: Path, form: Form) -> None:
-        """Rows that have not been read are read first: a file has all of them, or is not written."""
+        """Write the rows and notify; missing rows are read first, and nothing is written if that fails."""
         try:
             read_all = table.read_all if isinstance(table, OnDemandTable) else None
             rows = list(table.rows if read_all is None else await read_all())
@@ -105,7 +105,7 @@ class ExportingScreen(FilteringScreen):
 
 
 def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> str:
-    """What has been written, or why nothing was."""
+    """Write the rows to `path`. Return how many were written, or why none."""
     from ktui.core.table.export import text_of  # start-up time
 
     try:
@@ -117,6 +117,6 @@ def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequenc
 
 
 def _free(path: Path) -> Path:
-    """This name, or `name-2` … if there is such a file: nothing is overwritten."""
+    """Return this name, or `name-2` … if the file exists: no file is overwritten."""
     names = (path if number == 1 else path.with_stem(f"{path.stem}-{number}") for number in range(1, 1000))
     return next((name for name in names if not name.exists()), path)

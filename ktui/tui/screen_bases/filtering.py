@@ -1,4 +1,4 @@
-"""The filter of the current table: typed, shown in the table's frame, carried to other screens."""
+"""The current table's filter: its prompt, its text in the table's frame, and how other screens get it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILTER_HINT = "word  column:begins  ~contains  ms>10  !not"
 
 
 class TypingHelp:
-    """Completion and hints for the filter of one table."""
+    """Completion and hints while the filter of one table is typed."""
 
     def __init__(self, table: VTable[Any]) -> None:
         self._table = table
@@ -64,12 +64,12 @@ class FilteringScreen(WholeScreen):
 
     _prompt_for: VTable[Any] | None = None  # the table whose filter is being typed
     _searched: LineView | None = None  # the text that is being searched
-    _filter_serial = 0  # of the carried filter, when it was last taken up here
-    _paused = False  # what the frames were last reported it
+    _filter_serial = 0  # serial of the carried filter that was last applied here
+    _paused = False  # whether the frames show the dashboard as paused
 
     def __init__(self) -> None:
         super().__init__()
-        self._framed: WeakSet[VTable[Any]] = WeakSet()  # tables whose frames have said something
+        self._framed: WeakSet[VTable[Any]] = WeakSet()  # tables whose frames have had a text
 
     @property
     def ktui(self) -> Dashboard:
@@ -101,7 +101,7 @@ class FilteringScreen(WholeScreen):
         def entered(text: str) -> str:
             problem = typed(text, typing=False)
             if not problem:
-                self._carry_on(table)
+                self._carry_filter(table)
             return problem
 
         helping = None if table.filter_hint else TypingHelp(table)
@@ -111,14 +111,14 @@ class FilteringScreen(WholeScreen):
             hint=table.filter_hint,
             typed=typed,
             entered=entered,
-            helping=helping,
+            line_help=helping,
             suggest=helping.suggest if helping is not None else None,
-            past=self.ktui.tables.typed,
+            history=self.ktui.tables.typed,
         )
         self._prompt_for = table
 
     def _search(self, view: LineView) -> None:
-        """Search the text that has the focus; `n` and `N` go on from there."""
+        """Search the focused text; `n` and `N` go to further matches."""
 
         def entered(text: str) -> str:
             view.search(text)
@@ -146,13 +146,13 @@ class FilteringScreen(WholeScreen):
         else:
             self.set_focus(None)
 
-    # Carrying it along.
+    # Carrying the filter to other screens.
 
     def _carried_terms(self, table: VTable[Any]) -> list[str]:
-        """Terms that may wait in this table, for another one knows their columns."""
+        """Return terms that may name columns of other tables: here they have no effect."""
         return [term.text for term in terms_of(self.ktui.tables.filter.text)] if table.share else []
 
-    def _carry_on(self, table: VTable[Any]) -> None:
+    def _carry_filter(self, table: VTable[Any]) -> None:
         if table.share:
             carried = self.ktui.tables.filter
             carried.carry(table.filter.text)
@@ -160,13 +160,13 @@ class FilteringScreen(WholeScreen):
 
     @on(VTable.FilterCleared)
     def _filter_cleared(self, event: VTable.FilterCleared) -> None:
-        self._carry_on(event.table)
+        self._carry_filter(event.table)
 
     def on_screen_resume(self) -> None:
-        self.call_after_refresh(self._take_up_filter)
+        self.call_after_refresh(self._apply_carried_filter)
 
-    def _take_up_filter(self) -> None:
-        """The filter that another screen's table was given since this one was last shown."""
+    def _apply_carried_filter(self) -> None:
+        """Apply the filter that was set on another screen since this one was last shown."""
         carried = self.ktui.tables.filter
         table = next((table for table in self.query(VTable) if table.share), None)
         if table is None or carried.serial == self._filter_serial:
@@ -177,7 +177,7 @@ class FilteringScreen(WholeScreen):
     # The table's frame.
 
     def frame_tables(self, paused: bool) -> None:
-        """Notify all frames that the dashboard was paused or resumed."""
+        """Update all frames when the dashboard is paused or resumed."""
         if paused is not self._paused:
             self._paused = paused
             for table in self.query(VTable):
@@ -188,7 +188,7 @@ class FilteringScreen(WholeScreen):
         self._frame(event.table)
 
     def _frame(self, table: VTable[Any]) -> None:
-        """Which filter acts and what it hides, and whether the table follows: at its foot, always."""
+        """Show filter, hidden rows and following in the table's frame, or in a line below its rows."""
         text = table.marks.while_paused() if self._paused else table.marks
         frame = table if table.styles.border_top[0] else table.parent
         if not isinstance(frame, Widget) or not table.display:
@@ -200,4 +200,4 @@ class FilteringScreen(WholeScreen):
             self._framed.add(table)
             entitle(frame, subtitle=marks)
         if table is self._prompt_for:
-            self.query_one(Prompt).say_again()
+            self.query_one(Prompt).refresh_hint()

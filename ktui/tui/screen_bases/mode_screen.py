@@ -1,4 +1,4 @@
-"""What every screen shares: header, banner, body, the prompt, the footer, and when to paint."""
+"""The base of every screen: header, banner, body, prompt, footer, and when they are painted."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from ktui.tui.widgets.key_bar import KeyBar
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
-# Classes of a screen by its size in cells, for the style sheets.
+# Classes by a screen's size in cells, for the style sheets.
 WIDTHS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 HEIGHTS = [(0, "-short"), (32, "-tall")]
-LOW = 20  # lines: below, only what the keys act on has room
-LEAST = Size(50, 12)  # below, a sentence asks for more room
+LOW = 20  # lines: below, only the widgets that keys act on are shown
+LEAST = Size(50, 12)  # below, the screen asks for a larger terminal
 
 
 def size_classes(size: Size) -> list[str]:
-    """The classes of a screen of that size."""
+    """Return a screen's classes at `size`."""
     pairs = ((WIDTHS, size.width), (HEIGHTS, size.height))
     classes = [max(step for step in steps if step[0] <= cells)[1] for steps, cells in pairs]
     return [*classes, *(name for name, holds in _small(size).items() if holds)]
@@ -50,11 +50,11 @@ def _small(size: Size) -> dict[str, bool]:
 
 
 class ModeScreen(TableScreen):
-    """A screen reached by its number.
+    """A screen that a number key opens.
 
-    Subclasses give `compose_body` and paint from the state when asked to:
-    `paint_tables` at most 10 times a second and not while paused, `paint_panels`
-    4 times. Both are called at once when the screen is shown.
+    Subclasses yield widgets in `compose_body` and paint from the state: `paint_tables`
+    at most 10 times a second and not while paused, `paint_panels` 4 times a second.
+    Both are called at once when the screen is shown.
     """
 
     MODE: ClassVar[str] = ""
@@ -62,7 +62,7 @@ class ModeScreen(TableScreen):
     VERTICAL_BREAKPOINTS = HEIGHTS
 
     def compose(self) -> ComposeResult:
-        # Textual would find them at the first resize, and style every widget once more.
+        # Textual would set them at the first resize, and style every widget a second time.
         self.add_class(*size_classes(self.app.size), update=False)
         yield HeaderBar()
         with Area(id="body"):
@@ -81,7 +81,7 @@ class ModeScreen(TableScreen):
     # For subclasses.
 
     def compose_body(self) -> ComposeResult:
-        """The widgets of this screen."""
+        """Yield the widgets of this screen."""
         yield from ()
 
     def paint_tables(self, state: State) -> None:
@@ -91,63 +91,63 @@ class ModeScreen(TableScreen):
         """Give the panels their content (4 Hz)."""
 
     def selected_request(self) -> Selection | None:
-        """The read request under the cursor: the Versions screen takes it up when it comes next."""
+        """Return the read under the cursor, which the Versions screen opens with; None without one."""
         return None
 
     def read_for_body(self) -> Selection | None:
-        """The read whose response body is shown: with the Accept header that it had."""
+        """Return the read whose response body `B` shows, with its Accept header; None without one."""
         return self.selected_request()
 
     def references(self) -> Sequence[Reference]:
-        """The subjects of the row under the cursor, the most specific first."""
+        """Return what the row under the cursor refers to, the most specific first."""
         return ()
 
     def crumbs(self) -> Sequence[Crumb]:
-        """The steps down from the screen's top to what is shown, the last one being it."""
+        """Return the steps from the screen's top down to what is shown; () at the top."""
         return ()
 
     def visit(self, reference: Reference | None) -> None:
-        """Show what is referred to; None is the screen's top."""
+        """Show what `reference` names; None is the screen's top."""
 
     # Places.
 
     class Moved(Message):
-        """The screen has gone in or out of something."""
+        """The screen has opened or left something."""
 
         def __init__(self, before: Place, now: Place) -> None:
             super().__init__()
             self.before = before
             self.now = now
 
-    _place_reported: Place | None = None  # where the app knows this screen to be
+    _place_reported: Place | None = None  # the last place that the app was notified of
     _visiting = False
 
     @property
     def place(self) -> Place:
-        """Where it stands now."""
+        """What the screen shows."""
         crumbs = self.crumbs() if self.paintable else ()
         return crumbs[-1].place if crumbs else Place(self.MODE)
 
     @property
-    def _whole_way(self) -> list[Crumb]:
-        """The steps down to where it stands, the mode itself first."""
+    def _all_crumbs(self) -> list[Crumb]:
+        """The steps down to what is shown, with the mode as the first."""
         mode = find_mode(self.MODE)
         first = [Crumb(mode.title, Place(mode.name))] if mode is not None else []
         return [*first, *self.crumbs()]
 
     @property
-    def way_down(self) -> list[str]:
-        """The same as the header shows it."""
-        return [crumb.text for crumb in self._whole_way]
+    def crumb_texts(self) -> list[str]:
+        """The texts of these steps, for the header."""
+        return [crumb.text for crumb in self._all_crumbs]
 
     def action_crumb(self, at: int) -> None:
-        """Back to a step of the way down."""
-        way = self._whole_way
-        if at < len(way) - 1:
-            self.ktui.go_to(way[at].place)
+        """Go back to step `at` of the header's breadcrumbs."""
+        crumbs = self._all_crumbs
+        if at < len(crumbs) - 1:
+            self.ktui.go_to(crumbs[at].place)
 
     def moved(self) -> None:
-        """To be called after going in or out: the trail and the header learn of it."""
+        """Report a change of `place` to the app and the header; called after opening or leaving something."""
         before, now = self._place_reported or Place(self.MODE), self.place
         if now != before and not self._visiting:
             self._place_reported = now
@@ -155,7 +155,7 @@ class ModeScreen(TableScreen):
             self.post_message(self.Moved(before, now))
 
     def open(self, reference: Reference | None) -> None:
-        """Go where the app sends it."""
+        """Show `reference` on behalf of the app, without reporting a move."""
         self._visiting = True
         try:
             self.visit(reference)
@@ -169,11 +169,15 @@ class ModeScreen(TableScreen):
         self.query_one(Prompt).pick(event)
 
     def action_elsewhere(self) -> None:
-        """A menu of the ways on from the row under the cursor."""
+        """Open a menu of the places related to the row under the cursor."""
         from ktui.tui.dialogs.jump import JumpScreen  # start-up time
-        from ktui.tui.navigation.ways import ways
+        from ktui.tui.navigation.related import related_places
 
-        found = [way for way in ways(self.references(), self.ktui.state) if way.place.mode != self.MODE]
+        found = [
+            item
+            for item in related_places(self.references(), self.ktui.state)
+            if item.place.mode != self.MODE
+        ]
         if found:
             self.app.push_screen(JumpScreen("open related", found), self._go)
         else:
@@ -190,7 +194,7 @@ class ModeScreen(TableScreen):
             self.show_body(read, client)
 
     def show_body(self, read: Selection, client: ApiClient) -> None:
-        """Ask first if Secrets would be shown."""
+        """Show a read's response body; for Secrets, only after a question."""
         from ktui.kube.requestinfo import parse_path, split_url  # start-up time
         from ktui.tui.dialogs.body import BodyScreen
         from ktui.tui.dialogs.confirm import ConfirmScreen
@@ -211,13 +215,13 @@ class ModeScreen(TableScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "filter" and isinstance(self.focused, Input):
-            return False  # a slash is a letter there
+            return False  # in an input `/` is a character
         return super().check_action(action, parameters)
 
     # Painting.
 
     def on_mount(self) -> None:
-        # Before it is laid out: the banner takes a line of its own.
+        # Before the layout: the banner may take a line.
         self.paint_frame(self.ktui.state, self.ktui.link)
 
     def on_resize(self, event: Resize) -> None:
@@ -234,16 +238,16 @@ class ModeScreen(TableScreen):
         self.call_after_refresh(self.paint)
 
     @on(WholeScreen.Seen)
-    def _furnish(self) -> None:
-        self.query_one(Prompt).furnish()
+    def _mount_prompt(self) -> None:
+        self.query_one(Prompt).mount_parts()
 
     @property
     def paintable(self) -> bool:
-        """Its widgets are there: not before it is composed, nor when the app is being taken down."""
+        """True once the screen is composed and until the app is taken down."""
         return self.is_mounted and {HeaderBar, KeyBar} <= {type(child) for child in self.children}
 
     def paint(self) -> None:
-        """Everything, now."""
+        """Paint everything now."""
         if not self.paintable:
             return
         if self.ktui.start_timers:
@@ -253,9 +257,9 @@ class ModeScreen(TableScreen):
         self.paint_panels(self.ktui.state)
 
     def paint_frame(self, state: State, link: Link) -> None:
-        """Header and banner."""
+        """Paint header, banner and the tables' frames."""
         self.query_one(HeaderBar).show_state(
-            state, link, self.ktui.paused, self.ktui.intake.sign(), self.way_down
+            state, link, self.ktui.paused, self.ktui.intake.sign(), self.crumb_texts
         )
         self.query_one(Banner).show_link(state, link, self.ktui.story_text)
         self.frame_tables(self.ktui.paused)

@@ -1,4 +1,4 @@
-"""A part of a screen that asks the server by itself."""
+"""A part of a screen that reads from the server."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from ktui.tui.table.vtable import VTable
 
 
 class ServerPane(Container):
-    """Stands on an ServerScreen."""
+    """A container on a ServerScreen."""
 
     class Failed(Message):
-        """What it shows could not be read."""
+        """The pane's data could not be read."""
 
         def __init__(self, problem: str) -> None:
             super().__init__()
             self.problem = problem
 
     @property
-    def asking(self) -> ServerScreen:
+    def server_screen(self) -> ServerScreen:
         return cast(ServerScreen, self.screen)
 
     @property
     def ktui(self) -> Dashboard:
-        return self.asking.ktui
+        return self.server_screen.ktui
 
     @property
     def server(self) -> KtuiApi:
         """The `/ktui/v1` API of the server. Raises ClientError without one."""
-        return self.asking.server
+        return self.server_screen.server
 
-    def ask_aside(self, asking: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Ask on, instead of what any pane of the screen worked on before."""
-        self.asking.aside(asking, "selected")
+    def replace_read(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Start `work`; it cancels what any pane of the screen was reading for the selected row."""
+        self.server_screen.in_background(work, "selected")
 
     @staticmethod
     def say(table: VTable[Any], text: str) -> None:
-        """Why there is no row."""
+        """Empty the table and show `text` as the reason."""
         if table.empty != text or table.total:
             table.empty = text
             table.set_rows(())

@@ -1,4 +1,4 @@
-"""Screens that send requests to the server, besides showing its telemetry."""
+"""The base of screens that send requests to the server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ServerScreen(ModeScreen):
-    """A mode with questions of its own. Every failure is a ClientError: one clear sentence."""
+    """A mode whose requests fail with ClientError, in one sentence."""
 
     @property
     def client(self) -> ApiClient:
@@ -32,20 +32,20 @@ class ServerScreen(ModeScreen):
         return KtuiApi(self.client)
 
     def why_no_answer(self) -> str:
-        """In one sentence; only while there is no client."""
+        """Return why there is no client, in one sentence."""
         if self.ktui.link.stage is Stage.REPLAY:
             return "a recording has decisions and costs, not the objects"
         if self.ktui.link.stage is Stage.STOPPED:
             return "the server has stopped"
         return "no server yet: this appears once one answers"
 
-    def aside(
+    def in_background(
         self, work: Callable[[], Coroutine[Any, Any, None]], group: str, *, exclusive: bool = True
     ) -> Worker[None]:
-        """Do something that takes time; `exclusive`: what the group was doing before ends."""
+        """Start a worker; `exclusive` cancels the group's earlier ones."""
         worker: Worker[None] = self.run_worker(work, group=group, exclusive=exclusive)
         return worker
 
     async def ask(self, path: str) -> Any:
-        """The JSON answer of a GET. Raises ClientError."""
+        """GET `path` and return the JSON answer. Raises ClientError."""
         return await self.client.get_json(path)

@@ -1,7 +1,7 @@
-"""What the keys do to the current table, on every screen alike.
+"""The keys of tables, the same on every screen.
 
-The app's keys reach these actions as `screen.sort` and so on, so that only screens
-with tables have them. Their dialogs are loaded then: the first frame comes before.
+The app's keys reach these actions as `screen.sort` and so on: only screens with tables have them.
+Their dialogs are imported when they open, which keeps the time to the first frame short.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ktui.tui.table.vtable import VTable
 
 
 class TableScreen(ExportingScreen):
-    """A screen with tables and a Prompt: filter, sort, hold, choose columns, copy, export, show."""
+    """A screen with tables and a Prompt: filter, sort, hold, choose columns, copy, export."""
 
     MODE: ClassVar[str] = ""
 
@@ -29,11 +29,11 @@ class TableScreen(ExportingScreen):
                 table.choose_columns(chosen)
 
     def table_id(self, table: VTable[Any]) -> str:
-        """`requests.log`: what config and state file call a table."""
+        """Return a table's id in the config and state files: `requests.log`."""
         return f"{self.MODE}.{table.name or table.id}"
 
     def selected_object(self) -> tuple[str, Any] | None:
-        """What `y` shows: a title and a JSON value (or a text)."""
+        """Return the title and the JSON value (or text) that `y` shows; None without a selection."""
         return None
 
     def action_show_object(self) -> None:
@@ -60,7 +60,7 @@ class TableScreen(ExportingScreen):
             table.action_follow()
 
     def action_zoom(self) -> None:
-        """Give the focused panel the whole screen; again: all panels."""
+        """Show the focused panel alone, or all panels again."""
         if self._unzoom():
             return
         box = next((each for each in self._around(self.focused) if each.has_class("box")), None)
@@ -77,7 +77,7 @@ class TableScreen(ExportingScreen):
                     self._zoomed.append(sibling)
 
     def _around(self, widget: object) -> list[Widget]:
-        """A widget of the content and those that it is in, from the inside."""
+        """Return the widget and its ancestors below `content`, from the inside out."""
         found: list[Widget] = []
         while isinstance(widget, Widget) and widget.id != "content" and widget is not self:
             found.append(widget)
@@ -86,7 +86,7 @@ class TableScreen(ExportingScreen):
 
     def _unzoom(self) -> bool:
         for widget in self._zoomed:
-            widget.display = True  # clearing the rule alone is not noticed
+            widget.display = True  # Textual does not notice when only the rule is cleared
             for rule in ("width", "height", "max_width", "max_height", "display"):
                 widget.styles.inline.clear_rule(rule)
         zoomed, self._zoomed = bool(self._zoomed), []
@@ -94,7 +94,7 @@ class TableScreen(ExportingScreen):
         return zoomed
 
     def action_columns(self) -> None:
-        """Choose the columns of the table; the choice is kept for the next run."""
+        """Choose the table's columns, for this and later runs."""
         from ktui.tui.dialogs.columns import ColumnScreen  # start-up time
 
         table = self.active_table()

@@ -201,7 +201,7 @@ class WorkloadsScreen(ServerScreen):
             if agreed:
                 self._sessions[session.workload] = session
                 running = partial(self._run, session, connection, settings, seconds)
-                self.aside(running, f"workload {session.workload}")
+                self.in_background(running, f"workload {session.workload}")
 
         if self._own_server:
             start(True)
@@ -305,7 +305,7 @@ class WorkloadsScreen(ServerScreen):
             else:
                 self.notify(f"fault: {fault_text}", markup=False)
 
-        self.aside(inject, f"fault {fault.kind}")
+        self.in_background(inject, f"fault {fault.kind}")
 
     def _set(self, name: str, text: str) -> None:
         self._knobs[self.workload.name].set(name, text)

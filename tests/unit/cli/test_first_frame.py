@@ -27,7 +27,7 @@ LATER = (
     "ktui.tui.commands",
     "ktui.core.table.export",
     "ktui.core.table.filter.assist",
-    "ktui.tui.navigation.ways",
+    "ktui.tui.navigation.related",
     "ktui.tui.replay.bar",
     "ktui.core.replay.index",
     "ktui.tui.dialogs",

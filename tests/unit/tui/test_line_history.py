@@ -46,7 +46,7 @@ def test_walking_comes_back_to_what_was_being_typed(tmp_path: Path) -> None:
         None,
     ]
     assert [history.newer("kube 1.30"), history.newer("pods"), history.newer("no")] == ["pods", "no", None]
-    assert not history.walking
+    assert not history.browsing
 
 
 def test_a_place_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None:

@@ -18,34 +18,34 @@ def test_back_walks_through_what_was_open_inside_a_screen() -> None:
     trail.visit(CACHE, HOME)
     trail.visit(PODS, CACHE)
     trail.visit(ETCD, PODS)
-    assert [trail.walk(-1), trail.walk(-1), trail.walk(-1), trail.walk(-1)] == [PODS, CACHE, HOME, None]
-    assert trail.walk(1) == CACHE and trail.here == CACHE
+    assert [trail.step(-1), trail.step(-1), trail.step(-1), trail.step(-1)] == [PODS, CACHE, HOME, None]
+    assert trail.step(1) == CACHE and trail.here == CACHE
 
 
 def test_going_somewhere_new_forgets_what_was_ahead() -> None:
     trail = Trail()
     trail.visit(CACHE, HOME)
-    trail.walk(-1)
+    trail.step(-1)
     trail.visit(ETCD, HOME)
-    assert trail.walk(1) is None and trail.walk(-1) == HOME
+    assert trail.step(1) is None and trail.step(-1) == HOME
 
 
 def test_back_leads_to_where_the_cursor_was_moved_meanwhile() -> None:
     trail = Trail()
     trail.visit(CACHE, HOME)
     trail.visit(ETCD, PODS)
-    assert [trail.walk(-1), trail.walk(-1)] == [PODS, CACHE]
+    assert [trail.step(-1), trail.step(-1)] == [PODS, CACHE]
 
 
 def test_a_place_is_not_visited_twice_in_a_row_and_the_trail_is_bounded() -> None:
     trail = Trail()
     trail.visit(CACHE, HOME)
     trail.visit(CACHE, CACHE)
-    assert trail.walk(-1) == HOME
+    assert trail.step(-1) == HOME
     for _ in range(LONGEST):
         trail.visit(ETCD, trail.here or HOME)
         trail.visit(CACHE, ETCD)
     steps = 0
-    while trail.walk(-1) is not None:
+    while trail.step(-1) is not None:
         steps += 1
     assert steps == LONGEST - 1

@@ -1,4 +1,4 @@
-"""The ways from what is under the cursor to other screens."""
+"""The places that are related to the row under the cursor."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ROOT = "/registry"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way on: the letter that takes it, what it is called, what waits there."""
+class RelatedPlace:
+    """A related place: the letter that opens it, its title, and a description."""
 
     letter: str
     title: str
@@ -38,33 +38,33 @@ class Way:
     place: Place
 
 
-def ways(references: Iterable[Reference], state: State) -> list[Way]:
-    """Everywhere that `references` lead, each place once, the most direct first."""
-    found: dict[Place, Way] = {}
+def related_places(references: Iterable[Reference], state: State) -> list[RelatedPlace]:
+    """Return all places that `references` lead to, each once, the most direct first."""
+    found: dict[Place, RelatedPlace] = {}
     letters: set[str] = set()
     for reference in implied(references, state):
-        for way in _ways_of(reference, state):
-            if way.place in found:
+        for item in _places_of(reference, state):
+            if item.place in found:
                 continue
-            letter = way.letter if way.letter not in letters else _free(letters)
+            letter = item.letter if item.letter not in letters else _free(letters)
             letters.add(letter)
-            found[way.place] = Way(letter, way.title, way.about, way.place)
+            found[item.place] = RelatedPlace(letter, item.title, item.about, item.place)
     return list(found.values())
 
 
 def implied(references: Iterable[Reference], state: State) -> list[Reference]:
-    """The references and all that they speak of themselves: a request of its object, an object of its key."""
+    """Return the references and those that follow from them: a request's object, an object's key."""
     found: dict[Reference, None] = {}
     waiting = list(references)
     while waiting:
         reference = waiting.pop(0)
         if reference not in found:
             found[reference] = None
-            waiting += _spoken_of(reference, state)
+            waiting += _implied_by(reference, state)
     return list(found)
 
 
-def _spoken_of(reference: Reference, state: State) -> Iterator[Reference]:
+def _implied_by(reference: Reference, state: State) -> Iterator[Reference]:
     if isinstance(reference, RequestRef):
         yield from _of_request(reference, state)
     elif isinstance(reference, WatcherRef):
@@ -98,29 +98,29 @@ def _of_request(reference: RequestRef, state: State) -> Iterator[Reference]:
         yield ResourceRef(started.resource)
 
 
-def _ways_of(reference: Reference, state: State) -> Sequence[Way]:
+def _places_of(reference: Reference, state: State) -> Sequence[RelatedPlace]:
     match reference:
         case RequestRef(number):
             known = number in state.requests
-            return [Way("r", "its request", f"Requests, {number}", Place("requests", reference))][
+            return [RelatedPlace("r", "its request", f"Requests, {number}", Place("requests", reference))][
                 : int(known)
             ]
         case WatcherRef(number):
-            return [Way("w", "the watcher", f"Watches, {number}", Place("watches", reference))]
+            return [RelatedPlace("w", "the watcher", f"Watches, {number}", Place("watches", reference))]
         case Object():
             about = f"Cache, {reference.resource} {reference.text}"
-            return [Way("o", "the object in the cache", about, Place("cache", reference))]
+            return [RelatedPlace("o", "the object in the cache", about, Place("cache", reference))]
         case ResourceRef(resource):
-            return [Way("c", "the watch cache", f"Cache, {resource}", Place("cache", reference))]
+            return [RelatedPlace("c", "the watch cache", f"Cache, {resource}", Place("cache", reference))]
         case KeyRef(key, revision, _):
             at = f" at revision {integer(revision)}" if revision else ""
-            return [Way("e", "the key in etcd", f"{key}{at}", Place("etcd", reference))]
+            return [RelatedPlace("e", "the key in etcd", f"{key}{at}", Place("etcd", reference))]
         case PrefixRef(prefix):
-            return [Way("p", "the prefix in etcd", prefix, Place("etcd", reference))]
+            return [RelatedPlace("p", "the prefix in etcd", prefix, Place("etcd", reference))]
         case Read(selection):
             target = f"{selection.verb} {unquote(selection.target)}"
-            versions = Way("v", "under every version", target, Place("versions", reference))
-            lab = Way("l", "the Lab with this request", target, Place("lab", reference))
+            versions = RelatedPlace("v", "under every version", target, Place("versions", reference))
+            lab = RelatedPlace("l", "the Lab with this request", target, Place("lab", reference))
             return [lab, versions] if _for_the_lab(selection) else [versions]
         case _:
             return []
@@ -131,7 +131,7 @@ def _for_the_lab(selection: Selection) -> bool:
 
 
 def prefix_of(resource: str, state: State) -> str:
-    """Where etcd keeps a resource (with a slash at the end), "" when that is not known."""
+    """Return the prefix in etcd of a resource's keys, with a slash at the end; "" if unknown."""
     for prefix in state.prefixes.values():
         if prefix.resource == resource:
             return prefix.prefix
@@ -141,7 +141,7 @@ def prefix_of(resource: str, state: State) -> str:
 
 
 def resource_below(prefix: str, state: State) -> str:
-    """The resource whose keys begin with `prefix`, or below whose prefix it lies; "" for none."""
+    """Return the resource of the keys below `prefix`, or of the prefix that it is in; "" if unknown."""
     known = [each for each in state.prefixes.values() if each.resource and prefix.startswith(each.prefix)]
     if known:
         return max(known, key=lambda each: len(each.prefix)).resource
@@ -155,7 +155,7 @@ def resource_below(prefix: str, state: State) -> str:
 
 
 def object_at(key: str, state: State) -> Object | None:
-    """The object that a key holds, by its name alone."""
+    """Return the object that a key should hold, by its name; None if the key names none."""
     resource = resource_below(key, state)
     prefix = prefix_of(resource, state) if resource else ""
     rest = key.removeprefix(prefix) if prefix and key.startswith(prefix) else ""
@@ -166,7 +166,7 @@ def object_at(key: str, state: State) -> Object | None:
 
 
 def at_revision(revision: int, state: State) -> list[Reference]:
-    """What telemetry has of one revision: fanned-out events, watches that begin there."""
+    """Return what telemetry has of a revision: fanned-out events, watches and answers with it."""
     found: list[Reference] = []
     earlier = chain.from_iterable(state.earlier_fan_outs.values())
     for event in (*state.fan_outs.values(), *state.deletions.values(), *earlier):
@@ -182,4 +182,13 @@ def _free(taken: set[str]) -> str:
     return next((letter for letter in "123456789abdfghimnstuxyz" if letter not in taken), "")
 
 
-__all__ = ["Revision", "Way", "at_revision", "implied", "object_at", "prefix_of", "resource_below", "ways"]
+__all__ = [
+    "RelatedPlace",
+    "Revision",
+    "at_revision",
+    "implied",
+    "object_at",
+    "prefix_of",
+    "related_places",
+    "resource_below",
+]

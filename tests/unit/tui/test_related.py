@@ -6,7 +6,14 @@ from ktui.contract.events import FanOut, Prefix, RequestFinished, RequestStarted
 from ktui.core import reducer, references
 from ktui.core.references import KeyRef, Object, Place, RequestRef, ResourceRef, WatcherRef
 from ktui.core.state import State
-from ktui.tui.navigation.ways import at_revision, implied, object_at, prefix_of, resource_below, ways
+from ktui.tui.navigation.related import (
+    at_revision,
+    implied,
+    object_at,
+    prefix_of,
+    related_places,
+    resource_below,
+)
 
 
 def request(number: int, verb: str = "LIST", name: str = "", query: str = "") -> RequestStarted:
@@ -31,7 +38,7 @@ def state_of(*events: object) -> State:
 
 
 def places(*references: references.Reference, state: State) -> dict[str, Place]:
-    return {way.letter: way.place for way in ways(references, state)}
+    return {item.letter: item.place for item in related_places(references, state)}
 
 
 def test_a_list_leads_to_the_lab_the_versions_its_cache_and_its_prefix() -> None:
@@ -69,7 +76,7 @@ def test_an_open_watch_leads_to_its_watcher_and_back_to_its_request() -> None:
 
 
 def test_a_request_that_is_not_kept_leads_nowhere() -> None:
-    assert ways([RequestRef(99)], state_of()) == []
+    assert related_places([RequestRef(99)], state_of()) == []
 
 
 def test_an_event_leads_to_its_key_at_that_revision() -> None:
@@ -89,9 +96,9 @@ def test_a_key_names_its_object_where_its_prefix_is_known_or_built_in() -> None:
 
 def test_every_letter_is_given_once() -> None:
     state = state_of(request(7), request(8, "GET", "web"))
-    found = ways([RequestRef(7), RequestRef(8)], state)
-    assert len({way.letter for way in found}) == len(found)
-    assert not {way.letter for way in found} & set("jkq")
+    found = related_places([RequestRef(7), RequestRef(8)], state)
+    assert len({item.letter for item in found}) == len(found)
+    assert not {item.letter for item in found} & set("jkq")
 
 
 def test_what_is_implied_is_said_once_even_in_a_circle() -> None:
