@@ -54,9 +54,9 @@ def summarise(path: Path) -> Summary:
             if event is None:
                 skipped += line.end - line.start > 1
                 continue
-            at = timeline.see(event)
+            at = timeline.advance(event)
             types[str(type(event).__struct_config__.tag)] += 1
-            if (marker := markers.see(event, at)) is not None:
+            if (marker := markers.marker_for(event, at)) is not None:
                 marks.append(marker)
             if isinstance(event, ServerInfo) and _is_news(servers, event):
                 servers.append(event)

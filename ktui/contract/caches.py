@@ -1,4 +1,4 @@
-"""Documents of `/ktui/v1/caches`. resourceVersions are strings, as in Kubernetes' objects."""
+"""Documents of `/ktui/v1/caches`. resourceVersions are strings, as in Kubernetes objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CachedObject(msgspec.Struct, frozen=True):
 
 
 class ObjectPage(msgspec.Struct, frozen=True):
-    """A window of a cache's objects in key order: `total` objects match, these are some of them."""
+    """A page of a cache's objects in key order; `total` is the number of objects that match."""
 
     rv: ResourceVersion
     total: Count
@@ -33,7 +33,7 @@ class ObjectPage(msgspec.Struct, frozen=True):
 
     @property
     def revision(self) -> int:
-        """The cache's own."""
+        """The cache's resourceVersion as a number."""
         return int(self.rv)
 
 
@@ -64,14 +64,14 @@ class CacheDigest(msgspec.Struct, frozen=True):
 
 
 class EtcdDigest(CacheDigest, frozen=True):
-    """The same over the objects in etcd, with the cost of reading them."""
+    """The digest over the objects in etcd, with the cost of reading them."""
 
     rpcs: Count
     bytes: Count
 
 
 class ConsistencyCheck(msgspec.Struct, frozen=True):
-    """A cache compared with etcd at the resourceVersion `rv`; `ms` for the whole check."""
+    """A cache compared with etcd at the resourceVersion `rv`; `ms` is the time of the whole check."""
 
     rv: ResourceVersion
     consistent: bool

@@ -1,4 +1,4 @@
-"""Errors of recordings. A module of its own: code that only catches them imports nothing else."""
+"""The error of recordings. A separate module, so that code that only catches it imports nothing else."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ Hex = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-fA-F]{2})*$")]
 class PrefixChild(msgspec.Struct, frozen=True):
     """One child of a prefix. `bytes` is keys plus values; `exact` False: extrapolated from a sample.
 
-    `leaf`: its keys are directly below it. A key directly below the parent is a child too;
-    its `prefix` does not end in a slash.
+    `leaf`: it has no further prefixes, only keys. A key directly under the parent prefix is a child
+    too; its `prefix` does not end in a slash.
     """
 
     prefix: str
@@ -35,7 +35,7 @@ class PrefixChild(msgspec.Struct, frozen=True):
 
 
 class PrefixPage(msgspec.Struct, frozen=True):
-    """Children of a prefix. `complete` False: there are more than listed."""
+    """The children of a prefix. `complete` False: some are not listed."""
 
     revision: Count
     children: list[PrefixChild]
@@ -54,7 +54,10 @@ class StoredKey(msgspec.Struct, frozen=True):
 
 
 class KeyPage(msgspec.Struct, frozen=True):
-    """A page of keys in order. `count`: all keys of the prefix; `next`: continue after it, "" at the end."""
+    """A page of keys in order.
+
+    `count`: keys under the prefix; `next`: the key to continue after, "" at the end.
+    """
 
     revision: Count
     count: Count
@@ -78,7 +81,7 @@ class LargeKey(msgspec.Struct, frozen=True):
 
 
 class SurveyPage(msgspec.Struct, frozen=True):
-    """What some of the keys under a prefix weigh; `next`: continue after it, "" at the end.
+    """The sizes of some of the keys under a prefix; `next`: the key to continue after, "" at the end.
 
     `managed_bytes` are those of metadata.managedFields; `skipped` keys are Secrets that were not read.
     """
@@ -93,7 +96,7 @@ class SurveyPage(msgspec.Struct, frozen=True):
 
 
 class ResourceChurn(msgspec.Struct, frozen=True):
-    """Changes of one resource ("": keys of none); `bytes` of keys and values written."""
+    """Changes of one resource ("": of keys of no resource); `bytes` of keys and values written."""
 
     resource: str
     writes: Count = 0
@@ -102,7 +105,7 @@ class ResourceChurn(msgspec.Struct, frozen=True):
 
 
 class KeyChurn(msgspec.Struct, frozen=True):
-    """Changes of one key; `manager` is who wrote it last by its managedFields, "" unknown."""
+    """Changes of one key; `manager` wrote it last according to its managedFields, "" if unknown."""
 
     key: str
     resource: str = ""
@@ -113,8 +116,10 @@ class KeyChurn(msgspec.Struct, frozen=True):
 
 
 class LeaseChurn(msgspec.Struct, frozen=True):
-    """A lease, and how many of the changed keys it ends. `ttl` in seconds, -1: it has expired; None: unknown
-    to a read-only client."""
+    """A lease, and how many of the changed keys are attached to it.
+
+    `ttl` in seconds, -1: it has expired; None: unknown to a read-only client.
+    """
 
     lease: Difference
     keys: Count = 0
@@ -123,11 +128,11 @@ class LeaseChurn(msgspec.Struct, frozen=True):
 
 
 class Churn(msgspec.Struct, frozen=True):
-    """All changes that one watch has seen in `seconds`, the hottest keys first.
+    """The changes that one watch received in `seconds`, most frequently changed keys first.
 
-    `leases` are distinct ones among them, `leased` the keys that have one, `lease_list` those leases that
-    have most keys. `complete` False: there were
-    more keys than are counted, those that changed least were dropped.
+    `leases` is the number of leases of these keys, `leased` the number of keys with a lease, `lease_list`
+    the leases with most keys. `complete` False: there were too many keys to count, and those that
+    changed least were dropped.
     """
 
     seconds: Annotated[float, msgspec.Meta(ge=0)]
@@ -152,10 +157,10 @@ class CachedCopy(msgspec.Struct, frozen=True):
 class KeyDetail(msgspec.Struct, frozen=True):
     """One key at one revision.
 
-    `ttl` in seconds, -1: no lease, or it has expired; None: unknown to a read-only client.
-    `json` None: not a readable object; `error` is the reason, `text` is the value if it is plain text.
+    `ttl` in seconds, -1: no lease, or an expired one; None: unknown to a read-only client.
+    `json` None: the value is not a readable object; `error` says why, `text` is a plain text value.
     `hex` is the first 4 KiB of the stored value, `sizes` its fields, the largest first.
-    `redacted`: the values of a Secret are withheld. `cache` None: no cache of its resource is ready.
+    `redacted`: a Secret's values are withheld. `cache` None: its resource has no ready cache.
     """
 
     key: str

@@ -11,7 +11,7 @@ MOST_SECONDS = 300.0
 
 
 class FaultKind(NamedTuple):
-    """`seconds` is how long it lasts unless that is said, 0: it is over at once."""
+    """What a fault does, and its default duration in seconds; 0: it has no duration."""
 
     about: str
     seconds: float
@@ -30,13 +30,13 @@ KINDS: dict[str, FaultKind] = {
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One fault, for `seconds`; 0: as long as its kind usually lasts."""
+    """One fault, for `seconds`; 0: for the default duration of its kind."""
 
     kind: str
     seconds: float = 0.0
 
     def checked(self) -> Fault:
-        """With its usual time filled in. ValueError says what is wrong."""
+        """Return the fault with its duration filled in. Raises ValueError, which says what is wrong."""
         if self.kind not in KINDS:
             raise ValueError(f"there is no fault {self.kind!r}: choose one of {', '.join(KINDS)}")
         usual = KINDS[self.kind].seconds
@@ -51,13 +51,13 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class ActiveFaults(msgspec.Struct, frozen=True):
-    """Those that last at present."""
+    """The faults that are active now."""
 
     active: list[Fault]
 
 
 class TimedFault(NamedTuple):
-    """A fault that begins `at` seconds after a run has begun."""
+    """A fault that begins `at` seconds after the start of a run."""
 
     at: float
     fault: Fault
@@ -67,7 +67,7 @@ _TIMED = re.compile(r"([a-z]+)@([0-9.]+)s?(?::([0-9.]+)s?)?")
 
 
 def timed_fault(text: str) -> TimedFault:
-    """`pause@10s:5s` or `compact@30`: a kind, when it begins, how long it lasts. ValueError."""
+    """Parse KIND@T[:DURATION] in seconds, as `pause@10s:5s` or `compact@30`. Raises ValueError."""
     found = _TIMED.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r}: write KIND@T[:DURATION] in seconds, for example pause@10s:5s")

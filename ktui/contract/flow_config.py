@@ -1,4 +1,4 @@
-"""FlowSchemas and PriorityLevelConfigurations as one event."""
+"""Convert the LISTs of FlowSchemas and PriorityLevelConfigurations into one FlowConfig event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_SUBJECTS = 50
 
 
 def paths(minor: int) -> tuple[str, str]:
-    """Of both lists: v1 from 1.29 on, before it the newest beta that the minor serves."""
+    """Return the paths of both LISTs: v1 from 1.29 on, before the newest beta that `minor` serves."""
     version = "v1" if minor >= 29 or not minor else "v1beta3" if minor >= 26 else "v1beta2"
     base = f"/apis/flowcontrol.apiserver.k8s.io/{version}"
     return (
@@ -82,7 +82,7 @@ class _Levels(msgspec.Struct):
 
 
 def flow_config(schemas: bytes, levels: bytes) -> FlowConfig:
-    """Both lists. Raises DocumentError."""
+    """Return the event for the bodies of both LISTs. Raises DocumentError."""
     found = [_schema(item) for item in (decode_json(schemas, _Schemas).items or ())[:MOST]]
     return FlowConfig(
         schemas=sorted(found, key=lambda item: (item.precedence, item.name)),
@@ -103,7 +103,7 @@ def _schema(item: _Schema) -> SchemaConfig:
 
 
 def _subject(subject: dict[str, Any]) -> str:
-    """`Group system:nodes`, `ServiceAccount kube-system/*`."""
+    """Return a subject as text: `Group system:nodes`, `ServiceAccount kube-system/*`."""
     kind = str(subject.get("kind", ""))
     named = subject.get(kind[:1].lower() + kind[1:])
     named = named if isinstance(named, dict) else {}

@@ -1,4 +1,4 @@
-"""Paths that a ktui server adds to the Kubernetes API: templates and functions."""
+"""The paths that a ktui server adds to the Kubernetes API."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ CACHE_CHECK = f"{CACHE}/check"
 
 
 def of_request(request_id: int) -> str:
-    """The finished request with the id of an answer's `X-Ktui-Request-Id`."""
+    """Return the path of a finished request, whose id is the answer's `X-Ktui-Request-Id`."""
     return f"{REQUESTS}/{request_id}"
 
 
 def of_cache(template: str, resource: str, **parameters: str | int | None) -> str:
-    """`of_cache(CACHE_OBJECTS, "pods", offset=0, limit=200)`."""
+    """Return a cache's path with a query: `of_cache(CACHE_OBJECTS, "pods", offset=0, limit=200)`."""
     return with_query(template.format(quote(resource, safe="")), **parameters)
 
 
 def with_query(path: str, **parameters: str | int | None) -> str:
-    """`path` with a query; parameters that are None are left out: the server's defaults."""
+    """Return `path` with a query; parameters that are None are left out, so the server uses its defaults."""
     query = urlencode(
         {name: value for name, value in parameters.items() if value is not None}, quote_via=quote, safe="/"
     )

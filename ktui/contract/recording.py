@@ -1,8 +1,7 @@
 """The recording format: the telemetry stream itself, one JSON event per line.
 
 A recording is what `GET /telemetry` sends, so live, replay and tests share one
-reader. Lines of an unknown type are skipped: a newer
-server may send more.
+reader. Lines of an unknown type are skipped: they come from a newer server.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ def check_name(path: Path) -> None:
 
 
 def encode_lines(events: Iterable[AnyEvent]) -> bytes:
-    """Events as NDJSON."""
+    """Return events as NDJSON."""
     return _encoder.encode_lines(events)
 
 
 def decode_line(line: bytes) -> AnyEvent | None:
-    """One event; None for a blank line or a type from a newer ktui. Raises RecordingError."""
+    """Return the event of a line; None for a blank line or a newer ktui's type. Raises RecordingError."""
     try:
         try:
             return _decoder.decode(line)
@@ -63,13 +62,13 @@ def decode_line(line: bytes) -> AnyEvent | None:
 
 
 class LineDecoder:
-    """Bytes as they arrive in, complete events out: keeps the unfinished last line for the next chunk."""
+    """Decodes events from chunks of bytes, and keeps an unfinished last line for the next chunk."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> list[AnyEvent]:
-        """The events that `chunk` completes. Raises RecordingError."""
+        """Return the events that `chunk` completes. Raises RecordingError."""
         head, found, tail = chunk.rpartition(b"\n")
         self._rest += head if found else tail
         if not found:

@@ -1,4 +1,4 @@
-"""Document of `/ktui/v1/behaviour`: the Kubernetes version and gates whose rules the server follows."""
+"""The document of `/ktui/v1/behaviour`: the Kubernetes version and feature gates that the server follows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """`feature_gates` are those that differ from the defaults of `kube_version`."""
+    """The server's rules; `feature_gates` are those that override the defaults of `kube_version`."""
 
     kube_version: str
     feature_gates: dict[str, bool] = {}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ktui.core.rows import RequestRow
     from ktui.kube.access_pattern import AccessPattern
 
-SHAPES = 256  # dropped, the longest unused first
-ASKED = 64  # requests kept per shape
+SHAPES = 256  # beyond this, the longest unused shape is dropped
+REQUESTS_PER_SHAPE = 64
 ACCOUNTS = 64
 CLIENTS = 16  # per account
 # How often something must repeat before it counts as a pattern.
@@ -38,12 +38,15 @@ class ClientRequest(NamedTuple):
 
     @property
     def page(self) -> bool:
-        """True if it continues a LIST."""
+        """True if this is a further page of a LIST (it has a continue token)."""
         return "continue=" in self.query
 
     @property
-    def same(self) -> frozenset[tuple[str, str]]:
-        """Its parameters without page token and resourceVersion N: a poll resumes where it was."""
+    def identity(self) -> frozenset[tuple[str, str]]:
+        """The parameters that identify a repeated request.
+
+        Without the page token and any resourceVersion but 0, which differ from poll to poll.
+        """
         return frozenset(
             (name, value)
             for name, value in parse_qsl(self.query, keep_blank_values=True)
@@ -61,32 +64,32 @@ class AccessPatterns:
         self._shapes: OrderedDict[Shape, deque[ClientRequest]] = OrderedDict()
         self._accounts: OrderedDict[str, set[str]] = OrderedDict()
 
-    def saw(self, started: RequestStarted) -> None:
-        """Record a request."""
+    def add(self, started: RequestStarted) -> None:
+        """Add a request to the pattern of its client."""
         if started.verb not in READS or not started.resource:
             return
         shape = _shape(started)
         found = self._shapes.get(shape)
         if found is None:
-            found = self._shapes[shape] = deque(maxlen=ASKED)
+            found = self._shapes[shape] = deque(maxlen=REQUESTS_PER_SHAPE)
             if len(self._shapes) > SHAPES:
                 self._shapes.popitem(last=False)
         else:
             self._shapes.move_to_end(shape)
-        found.append(_asked(started))
+        found.append(_client_request(started))
         if started.user:
-            self._used(started.user, started.client)
+            self._add_client(started.user, started.client)
 
     def of(self, row: RequestRow) -> AccessPattern:
-        """What is known of the client that sent `row`."""
+        """Return the access pattern of the client that sent the request of `row`."""
         from ktui.kube.access_pattern import AccessPattern  # start-up time
 
         started, done = row.started, row.finished
         seen = self._shapes.get(_shape(started), deque())
-        same = _asked(started).same
-        mine = [asked for asked in seen if asked.same == same]
+        identity = _client_request(started).identity
+        mine = [request for request in seen if request.identity == identity]
         together = _together(seen, started.at)
-        polls = [asked for asked in mine if not asked.page]
+        polls = [request for request in mine if not request.page]
         return AccessPattern(
             repeated_every=_interval(polls),
             times=len(polls),
@@ -101,15 +104,15 @@ class AccessPatterns:
         )
 
     def of_target(self, path: str) -> AccessPattern:
-        """What is known of the client that sends exactly this request most often, except ktui."""
+        """Return the access pattern of the client, other than ktui, that sends `path` most often."""
         from ktui.kube.access_pattern import UNKNOWN, AccessPattern  # start-up time
 
         plain, _, query = path.partition("?")
-        same, best, client = ClientRequest(0.0, "", query).same, list[ClientRequest](), ""
-        for (agent, _, asked_path, _), seen in self._shapes.items():
-            if asked_path != plain or agent.startswith(OWN_AGENT):
+        identity, best, client = ClientRequest(0.0, "", query).identity, list[ClientRequest](), ""
+        for (agent, _, shape_path, _), seen in self._shapes.items():
+            if shape_path != plain or agent.startswith(OWN_AGENT):
                 continue
-            polls = [asked for asked in seen if asked.same == same and not asked.page]
+            polls = [each for each in seen if each.identity == identity and not each.page]
             if len(polls) > len(best):
                 best, client = polls, _short(agent)
         every = _interval(best)
@@ -119,7 +122,7 @@ class AccessPatterns:
             else UNKNOWN
         )
 
-    def _used(self, user: str, client: str) -> None:
+    def _add_client(self, user: str, client: str) -> None:
         clients = self._accounts.setdefault(user, set())
         self._accounts.move_to_end(user)
         if len(clients) < CLIENTS:
@@ -129,7 +132,7 @@ class AccessPatterns:
 
 
 def _shape(started: RequestStarted) -> Shape:
-    """The parts that agents of one kind have in common."""
+    """Return user agent, verb, path and query; the query without values that differ between agents."""
     parts = (
         part.partition("=") for part in started.query.split("&") if part and not part.startswith("continue=")
     )
@@ -141,20 +144,20 @@ def _short(user_agent: str) -> str:
     return user_agent.split()[0].split("/")[0] if user_agent else ""
 
 
-def _asked(started: RequestStarted) -> ClientRequest:
+def _client_request(started: RequestStarted) -> ClientRequest:
     return ClientRequest(started.at, started.peer, started.query)
 
 
 def _interval(polls: Sequence[ClientRequest]) -> float | None:
-    """Seconds between two requests of one client; None if it does not repeat.
+    """Return the median seconds between two requests of one client; None if it does not repeat.
 
     Clients are told apart by their connections; without these they count as one.
     """
     by_peer: dict[str, list[float]] = {}
-    for asked in polls:
-        by_peer.setdefault(asked.peer, []).append(asked.at)
+    for request in polls:
+        by_peer.setdefault(request.peer, []).append(request.at)
     longest = max(by_peer.values(), key=len, default=[])
-    times = longest if len(longest) > REPEATS else [asked.at for asked in polls]
+    times = longest if len(longest) > REPEATS else [request.at for request in polls]
     if len(times) <= REPEATS:
         return None
     from statistics import median  # slow to load: not before the first frame
@@ -163,23 +166,24 @@ def _interval(polls: Sequence[ClientRequest]) -> float | None:
 
 
 def _together(seen: Iterable[ClientRequest], at: float) -> int:
-    """Number of agents that sent the same at about that time; 0 for one, or if connections are unknown.
+    """Return how many agents sent this shape around `at`; 0 for one agent or if connections are unknown.
 
     Identical requests from one host count as one client that reconnects each time.
     """
-    near = [asked for asked in seen if abs(asked.at - at) <= TOGETHER_SECONDS and not asked.page]
-    peers = {asked.peer for asked in near}
+    near = [each for each in seen if abs(each.at - at) <= TOGETHER_SECONDS and not each.page]
+    peers = {each.peer for each in near}
     hosts = {peer.rpartition(":")[0] for peer in peers}
-    different = len({asked.query for asked in near}) > 1
+    different = len({each.query for each in near}) > 1
     agents = len(peers) if different else len(hosts)
     return agents if "" not in peers and agents > 1 else 0
 
 
 def _pages(mine: Sequence[ClientRequest], started: RequestStarted) -> int:
-    """Pages fetched one after the other up to this one, over its connection."""
+    """Return the number of consecutive pages up to `started`, over its connection; 0 if it is no page."""
     count = 0
-    for asked in reversed([asked for asked in mine if asked.peer == started.peer and asked.at <= started.at]):
+    before = [each for each in mine if each.peer == started.peer and each.at <= started.at]
+    for request in reversed(before):
         count += 1
-        if not asked.page:
+        if not request.page:
             break
-    return count if _asked(started).page else 0
+    return count if _client_request(started).page else 0

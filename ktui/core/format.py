@@ -28,13 +28,13 @@ def short_count(value: float) -> str:
 
 
 def within(value: int, width: int) -> str:
-    """A number in at most `width` cells, exact if that fits: 48,213, else 12.3M. Never truncated."""
+    """Format a number for `width` cells: exact if it fits (48,213), else 12.3M. Never truncated."""
     text = integer(value)
     return text if len(text) <= width else short_count(value)
 
 
 def revision_within(value: int, width: int) -> str:
-    """A revision is always shown in full: `9,876,543,210`, or without commas if the width is small."""
+    """Format a revision in full: `9,876,543,210`, or without commas if `width` is too small for them."""
     text = integer(value)
     return text if len(text) <= width else str(value)
 
@@ -73,7 +73,7 @@ def milliseconds(value: float) -> str:
 
 
 def short_milliseconds(value: float) -> str:
-    """The same in five cells; from ten seconds with a larger unit: 9,999, 12.3s, 20m."""
+    """A duration in at most five cells: ms without unit, from ten seconds on with one: 9,999, 12.3s, 20m."""
     if value < 9_999.5:
         return milliseconds(value)
     seconds = value / 1000
@@ -83,7 +83,7 @@ def short_milliseconds(value: float) -> str:
 
 
 def long_milliseconds(value: float) -> str:
-    """With its unit: `0.4 ms`, `38 ms`, `12.3 s`, `33.0 min`."""
+    """A duration given in ms, with its unit: `0.4 ms`, `38 ms`, `12.3 s`, `33.0 min`."""
     if value < 9_999.5:
         return f"{milliseconds(value)} ms"
     return f"{value / 1000:,.1f} s" if value < 599_950 else f"{value / 60_000:,.1f} min"
@@ -95,7 +95,7 @@ def figure(value: float) -> str:
 
 
 def times(factor: float) -> str:
-    """`1.5×`, `12×`, `1.2k×`."""
+    """A factor: `1.5×`, `12×`, `1.2k×`."""
     return f"{factor:.1f}×" if factor < 9.95 else f"{short_count(factor)}×"
 
 
@@ -116,14 +116,14 @@ def duration(seconds: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """`+37/s`, `+0.4/s`, `0/s`."""
+    """A growth per second: `+37/s`, `+0.4/s`, `0/s`."""
     if per_second <= 0.005:
         return "0/s"
     return f"+{short_count(per_second)}/s" if per_second >= 9.95 else f"+{per_second:.1f}/s"
 
 
 def frequency(per_second: float) -> str:
-    """`12/s`, `3.0/min`, `0.5/h`, in the unit that gives a readable number."""
+    """A frequency in the first unit that gives at least one: `12/s`, `3.0/min`, `0.5/h`."""
     for seconds, unit in ((1, "s"), (60, "min"), (3600, "h")):
         if per_second * seconds >= 0.95 or unit == "h":
             break
@@ -132,7 +132,7 @@ def frequency(per_second: float) -> str:
 
 
 def percent(share: float) -> str:
-    """`58%`, `<1%`, `>99%`: at most four cells; 0 and 100 only if exact."""
+    """A share (0–1) in at most four cells: `58%`, `<1%`, `>99%`; 0% and 100% only if exact."""
     if 0 < share < 0.005:
         return "<1%"
     return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
@@ -146,12 +146,12 @@ def elapsed(seconds: float) -> str:
 
 
 def clock_time(at: float) -> str:
-    """Local time of day, `07:44:01`."""
+    """Local time of day, `07:44:01`; "" for 0."""
     return time.strftime("%H:%M:%S", time.localtime(at)) if at else ""
 
 
 def local_time(at: float, now: float) -> str:
-    """Local time of day, with the date if it is another day: `07:44:01`, `12 Aug 07:44`."""
+    """Local time of day; with the date if that differs from the date of `now`: `12 Aug 07:44`."""
     there, here = time.localtime(at), time.localtime(now)
     if there[:3] == here[:3] or not at:
         return clock_time(at)

@@ -41,7 +41,7 @@ def yaml_lines(value: Any) -> list[Line]:
 
 
 def yaml_text(value: Any) -> str:
-    """The same as text, whole and as it is: to be copied."""
+    """Return `value` as YAML text to copy: complete, control characters included."""
     return "".join("".join(span.text for span in line) + "\n" for line in _yaml(value))
 
 
@@ -52,12 +52,12 @@ def json_lines(value: Any) -> list[Line]:
 
 
 def text_lines(text: str, *, json: bool = False) -> list[Line]:
-    """A text line by line; `json`: each is a line of indented JSON, and coloured as such."""
+    """Split a text into lines; with `json` each is styled as a line of indented JSON."""
     return [_short(_json_line(line) if json else (TextSpan(line, "plain"),)) for line in text.split("\n")]
 
 
 def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
-    """Offset, `width` bytes, their ASCII; a last line gives how much of `total` is not shown."""
+    """Return lines of offset, `width` bytes and their ASCII; a last one says what of `total` is left out."""
     lines = [_hex_line(offset, data[offset : offset + width], width) for offset in range(0, len(data), width)]
     if total > len(data):
         lines.append((TextSpan(f"… {integer(total - len(data))} more bytes", "dim"),))
@@ -65,7 +65,7 @@ def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
 
 
 def hex_width(cells: int) -> int:
-    """Bytes per line that fit into this many cells: 16, or 8."""
+    """Return the bytes per hex line that fit into `cells` terminal cells: 16 or 8."""
     return next((width for width in HEX_WIDTHS if _hex_cells(width) <= cells), HEX_WIDTHS[-1])
 
 
@@ -169,7 +169,7 @@ def _hex_line(offset: int, chunk: bytes, width: int) -> Line:
 
 
 def _short(line: Line) -> Line:
-    """Make a line safe to paint; a line that is too long is cut and ends with how much is missing."""
+    """Make a line safe to paint; a long one is cut and says how many characters are missing."""
     room = LONGEST_LINE
     line = tuple(TextSpan(safe(span.text), span.role) for span in line)
     for at, span in enumerate(line):

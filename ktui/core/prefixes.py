@@ -10,7 +10,7 @@ from ktui.contract.events import Prefix
 
 
 class PrefixRow(Struct, frozen=True):
-    """One line of the tree. `share` is its share (0…1) of the bytes of the largest sibling."""
+    """One line of the tree. `share`: its bytes divided by those of its largest sibling (0–1)."""
 
     prefix: str
     label: str
@@ -34,7 +34,7 @@ class PrefixOutline(Struct):
     leaves: set[str] = set()
 
     def rows(self, top: Mapping[str, Prefix]) -> list[PrefixRow]:
-        """The lines to show: siblings by bytes, the largest first."""
+        """Return the lines to show; siblings are sorted by bytes, the largest first."""
         return list(self._level(list(top.values()), self.root, 0))
 
     def _level(self, nodes: Sequence[Prefix], above: str, depth: int) -> Iterator[PrefixRow]:
@@ -59,6 +59,6 @@ class PrefixOutline(Struct):
 
 
 def _label(path: str) -> str:
-    """`ciliumnodes` for `cilium.io/ciliumnodes`: a custom resource's prefix includes its group."""
+    """Return the prefix without a custom resource's group: `cilium.io/ciliumnodes` → `ciliumnodes`."""
     group, _, rest = path.partition("/")
     return rest if rest and "." in group else path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 WINDOW = 10.0  # seconds that a rate looks back
-BETWEEN = 2.0  # seconds until the next reading is overdue; after that the rate falls
+BETWEEN = 2.0  # seconds after which the next reading is overdue, and the rate falls
 
 
 class Rate:
@@ -43,10 +43,10 @@ class Rate:
         return (last[1] - value) / (end - began) if end > began else 0.0
 
     def _value_at(self, at: float) -> tuple[float, float]:
-        """Time and value where the window begins: at `at`, or with the first reading if that is later."""
+        """Return time and value at the window's begin: `at`, or the first reading if that is later."""
         before = self._points[0]
         for reading in self._points:
-            if reading[0] > at and before[0] < at:  # of a gap, what belongs into the window
+            if reading[0] > at and before[0] < at:  # interpolate: the window begins between two readings
                 share = (at - before[0]) / (reading[0] - before[0])
                 return at, before[1] + (reading[1] - before[1]) * share
             if reading[0] >= at:

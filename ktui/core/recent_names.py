@@ -1,4 +1,4 @@
-"""The most recent names, newest first, bounded: offered by completion."""
+"""The most recent names, for completion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ KEPT = 5_000
 
 
 class RecentNames:
-    """A bounded set in order of arrival."""
+    """A set that keeps the `KEPT` names added last."""
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
@@ -21,5 +21,5 @@ class RecentNames:
             del self._names[next(iter(self._names))]
 
     def __iter__(self) -> Iterator[str]:
-        """Newest first."""
+        """Iterate from the newest name to the oldest."""
         return reversed(self._names)

@@ -1,4 +1,4 @@
-"""One reducer for live telemetry, replays and tests: no clock, no I/O."""
+"""The reducer that folds telemetry events into the State, live or replayed: no clock, no I/O."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _dropped(state: State, event: Dropped) -> None:
 
 def _request_started(state: State, event: RequestStarted) -> None:
     state.requests[event.id] = RequestRow(event)
-    state.access_patterns.saw(event)
+    state.access_patterns.add(event)
     dropped = (state.reads if event.verb in READS else state.writes).add(event.id)
     if dropped is not None:
         state.requests.pop(dropped, None)  # unless two had one id
@@ -117,22 +117,22 @@ def _request_finished(state: State, event: RequestFinished) -> None:
             state.ranking.add(row, event, letter)
         state.touched.requests += 1
     else:
-        state.ranking.ended(event)  # a WATCH outlives its row in the log
+        state.ranking.watch_ended(event)  # a WATCH outlives its row in the log
 
 
 def _etcd_call(state: State, event: EtcdCall) -> None:
     state.calls.append(event)
     state.touched.calls += 1
     if event.op == "txn":
-        _wrote(state, event)
+        _note_write(state, event)
     row = state.requests.get(event.request_id) if event.request_id else None
     if row is not None and len(row.calls) < CALLS_A_REQUEST:
         state.requests[row.id] = replace(row, calls=(*row.calls, event))
         state.touched.requests += 1
 
 
-def _wrote(state: State, event: EtcdCall) -> None:
-    """A NOSPACE alarm makes writes fail, and is over with the first that succeeds."""
+def _note_write(state: State, event: EtcdCall) -> None:
+    """Note etcd's NOSPACE error: it ends with the first write that succeeds."""
     if not event.error:
         state.no_space = ""
     elif "out of space" in event.error or "space exceeded" in event.error:
@@ -156,7 +156,7 @@ def _progress(state: State, event: EtcdProgress) -> None:
 
 
 def _start_again(state: State, event: EtcdProgress) -> None:
-    """Another history of etcd: nothing known of the old one's revisions applies any more."""
+    """Forget all revisions: etcd has another history (it was restored or replaced)."""
     state.rewind = Rewind(event.at, state.head.revision, event.head)
     state.head, state.head_rate = Head(), Rate()
     for resource, row in state.caches.items():
@@ -198,7 +198,7 @@ def _watcher_state(state: State, event: WatcherState) -> None:
     if row := state.watchers.get(event.id):
         row = state.watchers[event.id] = replace(row, state=event)
         letter = badge_of_route(row.opened.route).letter
-        state.ranking.stands(state.requests.get(event.id), row, letter)
+        state.ranking.watch_reported(state.requests.get(event.id), row, letter)
         state.watcher_rates[event.id].add(event.at, event.delivered)
         state.touched.watchers += 1
 
@@ -206,7 +206,7 @@ def _watcher_state(state: State, event: WatcherState) -> None:
 def _watcher_closed(state: State, event: WatcherClosed) -> None:
     row = state.watchers.pop(event.id, None)
     state.watcher_rates.pop(event.id, None)
-    state.ranking.closed(event.id)
+    state.ranking.watch_closed(event.id)
     if row is not None:
         state.closed_watchers.append(replace(row, closed=event))
     state.touched.watchers += 1
@@ -223,7 +223,7 @@ def _fan_out(state: State, event: FanOut) -> None:
 
 
 def _marker(state: State, event: Marker) -> None:
-    """The charts show it; the scrub bar reads those of a recording there."""
+    """Add a marker to the charts. A replay's scrub bar reads its markers from the recording."""
     state.history.mark(event.at)
 
 

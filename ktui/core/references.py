@@ -1,7 +1,7 @@
-"""What a row refers to, so that any screen can open the screen that shows it in full.
+"""References from a row to what another screen shows in full: a request, an object, a key.
 
-A reference names a thing as Kubernetes and etcd do; it holds no state
-of it. A `Place` is where the user is: a screen, and what it is opened at.
+A reference only names its target as Kubernetes and etcd do. A `Place` is a screen and the
+reference that it is opened at.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class RequestRef(Struct, frozen=True):
 
 
 class WatcherRef(Struct, frozen=True):
-    """An open WATCH; its number is that of its request."""
+    """An open WATCH, by the number of its request."""
 
     id: int
 
@@ -30,7 +30,7 @@ class ResourceRef(Struct, frozen=True):
 
 
 class Object(Struct, frozen=True):
-    """One object; `revision` is the revision meant, 0 for the newest."""
+    """One object at a `revision`, 0 for the newest."""
 
     resource: str
     namespace: str
@@ -39,7 +39,7 @@ class Object(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """`shop/web-7f9`, `node-1`."""
+        """The object's name with its namespace: `shop/web-7f9`, `node-1`."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
@@ -50,7 +50,7 @@ class PrefixRef(Struct, frozen=True):
 
 
 class KeyRef(Struct, frozen=True):
-    """One key of etcd; with `past` its revisions, with `revision` one of them."""
+    """One key of etcd; with `past` all its revisions, with `revision` one of them."""
 
     key: str
     revision: int = 0
@@ -64,9 +64,9 @@ class Read(Struct, frozen=True):
 
 
 class CompareRef(Struct, frozen=True):
-    """A read request to be compared with a cheaper variant of it in the Lab, at once.
+    """A read request that the Lab compares with a cheaper variant as soon as it opens.
 
-    `variant` None: the Lab finds one; `change` is in few words what it changes.
+    `variant` None: the Lab chooses one. `change` says in few words what the variant changes.
     """
 
     original: Selection
@@ -75,7 +75,7 @@ class CompareRef(Struct, frozen=True):
 
 
 class Revision(Struct, frozen=True):
-    """All that happened at one revision of etcd."""
+    """All changes at one revision of etcd."""
 
     revision: int
 

@@ -1,4 +1,4 @@
-"""The request chain of one request: each stage with its decision and its time."""
+"""The request chain: the stages a request passes in the server, each with its decision and time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FLOW_CONTROL = "flow control"
 
 
 def chain_of(row: RequestRow) -> list[ChainStage]:
-    """The stages so far; none in a recording of an older server. The last one is the answer."""
+    """Return the stages so far, the answer last; empty in a recording of an older server."""
     started, done = row.started, row.finished
     if not started.chain:
         return []
@@ -32,7 +32,7 @@ def chain_of(row: RequestRow) -> list[ChainStage]:
 
 
 def _with_seats(stage: ChainStage, row: RequestRow) -> ChainStage:
-    """Flow control, with the seats that the request took (or would take)."""
+    """Add the request's seats to the stage of flow control."""
     if stage.stage != FLOW_CONTROL or row.finished is None or not row.finished.seats:
         return stage
     return ChainStage(stage.stage, f"{stage.decision}, {many(row.finished.seats, 'seat')}", stage.ms)

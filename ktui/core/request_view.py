@@ -1,4 +1,4 @@
-"""A request in one line."""
+"""A request as one line of text, as in the log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}
 
 
 def request_runs(row: RequestRow) -> list[Run]:
-    """`LIST pods -n team-00 ?app=api rv=0` as styled runs."""
+    """Return a request as styled runs: `LIST pods -n team-00 ?app=api rv=0`."""
     started = row.started
     runs: list[Run] = [(f"{started.verb} ", "$ink-muted")]
     if started.resource:
@@ -46,7 +46,7 @@ def request_runs(row: RequestRow) -> list[Run]:
 
 
 def unfinished(row: RequestRow) -> str:
-    """The state of a request that is not finished: a WATCH goes on after its response begins."""
+    """Describe a request that is not finished: a WATCH stays open after its response begins."""
     if row.started.verb == "WATCH" and row.routed is not None:
         return "the watch is still open"
     return "no answer yet"
@@ -57,9 +57,9 @@ def short_resource(resource: str) -> str:
     return resource.partition(".")[0]
 
 
-@lru_cache(maxsize=1024)  # clients ask the same again and again
+@lru_cache(maxsize=1024)  # clients repeat few queries
 def query_words(query: str) -> str:
-    """The parameters that affect route and cost, in few words."""
+    """Return the parameters that affect route and cost, abbreviated."""
     words = []
     for part in query.split("&"):
         name, _, raw = part.partition("=")
@@ -76,12 +76,12 @@ def _short_value(name: str, value: str) -> str:
 
 
 def short_field(text: str) -> str:
-    """`nodeName=n1` for `spec.nodeName=n1`."""
+    """Remove `spec.` or `status.`: `spec.nodeName=n1` → `nodeName=n1`."""
     return text.removeprefix("spec.").removeprefix("status.")
 
 
 def selector_words(selector: str) -> str:
-    """A key with its operator: `nodeName=…` for `spec.nodeName=`, with any value."""
+    """Abbreviate a selector's key and operator: `spec.nodeName=` → `nodeName=…`."""
     short = short_field(selector)
     if short.endswith((" in", " notin")):
         return f"{short} (…)"
@@ -89,22 +89,22 @@ def selector_words(selector: str) -> str:
 
 
 def shown_requests(state: State, *, writes: bool) -> list[RequestRow]:
-    """The log, oldest first; without `writes` only reads."""
+    """Return the log, oldest first; without `writes` only reads."""
     rows = state.requests.values()
     return list(rows) if writes else [row for row in rows if row.started.verb in READS]
 
 
 def request_object(row: RequestRow) -> tuple[str, Any]:
-    """A request as `y` shows it: a title and its telemetry events."""
+    """Return what key `y` shows of a request: a title and its telemetry events."""
     events = [event for event in (row.started, row.routed, row.finished, *row.calls) if event is not None]
     return f"request {row.id}", msgspec.to_builtins(events)
 
 
 def requests_of(group: Group, state: State) -> list[RequestRow]:
-    """The requests of a group that are still in the log, oldest first."""
+    """Return the requests of a group that are still in the log, oldest first."""
     return [row for number in group.ids if (row := state.requests.get(number)) is not None]
 
 
 def request_text(row: RequestRow) -> str:
-    """The same as plain text: what the column is filtered by."""
+    """Return a request as plain text, by which the column is filtered."""
     return "".join(text for text, _ in request_runs(row))

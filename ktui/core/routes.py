@@ -1,4 +1,4 @@
-"""The letter and style of every route's badge."""
+"""The badge of each route: its letter, style and word."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Badge(Struct, frozen=True):
 
     @property
     def short(self) -> str:
-        """For legends: `cache` for `watch cache`, `wait` for `waiting`."""
+        """The word for legends: `cache` for `watch cache`, `wait` for `waiting`."""
         return self.word.rpartition(" ")[2].removesuffix("ing")
 
 
@@ -43,19 +43,19 @@ LEGEND = (CACHE, SNAPSHOT, ETCD, WAITING, ERROR)
 
 
 def badge_of_route(route: str) -> Badge:
-    """The badge of a route's name as telemetry and `X-Ktui-Route` write it."""
+    """Return the badge of a route, named as in telemetry and in `X-Ktui-Route`."""
     return _BY_ROUTE.get(route, PENDING)
 
 
 def letter_of(route: str, unknown: str = "?") -> str:
-    """`C`, `S`, `E`, `!` for a refused request; `unknown` if there is no route."""
+    """Return the badge letter `C`, `S` or `E`, `!` for a refused request, `unknown` without a route."""
     if route == "none":
         return ERROR.letter
     return _BY_ROUTE[route].letter if route and route in _BY_ROUTE else unknown
 
 
 def badge_of(row: RequestRow) -> Badge:
-    """The badge of a request: an error or a wait shows before its route."""
+    """Return a request's badge: an error or a wait takes precedence over the route."""
     if row.failed:
         return ERROR
     if row.waiting:

@@ -1,6 +1,6 @@
 """The rows that telemetry is folded into: one per request, cache, watcher.
 
-A row is replaced, never changed, so its identity stands for its content: tables
+A row is replaced, never changed. So two rows with the same identity have the same content, and tables
 cache their painted lines by it. Rows are structs without cycles, which the garbage
 collector does not track: ten thousand requests would cost it 20 to 50 ms each time.
 """
@@ -51,7 +51,7 @@ class RequestRow(Row, frozen=True, eq=False, gc=False):
 
     @property
     def waiting(self) -> bool:
-        """Routed to a cache that must catch up first, and not answered yet."""
+        """True if it waits for the cache to catch up."""
         return self.finished is None and self.routed is not None and self.routed.wait != "none"
 
     @property
@@ -95,7 +95,7 @@ class CacheRow(Row, frozen=True, eq=False, gc=False):
     """One resource's watch cache: its last state, and its last progress notification."""
 
     cache: CacheStatus
-    rv: int  # the newest revision it knows: by event or by progress notification
+    rv: int  # the newest revision that it has, from an event or a progress notification
     ticked: int = 0  # revision of its last progress notification
 
     @property
@@ -108,16 +108,16 @@ class CacheRow(Row, frozen=True, eq=False, gc=False):
 
     @property
     def stale(self) -> bool:
-        """True if it serves reads and does not follow etcd."""
+        """True if it serves reads although its watch of etcd is behind."""
         return self.live and self.cache.stale_since > 0
 
     @property
     def shown_state(self) -> str:
-        """The cache's state, `stale` if it is ready and does not follow etcd."""
+        """The cache's state; `stale` if it is ready but its watch of etcd is behind."""
         return "stale" if self.stale else self.cache.state
 
     def lag(self, head: int) -> int:
-        """Revisions that etcd is ahead of this cache."""
+        """Return by how many revisions the cache is behind etcd's revision `head`."""
         return max(0, head - self.rv) if self.live else 0
 
 
@@ -166,7 +166,7 @@ class WatcherRow(Row, frozen=True, eq=False, gc=False):
 
 
 class Head(Row, frozen=True, gc=False):
-    """etcd's head revision, where its history begins, and how large its file is and what of it is used."""
+    """etcd's current revision, its compacted revision, and the size and used bytes of its database."""
 
     revision: int = 0
     compact: int = 0
@@ -176,7 +176,7 @@ class Head(Row, frozen=True, gc=False):
 
 
 class Rewind(Row, frozen=True, gc=False):
-    """When (Unix seconds) another history of etcd began, and from which revision to which."""
+    """When (Unix seconds) etcd's history was replaced, and the revisions `before` and `after`."""
 
     at: float
     before: int

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Selection(Struct, frozen=True):
-    """A read request and where it was selected. `verb` is GET, LIST or WATCH; `target` path and query.
+    """A read request, and where it was selected. `verb` is GET, LIST or WATCH; `target` path and query.
 
-    `level` is its priority level, "" if the requester is unknown;
-    `accept` is the header to be sent with it, "" for any.
+    `level` is its priority level, "" if the requester is unknown; `accept` the Accept header
+    to send, "" for none.
     """
 
     verb: str
@@ -31,7 +31,7 @@ class Selection(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As it is typed: with the verb only if the path does not imply it."""
+        """The request as typed text; the verb only if the path does not imply it."""
         from ktui.kube.routing.request import RequestError, parse_request  # start-up time
 
         try:
@@ -41,7 +41,7 @@ class Selection(Struct, frozen=True):
         return self.target if self.verb == natural else f"{self.verb} {self.target}"
 
     def read(self) -> ReadRequest:
-        """Parsed for the rules. Raises RequestError."""
+        """Parse the request. Raises RequestError."""
         from ktui.kube.routing.request import parse_request  # start-up time
 
         return parse_request(self.target, self.verb.lower())
@@ -69,7 +69,7 @@ def read_selection(text: str) -> Selection:
 
 
 def selection_of(row: RequestRow | None, taken_from: str) -> Selection | None:
-    """A request of the log, if it is one that is routed."""
+    """Return the selection for a logged request; None if it is no read of a resource."""
     if row is None or row.started.verb not in READS or not row.started.resource:
         return None
     return Selection(row.started.verb, row.target, taken_from, row.started.level)

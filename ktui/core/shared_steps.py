@@ -1,4 +1,4 @@
-"""Share the decision trace steps that many requests have in common: they were most of the log's memory."""
+"""Share equal decision trace steps between requests: without this they are most of the log's memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.contract.events import RequestRouted, RouteStep
 
 
 def shared(event: RequestRouted) -> RequestRouted:
-    """The same event with shared step and reason objects."""
+    """Return `event` with step and reason objects that equal events share."""
     return replace(event, reason=_reason(event.reason), steps=[_step(step) for step in event.steps])
 
 

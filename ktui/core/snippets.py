@@ -1,4 +1,4 @@
-"""The same request as code: shell, Go, Python. None of them contains a secret."""
+"""A LIST as code for curl, kubectl, client-go and Python. The code contains no secret."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def as_kubectl(path: str) -> str:
 
 
 def as_curl(path: str, form: ListForm) -> str:
-    """For a shell with the variables SERVER, TOKEN and CA."""
+    """Return a curl command that uses the shell variables SERVER, TOKEN and CA."""
     words = ['--cacert "$CA" -H "Authorization: Bearer $TOKEN"']
     if form.accept != "json":
         words.append(f"-H {shlex.quote(f'Accept: {form.accept_header}')}")
@@ -46,9 +46,9 @@ def as_curl(path: str, form: ListForm) -> str:
 
 
 def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False) -> str:
-    """A call of client-go: typed for built-in kinds, dynamic for others, metadata if that was requested.
+    """Return a client-go call: typed for built-in kinds, else dynamic; the metadata client if requested.
 
-    `all_pages`: a loop over the pages, for a function that returns an error.
+    With `all_pages` a loop over the pages, for a function that returns an error.
     """
     options = _go_options(form)
     typed = _is_typed(form, resource)
@@ -71,12 +71,12 @@ def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False)
 
 
 def client_go_note(form: ListForm, resource: Resource) -> str:
-    """What a Go program has to set for the same media type, as a comment; "" if nothing."""
+    """Return a Go comment that says how to request the same media type; "" if nothing has to be set."""
     return _GO_NOTES.get(form.accept, "") if _is_typed(form, resource) else ""
 
 
 def as_python(form: ListForm, resource: Resource) -> str:
-    """A call of the `kubernetes` package."""
+    """Return a program that uses the Python package `kubernetes`."""
     arguments = _python_options(form)
     namespaced = _namespaced(form, resource)
     if resource.custom:
@@ -117,7 +117,7 @@ def _namespaced(form: ListForm, resource: Resource) -> bool:
 
 
 def _go(text: str) -> str:
-    """A Go string literal: JSON's escapes are Go's as well."""
+    """Return a Go string literal; Go understands all JSON escapes."""
     return json.dumps(text)
 
 
@@ -126,7 +126,7 @@ def _go_options(form: ListForm) -> str:
         form.label_selector,
         form.field_selector,
         form.resource_version,
-        form.asked_match,
+        form.sent_match,
         form.continue_token,
     )
     fields = [f"{name}: {_go(value)}" for name, value in zip(_OPTIONS, values, strict=True) if value]
@@ -144,12 +144,12 @@ def _go_options(form: ListForm) -> str:
 
 
 def _go_group(resource: Resource) -> str:
-    """`CoreV1`, `AppsV1`, `CoordinationV1`, `RbacV1`: a client's accessor of a group's version."""
+    """Return the clientset method of a group version: `CoreV1`, `AppsV1`, `RbacV1`."""
     return (resource.group.partition(".")[0] or "core").capitalize() + resource.version.capitalize()
 
 
 def _go_method(resource: Resource) -> str:
-    """`NetworkPolicies`: the plural with the capitals of the kind."""
+    """Return the plural with the kind's capitals: `NetworkPolicies`."""
     kind, plural = resource.kind, resource.resource
     same = 0
     while same < min(len(kind), len(plural)) and kind[same].lower() == plural[same]:
@@ -162,7 +162,7 @@ def _python_options(form: ListForm) -> list[str]:
         "label_selector": form.label_selector,
         "field_selector": form.field_selector,
         "resource_version": form.resource_version,
-        "resource_version_match": form.asked_match,
+        "resource_version_match": form.sent_match,
         "_continue": form.continue_token,
     }
     options = [f"{name}={value!r}" for name, value in values.items() if value]
@@ -172,7 +172,7 @@ def _python_options(form: ListForm) -> list[str]:
 
 
 def _python_group(resource: Resource) -> str:
-    """`CoreV1`, `AppsV1`, `RbacAuthorizationV1`: the generated class of a group's version."""
+    """Return the generated class name of a group version, without `Api`: `CoreV1`, `RbacAuthorizationV1`."""
     parts = (resource.group.removesuffix(".k8s.io") or "core").split(".")
     return "".join(part.capitalize() for part in parts) + resource.version.capitalize()
 

@@ -1,6 +1,6 @@
 """The state that the screens show: telemetry folded into immutable rows.
 
-`Revisions` lets a panel check in one comparison whether anything it shows has changed.
+A panel compares a counter of `Revisions` to see whether anything that it shows has changed.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from ktui.core.rows import CacheRow, Head, RequestRow, Rewind, WatcherRow
 from ktui.core.traffic import History
 
 READ_LOG = 10_000  # reads kept
-WRITE_LOG = 5_000  # writes kept: of their own, so that hidden writes never displace the reads shown
-CALL_LOG = 2_000  # etcd calls kept, besides those of a request
+WRITE_LOG = 5_000  # writes kept: counted apart, so that hidden writes never displace reads
+CALL_LOG = 2_000  # etcd calls kept, in addition to those kept with their request
 CALLS_A_REQUEST = 64  # etcd calls kept with their request
 CLOSED_WATCHERS = 200  # watchers kept after their end
-FAN_OUTS = 40  # samples of fanned-out changes kept per resource, besides the newest
+FAN_OUTS = 40  # earlier samples of fanned-out changes kept per resource
 
 
 class Revisions(Row, gc=False):
@@ -52,7 +52,7 @@ class Revisions(Row, gc=False):
 
 
 class LogBudget(Struct):
-    """Which requests of a kind are in the log, oldest first, and how many there were since the start."""
+    """The ids of the reads (or writes) in the log, oldest first, and their number since the start."""
 
     most: int
     ids: deque[int] = field(default_factory=deque)
@@ -60,18 +60,18 @@ class LogBudget(Struct):
 
     @property
     def dropped(self) -> int:
-        """Requests that are not in the log any more."""
+        """Number of requests that the log dropped."""
         return self.seen - len(self.ids)
 
     def add(self, number: int) -> int | None:
-        """Enter a request; returns the one that is dropped for it."""
+        """Add a request id; return the id that is dropped for it, None if there is room."""
         self.seen += 1
         self.ids.append(number)
         return self.ids.popleft() if len(self.ids) > self.most else None
 
 
 class State(Struct):
-    """Everything on the screens. Only the reducer changes it."""
+    """Everything that the screens show. Only the reducer changes it."""
 
     server: ServerInfo | None = None
     health: EtcdHealth | None = None
@@ -79,21 +79,21 @@ class State(Struct):
     head: Head = field(default_factory=Head)
     requests: dict[int, RequestRow] = field(default_factory=dict)  # oldest first
     caches: dict[str, CacheRow] = field(default_factory=dict)
-    stale: set[str] = field(default_factory=set)  # of these, caches that do not follow etcd
+    stale: set[str] = field(default_factory=set)  # resources whose ready cache is behind etcd
     prefixes: dict[str, Prefix] = field(default_factory=dict)
     watchers: dict[int, WatcherRow] = field(default_factory=dict)  # open, oldest first
     closed_watchers: deque[WatcherRow] = field(default_factory=lambda: deque(maxlen=CLOSED_WATCHERS))
-    watcher_rates: dict[int, Rate] = field(default_factory=dict)  # of the open ones
+    watcher_rates: dict[int, Rate] = field(default_factory=dict)  # of the open watchers
     fan_outs: dict[str, FanOut] = field(default_factory=dict)  # newest sample, by resource
-    earlier_fan_outs: dict[str, deque[FanOut]] = field(default_factory=dict)  # before it, oldest first
-    deletions: dict[str, FanOut] = field(default_factory=dict)  # newest sample of a DELETED
+    earlier_fan_outs: dict[str, deque[FanOut]] = field(default_factory=dict)  # oldest first
+    deletions: dict[str, FanOut] = field(default_factory=dict)  # newest DELETED sample, by resource
     calls: deque[EtcdCall] = field(default_factory=lambda: deque(maxlen=CALL_LOG))
-    access_patterns: AccessPatterns = field(default_factory=AccessPatterns)  # how clients ask
+    access_patterns: AccessPatterns = field(default_factory=AccessPatterns)
     reads: LogBudget = field(default_factory=lambda: LogBudget(READ_LOG))
     writes: LogBudget = field(default_factory=lambda: LogBudget(WRITE_LOG))
     dropped: int = 0  # events lost: by the server's queue or by the dashboard's
     no_space: str = ""  # etcd's message when it last refused a write for lack of space
-    rewind: Rewind | None = None  # the last one
+    rewind: Rewind | None = None  # the last time that etcd's history was replaced
     task_failures: list[str] = field(default_factory=list)  # of the server, not recovered yet
     now: float = 0.0  # time of the newest event (Unix seconds)
     touched: Revisions = field(default_factory=Revisions)
@@ -105,28 +105,28 @@ class State(Struct):
 
     @property
     def stale_caches(self) -> list[CacheRow]:
-        """Caches that serve reads and do not follow etcd, the one stale for longest first."""
+        """Caches that serve reads although they are behind etcd, longest stale first."""
         return sorted((self.caches[name] for name in self.stale), key=lambda row: row.cache.stale_since)
 
     @property
     def seen(self) -> int:
-        """Requests since the start."""
+        """Number of requests since the start."""
         return self.reads.seen + self.writes.seen
 
     @property
     def progress(self) -> bool:
-        """True if etcd supports progress notifications: assumed until the server reports otherwise."""
+        """True if etcd supports progress notifications, which is assumed until the server says otherwise."""
         return self.server is None or self.server.progress != "unsupported"
 
-    # Rates are computed when read: without new events, no event would bring them down.
+    # Rates are computed when read: without new events, nothing else would lower them.
 
     @property
     def revisions_per_second(self) -> float:
-        """The rate of etcd's current revision."""
+        """Growth of etcd's revision per second."""
         return self.head_rate.per_second(self.now)
 
     def events_per_second(self, resource: str) -> float:
-        """How many events this resource's cache gets from etcd, to a tenth."""
+        """Return the events per second that a resource's cache receives from etcd, rounded to a tenth."""
         rate = self.event_rates.get(resource)
         return round(rate.per_second(self.now), 1) if rate is not None else 0.0
 

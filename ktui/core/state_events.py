@@ -1,4 +1,4 @@
-"""The current state as events: what a stream that begins now must send first, as a server does."""
+"""The current state as events: what a recording that begins now has to start with."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ktui.core.state import State
 
 
 def state_events(state: State, at: float) -> list[AnyEvent]:
-    """Events that lead to `state`, as of the time `at` (Unix seconds).
+    """Return events from which a reducer makes `state`, as of the time `at` (Unix seconds).
 
-    Only requests that are still in flight: a recording holds the requests that it saw end.
-    Events of the past keep their time, so that ages are right.
+    Of the requests only those in flight: a recording holds the requests that end in it.
+    Started requests and open watchers keep their time, so that their ages are right.
     """
     now = [msgspec.structs.replace(event, at=at) for event in _facts(state)]
     return [*now, *_live(state), *_under_way(state)]
@@ -59,7 +59,7 @@ def _under_way(state: State) -> Iterator[AnyEvent]:
 
 
 def _live(state: State) -> Iterator[AnyEvent]:
-    """The last scrape of each replica, at its time: what comes later is subtracted from it."""
+    """Yield the last scrape of each replica with its own time: later scrapes are compared with it."""
     live = state.live
     if live.server is not None:
         yield live.server

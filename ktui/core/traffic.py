@@ -1,4 +1,4 @@
-"""The last minutes of answered reads, second by second: the data of the charts."""
+"""The last ten minutes of answered reads, by second: the data of the charts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ktui.contract.events import RequestFinished
 KEPT = 600  # seconds
 ANSWERED_READS = ("GET", "LIST")
 STORAGE_LETTERS = frozenset("CSE!")  # badges of reads that reached cache or etcd, and of errors
-_STEP = math.log(1.1)  # a class of durations is 10 % wide
+_STEP = math.log(1.1)  # width of a duration class: 10 %
 
 
 class Second(Struct):
-    """All reads answered within one second, or several seconds together."""
+    """The reads answered within one second, or within several seconds."""
 
     routes: Counter[str] = field(default_factory=Counter)  # answers by letter: C S E !
     sent_bytes: int = 0  # to clients
@@ -47,7 +47,7 @@ class Second(Struct):
         return self.durations.total()
 
     def quantile(self, share: float) -> float:
-        """The duration (ms) that `share` of the answers did not exceed, within 5 %; 0.0 without answers."""
+        """Return the duration (ms) that `share` of the answers did not exceed, within 5 %; 0.0 if none."""
         wanted, seen = share * self.answers, 0
         for place in sorted(self.durations):
             seen += self.durations[place]
@@ -65,7 +65,7 @@ def _middle_of(place: int) -> float:
 
 
 class TrafficWindow(Struct, frozen=True, dict=True):
-    """A part of the history in equal steps, oldest first; it ends at the last complete step."""
+    """A stretch of the history in equal parts, oldest first, up to the last complete part."""
 
     end: int  # Unix seconds
     step: int  # seconds per part
@@ -77,34 +77,34 @@ class TrafficWindow(Struct, frozen=True, dict=True):
 
     @cached_property
     def whole(self) -> Second:
-        """All parts together."""
+        """The sum of all parts."""
         total = Second()
         for part in self.parts:
             total.merge(part)
         return total
 
     def rates(self, value: Callable[[Second], float]) -> list[float]:
-        """A counted value of each part, per second."""
+        """Return a counted value of each part, per second."""
         return [value(part) / self.step for part in self.parts]
 
     def values(self, value: Callable[[Second], float]) -> list[float]:
-        """A measured value of each part."""
+        """Return a measured value of each part."""
         return [value(part) for part in self.parts]
 
 
 class History:
-    """Seconds by the events' own time; bounded, and without entries for seconds without answers."""
+    """The last `KEPT` seconds, by the events' times; seconds without answers have no entry."""
 
     def __init__(self) -> None:
         self._seconds: dict[int, Second] = {}
         self._newest = 0
-        self._parts: dict[tuple[int, int], Second] = {}  # by step and first second: complete ones
-        self._asked = 0  # end of the newest window that was read
+        self._parts: dict[tuple[int, int], Second] = {}  # complete parts, by step and first second
+        self._read_until = 0  # end of the newest window that was read
         self.late = 0  # increases when a part that was read has changed
 
     def __getstate__(self) -> dict[str, object]:
-        """For keyframes: without what can be computed again."""
-        return {**self.__dict__, "_parts": {}, "_asked": 0}
+        """Return the state for keyframes, without what can be computed again."""
+        return {**self.__dict__, "_parts": {}, "_read_until": 0}
 
     def add(self, letter: str, event: RequestFinished) -> None:
         """Add an answer with badge `letter`; one that did not reach storage is not counted."""
@@ -112,43 +112,43 @@ class History:
             second.add(letter, event)
 
     def mark(self, at: float) -> None:
-        """Remember that something happened then which explains the figures."""
+        """Mark the second at `at` (Unix seconds): a marker, or the begin or end of a fault."""
         if (second := self._second(at)) is not None:
             second.marked = True
 
     def _second(self, moment: float) -> Second | None:
-        """The second of a moment, to be changed; None if it is too long ago."""
+        """Return the Second at `moment` to be changed; None if it is too long ago."""
         at = int(moment)
         if at <= self._newest - KEPT:
             return None
         if at > self._newest:
             self._newest = at
-            self._forget()
-        if at < self._asked:
+            self._drop_old()
+        if at < self._read_until:
             self.late += 1
             self._parts.clear()
         return self._seconds.setdefault(at, Second())
 
-    def _forget(self) -> None:
-        # Oldest first, except for a few that came late: those are dropped later.
-        for at in list(self._passed()):
+    def _drop_old(self) -> None:
+        # Seconds are oldest first, except for a few late ones, which are dropped later.
+        for at in list(self._too_old()):
             del self._seconds[at]
 
-    def _passed(self) -> Iterator[int]:
+    def _too_old(self) -> Iterator[int]:
         for at in self._seconds:
             if at > self._newest - KEPT:
                 return
             yield at
 
     def span(self, now: float, parts: int, step: int) -> TrafficWindow:
-        """The last `parts` × `step` seconds before `now`.
+        """Return the last `parts` × `step` seconds before `now`.
 
-        Parts begin at multiples of `step`, so that an answer stays in its part over
-        time. The current second is left out: it would always look like a drop.
+        Parts begin at multiples of `step`, so an answer stays in the same part over time.
+        The current, incomplete part is left out: it would always look like a drop.
         """
         end = int(now) // step * step
         begin = end - parts * step
-        self._asked = max(self._asked, end)
+        self._read_until = max(self._read_until, end)
         return TrafficWindow(end, step, tuple(self._part(step, first) for first in range(begin, end, step)))
 
     def _part(self, step: int, first: int) -> Second:

@@ -1,4 +1,4 @@
-"""The details of one request: its phases, its funnel, its etcd reads, and commands that repeat it."""
+"""The details of one request: its phases, its funnel of objects, and commands that repeat it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ktui.core.state import RequestRow
 
-# In the order of processing; others follow as the server names them.
+# In the order of processing; other phases follow in the server's order.
 _PHASES = ("seats", "queue", "wait", "etcd", "read", "decode", "filter", "encode", "send")
 OTHER = "other"  # time outside all phases
 
@@ -31,7 +31,7 @@ class FunnelStep:
 
 
 def phases_of(row: RequestRow) -> list[TimedPhase]:
-    """The phases one after the other; the rest of the time is `other`."""
+    """Return the phases one after the other; the rest of the time is `other`."""
     if row.finished is None:
         return []
     seen = row.finished.phases
@@ -48,7 +48,7 @@ def phases_of(row: RequestRow) -> list[TimedPhase]:
 
 
 def fewer_phases(phases: list[TimedPhase], most: int) -> list[TimedPhase]:
-    """At most this many: the shortest ones are merged into `other`."""
+    """Return at most `most` phases: the shortest ones are merged into `other`."""
     if len(phases) <= most:
         return phases
     named = [phase for phase in phases if phase.name != OTHER]
@@ -59,7 +59,7 @@ def fewer_phases(phases: list[TimedPhase], most: int) -> list[TimedPhase]:
 
 
 def funnel_of(row: RequestRow) -> list[FunnelStep]:
-    """Keys → objects read → evaluated → matched → returned."""
+    """Return the steps etcd keys → scanned → evaluated → matched → returned; [] without an answer."""
     done = row.finished
     if done is None:
         return []
@@ -75,11 +75,11 @@ def funnel_of(row: RequestRow) -> list[FunnelStep]:
 
 
 def as_kubectl(row: RequestRow) -> str:
-    """The same request with kubectl, byte for byte."""
+    """Return a kubectl command that sends the same path and query."""
     return f"kubectl get --raw {shlex.quote(row.target)}"
 
 
 def as_curl(row: RequestRow, server: str) -> str:
-    """The same request with curl; the token comes from the environment, never from the screen."""
+    """Return a curl command for the same request; it takes the token from the environment."""
     options = '-s --cacert "$KTUI_CA" -H "Authorization: Bearer $KTUI_TOKEN"'
     return f"curl {options} {shlex.quote(server + row.target)}"

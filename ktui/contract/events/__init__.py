@@ -1,10 +1,9 @@
-"""The telemetry stream: every decision and every cost, as small typed events.
+"""The telemetry stream: routing decisions, costs and states as small typed events.
 
 One JSON object per line, tagged by `type`. Readers skip unknown types and fields, so that
-an older ktui can read a newer recording. Times are seconds:
-`at` is wall time (Unix), `ms` are durations in milliseconds. Byte counts are
-bytes. `seq` is assigned by the bus, without gaps within one server's life: a gap
-shows how many events were dropped.
+an older ktui can read a newer recording. `at` is wall time in Unix seconds, `ms` a duration
+in milliseconds. `seq` is assigned by the bus and increases by one per event within a server's
+life: a gap shows how many events were dropped.
 """
 
 from __future__ import annotations

@@ -22,15 +22,15 @@ class CacheStatus(Event, frozen=True, kw_only=True, tag="cache"):
     snapshots: Count = 0
     loaded: Count = 0  # objects read so far while initializing
     loaded_bytes: Count = 0  # their stored bytes
-    expected: Count = 0  # objects to read, when known
+    expected: Count = 0  # objects to read; 0 if unknown
     error: str = ""
     progress_requests: Count = 0
-    # Unix time of etcd's last answer, if the cache serves reads and does not follow etcd; else 0.
+    # Unix time of etcd's last answer, if the cache serves reads although its watch of etcd is behind; else 0.
     stale_since: UnixTime = 0.0
 
 
 class ProgressTick(Event, frozen=True, kw_only=True, tag="progress_tick"):
-    """A cache learnt a revision from an etcd progress notification, not from an event."""
+    """A cache received a revision by an etcd progress notification, not by an event."""
 
     resource: str
     rv: Count

@@ -1,4 +1,4 @@
-"""The cost of a request: each figure is defined here and nowhere else.
+"""The figures of a request's cost, each defined only here.
 
 The server counts them in its meter, events carry them, and clients add them up. To add a figure:
 define it here, count it where the work is done (`current_meter().NAME += …`), show it, and describe
@@ -27,7 +27,7 @@ class CostRatios:
 
     @property
     def processed_bytes(self) -> int:
-        """Bytes that the control plane processed: read from etcd, and looked at in the cache."""
+        """Bytes that the control plane processed: read from etcd, or tested in the cache."""
         return self.etcd_bytes + self.cached_bytes
 
     @property
@@ -37,31 +37,31 @@ class CostRatios:
 
 
 class Cost(CostRatios, msgspec.Struct):
-    """Figures that add up: of one request, or of many together."""
+    """The cost of one request, or the sum of several."""
 
     fetched: Count = 0  # objects read from cache or etcd
     evaluated: Count = 0  # objects that the selectors were evaluated for
     matched: Count = 0  # objects that matched them
     returned: Count = 0  # objects sent
-    etcd_gets: Count = 0  # reads of etcd as kube-apiserver counts them, however many RPCs they take
+    etcd_gets: Count = 0  # reads of etcd as kube-apiserver counts them, whatever their number of RPCs
     etcd_lists: Count = 0
     etcd_rpcs: Count = 0
     etcd_keys: Count = 0
     etcd_bytes: Count = 0  # as received in etcd's responses
-    cached_bytes: Count = 0  # stored size of the objects looked at in a cache (beyond a page: of references)
+    cached_bytes: Count = 0  # stored size of the objects tested in a cache (beyond a page: of references)
     decoded: Count = 0  # objects that were parsed for the request
     decoded_bytes: Count = 0  # their stored bytes
     encoded_bytes: Count = 0  # the body before gzip
     sent_bytes: Count = 0  # the body after gzip
-    cpu_ms: Milliseconds = 0.0  # of its own steps on the event loop, and of gzip in its thread
+    cpu_ms: Milliseconds = 0.0  # of the request's steps on the event loop, and of gzip in its thread
 
 
 FIGURES = Cost.__struct_fields__
 COUNTS = tuple(field.name for field in msgspec.structs.fields(Cost) if field.type == Count)
-"""Figures that are whole numbers: all but times."""
+"""The figures that are whole numbers: all except times."""
 
 figures: Callable[[Cost], tuple[Any, ...]] = attrgetter(*FIGURES)
-"""Every figure, in order: the first arguments of another struct that is or carries a cost."""
+"""Returns all figures in order: the first positional arguments of any struct with a cost."""
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from ktui.contract.events.base import Count, Event, Milliseconds
 
 
 class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
-    """One RPC that ktui made. `request` is etcd's own text form without values."""
+    """One RPC from ktui to etcd. `request` is etcd's text form of it, without values."""
 
     op: str  # range | txn | compact | lease_grant | status | watch_create | watch_progress | …
     request: str
@@ -42,14 +42,14 @@ class EtcdHealth(Event, frozen=True, kw_only=True, tag="etcd_health"):
 class EtcdProgress(Event, frozen=True, kw_only=True, tag="progress"):
     """etcd's current revision, as last seen by any part of the server.
 
-    `histories`: how often etcd's history has been replaced: the revision went back, because etcd was
-    emptied or restored from a backup, or another cluster answers.
+    `histories`: how often etcd's history was replaced. Then the revision went back, because etcd was
+    emptied or restored from a backup, or because another cluster answers.
     """
 
     head: Count
     compact: Count = 0
     db_bytes: Count = 0
-    in_use_bytes: Count = 0  # of these; the rest is free pages, which a defragmentation gives back
+    in_use_bytes: Count = 0  # part of `db_bytes`; the rest are free pages, which defragmentation returns
     histories: Count = 0
 
 

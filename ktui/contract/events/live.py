@@ -1,7 +1,7 @@
-"""A kube-apiserver that ktui only reads: its own counters, replica by replica, as they were at each scrape.
+"""Events of a kube-apiserver that ktui only scrapes: its counters at each scrape, per replica.
 
-Counters are kept as the server reports them, since its process began: the reader subtracts.
-None is a figure that this server does not report; it is never shown as zero.
+Counters are totals since the process began, as the server reports them: the reader subtracts.
+None: this server does not report the figure. It is never shown as zero.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """
 
     cache_lists: Count | None = None  # LISTs served from the watch cache
-    indexed_lists: Count | None = None  # of these, those narrowed by an index
+    indexed_lists: Count | None = None  # those of `cache_lists` that an index narrowed
     cache_fetched: Count | None = None  # objects
     cache_returned: Count | None = None
     storage_lists: Count | None = None
@@ -32,13 +32,13 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     waits: Count | None = None  # reads that waited for the cache
     wait_ms: Milliseconds | None = None
     lists: Count | None = None  # LIST requests answered, whatever their status
-    list_errors: Count | None = None  # of these, 4xx and 5xx but 429
-    list_rejected: Count | None = None  # of these, 429
+    list_errors: Count | None = None  # those of `lists` answered with 4xx or 5xx, except 429
+    list_rejected: Count | None = None  # those of `lists` answered with 429
     list_bytes: Count | None = None
     list_sizes: Count | None = None  # answers whose size was counted
     list_ms: Milliseconds | None = None
     list_timed: Count | None = None
-    cluster_ms: Milliseconds | None = None  # the same by scope: LISTs over all namespaces
+    cluster_ms: Milliseconds | None = None  # `list_ms` of LISTs over all namespaces
     cluster_timed: Count | None = None
     namespace_ms: Milliseconds | None = None
     namespace_timed: Count | None = None
@@ -62,7 +62,7 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
 
 
 class ResourceGauges(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """How one resource stands at one replica."""
+    """Current figures of one resource at one replica."""
 
     watches: Count | None = None  # open WATCHes, the server's own informers included
     rv: Count | None = None  # the watch cache's resourceVersion
@@ -85,7 +85,7 @@ class LevelCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     dispatched: Count | None = None
     rejected: Count | None = None
-    queue_full: Count | None = None  # of the rejected, by reason
+    queue_full: Count | None = None  # this and the next three: `rejected` by reason
     concurrency_limit: Count | None = None
     timed_out: Count | None = None
     cancelled: Count | None = None
@@ -115,9 +115,9 @@ class LevelScrape(Event, frozen=True, kw_only=True, tag="live_level", gc=False):
 
 
 class ReplicaScrape(Event, frozen=True, kw_only=True, tag="live_replica"):
-    """One replica was scraped; its resources and levels came before this event.
+    """The end of one replica's scrape; the events of its resources and levels precede this event.
 
-    A level that did not come is as it was: ktui's own server reports only those that have changed.
+    A level without an event has not changed: ktui's own server reports only changed levels.
     """
 
     replica: str
@@ -156,7 +156,7 @@ class RequestsDump(Event, frozen=True, kw_only=True, tag="live_requests"):
 
 
 class LevelSample(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One priority level in a dump: its requests now, and those since the process began."""
+    """One priority level in a dump, with its current requests."""
 
     level: str
     active_queues: Count = 0
@@ -216,7 +216,7 @@ class FlowConfig(Event, frozen=True, kw_only=True, tag="live_flow_config"):
 
 
 class CacheProbe(Event, frozen=True, kw_only=True, tag="live_probe"):
-    """The resourceVersion of one replica's watch cache against etcd's, by two reads of one name."""
+    """The resourceVersion of one replica's watch cache and etcd's, from two reads of one name."""
 
     replica: str
     resource: str
@@ -233,13 +233,13 @@ class ClientShare(msgspec.Struct, frozen=True, gc=False):
 
 
 class ResourceAsked(Event, frozen=True, kw_only=True, tag="audit_resource"):
-    """Who asked for one resource, by an audit log that is followed: all that was read so far."""
+    """The requests for one resource in the part of a followed audit log that was read so far."""
 
     resource: str
     requests: Count = 0
     lists: Count = 0
     span: Seconds = 0.0  # from the first record of the log to the last
-    clients: list[ClientShare] = msgspec.field(default_factory=list)  # those that sent most
+    clients: list[ClientShare] = msgspec.field(default_factory=list)  # with most requests
 
 
 class Denied(msgspec.Struct, frozen=True, gc=False):
@@ -252,7 +252,7 @@ class Denied(msgspec.Struct, frozen=True, gc=False):
 
 
 class LiveServer(Event, frozen=True, kw_only=True, tag="live_server"):
-    """Which server is read, and how. Sent when it changes."""
+    """The server that is scraped, and how. Sent when it changes."""
 
     context: str
     url: str
@@ -267,12 +267,12 @@ class LiveServer(Event, frozen=True, kw_only=True, tag="live_server"):
 class LiveStatus(Event, frozen=True, kw_only=True, tag="live_status"):
     """Whether scraping works, and what it has cost the server so far. Sent every few seconds.
 
-    `source` is the one of several sources that `problem` is of: "metrics", "audit log"; the rest is not set.
+    With a `source` ("metrics", "audit log"), `problem` is of that source, and the other fields are not set.
     """
 
-    interval: Seconds = 0.0  # between scrapes, as it is now
+    interval: Seconds = 0.0  # current interval between scrapes
     problem: str = ""  # why the last scrape failed; "" when it did not
     source: str = ""
     requests: Count = 0  # sent by ktui
     received_bytes: Count = 0
-    busy_ms: Milliseconds = 0.0  # that the server took to answer them
+    busy_ms: Milliseconds = 0.0  # time that the server took to answer them

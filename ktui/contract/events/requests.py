@@ -1,4 +1,4 @@
-"""One request: started, routed, finished, and its cost."""
+"""The events of one request: started, routed, finished with its cost."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RequestRouted(Event, frozen=True, kw_only=True, tag="request_routed"):
 
 
 class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finished"):  # type: ignore[misc]
-    """The response is complete (of a WATCH: the stream has ended)."""
+    """The response is complete; for a WATCH, its stream has ended."""
 
     id: Count
     status: Count
@@ -71,16 +71,16 @@ class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finishe
     phases: dict[str, Milliseconds] = msgspec.field(default_factory=dict)
     seats: Count = 0
     peak_held: Count = 0  # the peak of bytes held: etcd's responses, objects, the body
-    process_growth: Difference | None = None  # of the process in bytes; None: small, or not measured
-    shared: bool = False  # other requests ran meanwhile: the growth may be theirs
+    process_growth: Difference | None = None  # growth of the process in bytes; None: small, or not measured
+    shared: bool = False  # other requests ran meanwhile and may have caused the growth
     initial: Count = 0  # WATCH: events until it was live
     initial_bytes: Count = 0
-    initial_ms: Milliseconds = 0.0  # until the last of them was sent (without any, the headers)
+    initial_ms: Milliseconds = 0.0  # until the last initial event was sent (without any, the headers)
     error: str = ""  # the Status message of an error answer
     rv: str = ""  # list resourceVersion or object resourceVersion of the answer
     chain: list[ChainStage] = msgspec.field(default_factory=list)  # the stages of the handler: admission
 
     @property
     def seat_seconds(self) -> float:
-        """Seats times the seconds for which they were held: from dispatch on, of a WATCH until it is live."""
+        """Seats times the seconds for which they were held: from dispatch to the end (WATCH: until live)."""
         return self.seats * max(0.0, (self.initial_ms or self.ms) - self.phases.get("seats", 0.0)) / 1000.0

@@ -22,8 +22,8 @@ class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
     name: str = ""  # the name in the header: "demo", a file name, a host
     # Gates that override the defaults of `kube_version`.
     feature_gates: dict[str, bool] = msgspec.field(default_factory=dict)
-    filling: str = ""  # how far the demo cluster is while it is created, for users
-    # About the source, for users: a snapshot without a hash, an etcd without Kubernetes data.
+    filling: str = ""  # progress of creating the demo cluster, as text for users
+    # Sentences for users about the source: a snapshot without a hash, an etcd without Kubernetes data.
     warnings: list[str] = msgspec.field(default_factory=list)
 
 

@@ -1,4 +1,4 @@
-"""The stream itself: gaps, and markers in a recording of it."""
+"""Events about the stream itself: gaps, and markers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Dropped(Event, frozen=True, kw_only=True, tag="dropped"):
 
 
 class Marker(Event, frozen=True, kw_only=True, tag="marker"):
-    """A moment to find again: set by a user while recording, by a workload, or by a fault's server."""
+    """A marked moment: set by a user while recording, by a workload, or by a server that injects faults."""
 
     text: str = ""
 
 
 class MarkerRequest(msgspec.Struct, frozen=True):
-    """What a client asks a server to publish as a Marker."""
+    """Body of a request to publish a Marker."""
 
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]

@@ -34,16 +34,18 @@ class WatcherState(CostEvent, frozen=True, kw_only=True, tag="watcher"):  # type
     capacity: Count = 0  # events that may wait for it before it counts as too slow; 0: unbounded
     delivered: Count = 0  # events sent so far, bookmarks and initial events included
     bookmarks: Count = 0
-    made: Count = 0  # of the delivered, those encoded for it
-    shared: Count = 0  # of the delivered, those already encoded for another watcher
+    made: Count = 0  # delivered events that were encoded for this watcher
+    shared: Count = 0  # delivered events that were already encoded for another watcher
     live: bool = False  # past the initial events and the replay of the event buffer
     bytes: Count = 0  # sent so far
     initial: Count = 0  # events sent before it was live
     initial_bytes: Count = 0
-    initial_ms: Milliseconds = 0.0  # until the last of them was sent (without any, the headers)
+    initial_ms: Milliseconds = 0.0  # until the last initial event was sent (without any, the headers)
 
 
 class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):
+    """A WATCH ended, for the reason `cause`; the counters are those of WatcherState."""
+
     id: Count
     resource: str
     delivered: Count
@@ -54,7 +56,7 @@ class WatcherClosed(Event, frozen=True, kw_only=True, tag="watcher_closed"):
 
 
 class FanOut(Event, frozen=True, kw_only=True, tag="fan_out"):
-    """One change on its way to the watchers: a sample, at most one per second and resource."""
+    """A sample of how one change was sent to the watchers, at most one per second and resource."""
 
     resource: str
     change: str  # ADDED | MODIFIED | DELETED
@@ -64,9 +66,9 @@ class FanOut(Event, frozen=True, kw_only=True, tag="fan_out"):
     name: str = ""
     watchers: Count = 0  # all live watchers of this cache
     concerned: Count = 0  # those matched by the dispatch index
-    delivered: Count = 0  # those that got it, after their selectors
-    leaving: Count = 0  # of these, those whose selector a MODIFIED object has left
-    tables: Count = 0  # of these, those with a Table or PartialObjectMetadata
+    delivered: Count = 0  # watchers that it was sent to, after their selectors
+    leaving: Count = 0  # those of `delivered` whose selector the object no longer matches
+    tables: Count = 0  # those of `delivered` with a Table or PartialObjectMetadata
     plain_forms: Count = 0  # different encodings that the others use
     table_forms: Count = 0
     encodings: Count = 0  # encodings made

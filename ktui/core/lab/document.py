@@ -1,4 +1,4 @@
-"""A result in full, and the same request as code: the pages that `y` shows."""
+"""The pages that key `y` shows for a Lab result: the result as JSON, and its request as code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.kube.resources import Resource
 
 
 def result_pages(result: LabResult, resource: Resource | None) -> dict[str, str]:
-    """Title → text, the result first."""
+    """Return the pages by title, the result first. `resource` None: without client-go and Python."""
     pages = {
         "result": msgspec.json.format(msgspec.json.encode(result_document(result)), indent=2).decode(),
         "curl": as_curl(result.path, result.form),
@@ -25,7 +25,7 @@ def result_pages(result: LabResult, resource: Resource | None) -> dict[str, str]
 
 
 def result_document(result: LabResult) -> dict[str, object]:
-    """All details of one result."""
+    """Return all details of one result as a JSON object."""
     measured = result.measured
     return {
         "number": result.number,

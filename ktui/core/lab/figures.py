@@ -21,7 +21,7 @@ _ONE_READ = ("revision_probe", "get_key", "get_key_at_rev")
 
 @dataclass(frozen=True, slots=True)
 class CountRange:
-    """Fewest and most; `high` None: no bound is known."""
+    """A predicted count, `low` to `high`; `high` None: no upper bound is known."""
 
     low: int
     high: int | None
@@ -38,17 +38,17 @@ class CountRange:
         return self.low <= value and (self.high is None or value <= self.high)
 
     def nearly(self, value: int) -> bool:
-        """True if it holds apart from objects created or deleted meanwhile."""
+        """True if `value` is within the range when objects created or deleted meanwhile are allowed for."""
         room = max(2, round(DRIFT * (self.high or self.low)))
         return self.low - room <= value and (self.high is None or value <= self.high + room)
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The prediction for one request. `route` is public: cache | etcd | none, "" for nothing.
+    """The prediction for one request. `route` is cache | etcd | none, "" if nothing is predicted.
 
-    `reads` are reads of etcd as kube-apiserver counts them (a whole LIST is one). None
-    stands for what cannot be predicted.
+    `reads` are reads of etcd as kube-apiserver counts them (a whole LIST is one). A figure that cannot
+    be predicted is None.
     """
 
     route: str = ""
@@ -69,7 +69,10 @@ NOTHING = Figures()
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One figure. `verdict`: `=` as predicted, `≈` within drift, `≠` different, `?` not comparable."""
+    """One figure, predicted and measured.
+
+    `verdict`: `=` as predicted, `≈` within drift, `≠` different, `?` not comparable.
+    """
 
     name: str
     predicted: str
@@ -78,7 +81,10 @@ class Comparison:
 
 
 def figures_of(explanation: Explanation, objects: int | None, seats: int | None) -> Figures:
-    """`objects` are those stored of the resource, `seats` the estimate for them; None: unknown."""
+    """Return the figures of a prediction.
+
+    `objects` is the number of stored objects of the resource, `seats` the estimate for them; None: unknown.
+    """
     plan, between = explanation.plan, explanation.seats
     known = CountRange(seats, seats) if seats is not None else CountRange(between.min, between.max)
     if plan.error is not None:
@@ -95,7 +101,7 @@ def figures_of(explanation: Explanation, objects: int | None, seats: int | None)
 
 
 def _fetched(explanation: Explanation, count: int | None) -> CountRange | None:
-    """Objects read from cache or etcd."""
+    """Return how many objects are read from cache or etcd, of `count` stored; None: unknown."""
     request, behaviour, route = explanation.request, explanation.behaviour, explanation.plan.source
     if request.verb == "get" or request.scope(behaviour).single:
         return CountRange(0, 1)
@@ -131,12 +137,12 @@ def _from_etcd(explanation: Explanation, count: int, part: bool) -> CountRange:
 def _reads(explanation: Explanation) -> CountRange:
     request, ops = explanation.request, explanation.plan.etcd_ops
     pages = request.options.limit > 0 and request.scope(explanation.behaviour).selective
-    grows = pages and any(op not in _ONE_READ for op in ops)  # until enough objects match
+    grows = pages and any(op not in _ONE_READ for op in ops)  # pages are read until enough objects match
     return CountRange(len(ops), None if grows else len(ops))
 
 
 def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
-    """Each predicted figure next to the measured one."""
+    """Yield each predicted figure next to the measured one."""
     route = measured.first_route or measured.route
     known = bool(route) or not measured.from_storage
     yield Comparison(
@@ -148,7 +154,7 @@ def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
     if measured.ok and figures.seats is not None:
         yield _counted("seats", figures.seats, measured.seats)
     if not measured.ok or measured.pages != 1 or (known and not figures.agrees(route)):
-        return  # of another route, or of several pages, the other figures were not predicted
+        return  # the other figures are predicted for one page from the predicted route
     if figures.limit_honoured is not None:
         yield _limit(figures, measured)
     shared = "etcd_gets" not in measured.counters  # includes whatever else that server did meanwhile
@@ -159,7 +165,7 @@ def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
 
 
 def reads_of(measured: Measured) -> int | None:
-    """Reads of etcd as kube-apiserver counts them; of a real one only its RPCs are known."""
+    """Return the reads of etcd as kube-apiserver counts them; a real one reports only its RPCs."""
     counters = measured.counters
     if "etcd_gets" in counters:
         return counters["etcd_gets"] + counters.get("etcd_lists", 0)
@@ -167,13 +173,13 @@ def reads_of(measured: Measured) -> int | None:
 
 
 def returned_by(measured: Measured) -> int | None:
-    """Objects in the answer: counted by the server, else by the client; None: unknown."""
+    """Return the objects in the answer, counted by the server, else by the client; None: unknown."""
     counted = measured.counters.get("returned")
     return counted if counted is not None else (measured.items or None)
 
 
 def _counted(name: str, span: CountRange, value: int | None, *, shared: bool = False) -> Comparison:
-    """A `shared` counter that grew too much proves nothing: another client may have increased it."""
+    """Compare a count. A `shared` counter above its range is not comparable: others may have increased it."""
     if value is None:
         return Comparison(name, span.text, "?", "?")
     verdict = "=" if span.holds(value) else "≈" if span.nearly(value) and name == "scanned" else "≠"

@@ -1,4 +1,4 @@
-"""The LIST being composed: its fields, its path, and variants of it."""
+"""The LIST that the Lab's form describes: its fields, its path, and variants of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ktui.kube.rewriting import query_text
 
 # Legal unescaped in a query value (RFC 3986) and easier to read: app=web,tier!=db
 _READABLE = "=,!():/@.-_~"
-# The WATCH of a client-go reflector that streams; without a timeout it would never end.
+# A client-go reflector's WatchList, with a timeout: without one it would not end.
 _WATCH_LIST = (
     ("watch", "1"),
     ("sendInitialEvents", "true"),
@@ -53,8 +53,8 @@ class ListForm:
     continue_token: str = ""
     accept: str = "json"
     kube_version: str = ""  # rules of the prediction; empty: those of the server
-    stream: bool = False  # as a WatchList: a WATCH whose initial events are the answer
-    others: str = ""  # parameters without a field, as they stand in the query: `filedSelector=…&pretty=1`
+    stream: bool = False  # send a WatchList: a WATCH whose initial events are the answer
+    others: str = ""  # parameters that have no field, as in the query: `filedSelector=…&pretty=1`
 
     @property
     def query(self) -> str:
@@ -65,7 +65,7 @@ class ListForm:
             ("limit", self.limit),
             ("continue", self.continue_token),
             ("resourceVersion", self.resource_version),
-            ("resourceVersionMatch", self.asked_match),
+            ("resourceVersionMatch", self.sent_match),
             *(_WATCH_LIST if self.stream else ()),
         )
         known = [f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters if value]
@@ -73,8 +73,8 @@ class ListForm:
         return "&".join([*known, *others])
 
     @property
-    def asked_match(self) -> str:
-        """The match that is sent: a WatchList always has one."""
+    def sent_match(self) -> str:
+        """The resourceVersionMatch that is sent: a WatchList always has one."""
         return self.match or (_INITIAL if self.stream else "")
 
     @property
@@ -88,7 +88,10 @@ class ListForm:
 
 
 def path_of(form: ListForm, resource: Resource) -> str:
-    """`/api/v1/namespaces/team-00/pods?limit=500`; a cluster-scoped resource has no namespace."""
+    """Return the API path with query, without a namespace if the resource is cluster-scoped.
+
+    `/api/v1/namespaces/team-00/pods?limit=500`
+    """
     path = resource.path
     if form.namespace and resource.namespaced:
         root = path.removesuffix(resource.resource)
@@ -98,7 +101,7 @@ def path_of(form: ListForm, resource: Resource) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to request the same objects. `all_pages`: sent until there is no continue token."""
+    """One way to request the same objects. `all_pages`: request pages until there is no continue token."""
 
     label: str
     form: ListForm
@@ -106,10 +109,10 @@ class Variant:
 
 
 def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Variant]:
-    """Up to eight ways to request what `form` requests.
+    """Return up to eight ways to request what `form` requests.
 
-    `current_rv` is used for NotOlderThan and Exact (0: unknown, these are left out),
-    `namespace` the one to narrow a LIST of all namespaces to.
+    `current_rv` is the resourceVersion for NotOlderThan and Exact (0: unknown, both are left out),
+    `namespace` the namespace to which a LIST of all namespaces is narrowed.
     """
     plain = replace(form, resource_version="", match="", limit="", continue_token="", stream=False)
     at = replace(plain, resource_version=str(current_rv))
@@ -133,7 +136,7 @@ def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Va
 
 
 def _last(form: ListForm, plain: ListForm) -> Variant:
-    """The saving of the selector, or else of leaving out spec and status."""
+    """Return the variant that shows what the selector saves or, without one, what metadata-only saves."""
     if form.label_selector or form.field_selector:
         return Variant("no selector", replace(plain, label_selector="", field_selector=""))
     other = "json" if form.accept == "metadata" else "metadata"
@@ -141,7 +144,7 @@ def _last(form: ListForm, plain: ListForm) -> Variant:
 
 
 def form_of(path: str, form: ListForm) -> ListForm:
-    """`form` with the options and the namespace of a rewritten `path`."""
+    """Return `form` with the options and the namespace of `path`."""
     plain, query = split_url(path)
     values = first_values(query)
     return replace(
@@ -159,7 +162,7 @@ def form_of(path: str, form: ListForm) -> ListForm:
 
 
 def _others(query: str, watch: bool) -> str:
-    """The part of a query that the form has no field for."""
+    """Return the parameters of a query for which the form has no field."""
     known = {*_FIELDS, *(name for name, _ in _WATCH_LIST)} if watch else _FIELDS
     return query_text([pair for pair in pairs(query) if pair[0] not in known]).removeprefix("?")
 
@@ -170,15 +173,15 @@ def is_watch(path: str) -> bool:
 
 
 def has_initial_events(path: str) -> bool:
-    """True if a WATCH sends all objects first: the Lab can send it up to the end of these."""
+    """True if a WATCH sends all objects first: the Lab can measure it up to the last of these."""
     values = first_values(split_url(path)[1])
     return values.get("sendInitialEvents") == "true" or values.get("resourceVersion", "") in ("", "0")
 
 
 def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> ListForm | None:
-    """The selected read as a form; `form` gives what a path does not contain.
+    """Return the selected read as a form, with the values of `form` that a path does not contain.
 
-    None: it is neither a LIST in `table` nor a WATCH that begins with all objects.
+    None if the selection is neither a LIST in `table` nor a WATCH that begins with all objects.
     """
     info = parse_path(split_url(selection.target)[0])
     resource = table.find(info.group, info.version, info.resource)
@@ -191,9 +194,9 @@ def form_of_read(selection: Selection, form: ListForm, table: ResourceTable) -> 
 
 
 def original_of(selection: Selection, form: ListForm, table: ResourceTable) -> Variant | None:
-    """The selected read as it is sent to be compared; None where the form cannot express it.
+    """Return the selected read as the variant to compare others with; None if the form cannot express it.
 
-    A page in the middle of a LIST stands for the whole LIST: its token expires.
+    A further page of a LIST is replaced by the whole LIST, because its continue token expires.
     """
     taken = form_of_read(selection, form, table)
     if taken is None:
@@ -203,13 +206,13 @@ def original_of(selection: Selection, form: ListForm, table: ResourceTable) -> V
 
 
 def added_to(target: str, form: ListForm) -> list[str]:
-    """The parameters that the Lab adds to a WATCH and that `target` did not have."""
+    """Return the names of the parameters that the Lab adds to the WATCH `target`."""
     asked = first_values(split_url(target)[1])
     return [name for name in first_values(form.query) if name not in asked] if form.stream else []
 
 
 def values_of(form: ListForm) -> dict[str, str]:
-    """The values of the Lab's fields, by name."""
+    """Return the values of the Lab's fields by field name."""
     texts = {
         field.name: value for field in fields(form) if isinstance(value := getattr(form, field.name), str)
     }
@@ -217,18 +220,21 @@ def values_of(form: ListForm) -> dict[str, str]:
 
 
 def form_from(values: Mapping[str, str]) -> ListForm:
-    """The form for the values of the Lab's fields."""
+    """Return the form for the values of the Lab's fields, the inverse of `values_of`."""
     texts = {name: value for name, value in values.items() if name != "verb"}
     return ListForm(**texts, stream=values.get("verb") == WATCH)
 
 
 def sendable(advice: Advice) -> bool:
-    """True if the Lab can try it."""
+    """True if the Lab can send the advised request."""
     return not why_not(advice)
 
 
 def why_not(advice: Advice) -> str:
-    """Why the Lab cannot try it, "" if it can: a WATCH must mark the end of its initial events."""
+    """Return why the Lab cannot send the advised request, "" if it can.
+
+    A WATCH can be measured only if the server marks the end of its initial events.
+    """
     if not advice.tryable:
         return PATTERN_ONLY
     initial = "sendInitialEvents=true" in advice.path or advice.plan.initial_events_defaulted
@@ -236,18 +242,18 @@ def why_not(advice: Advice) -> str:
 
 
 def cheaper_form(advice: Advice, form: ListForm) -> ListForm:
-    """`form` as the advice rewrites it."""
+    """Return `form` with the advised path and headers."""
     return replace(form_of(advice.path, form), accept=accept_of(dict(advice.headers), form))
 
 
 def cheaper_label(advice: Advice) -> str:
-    """What a header changes, in two words; "" if the path shows it."""
+    """Return a label for advice that changes the Accept header; "" for advice that changes the path."""
     accept = accept_of(dict(advice.headers), ListForm())
     return {"metadata": "metadata only", "protobuf": "in protobuf"}.get(accept, "")
 
 
 def accept_of(headers: Mapping[str, str], form: ListForm) -> str:
-    """The form's choice for an Accept header."""
+    """Return the key of `ACCEPTS` for an Accept header, else the choice of `form`."""
     accept = headers.get("Accept", "")
     if "as=PartialObjectMetadataList" in accept:
         return "metadata"
@@ -255,5 +261,5 @@ def accept_of(headers: Mapping[str, str], form: ListForm) -> str:
 
 
 def next_page(form: ListForm, token: str) -> ListForm:
-    """The form for the page at `token`: the token pins the revision, so none may be given with it."""
+    """Return the form for the page at `token`, which contains the revision: no other may be given."""
     return replace(form, continue_token=token, resource_version="", match="")

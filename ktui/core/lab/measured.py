@@ -10,21 +10,21 @@ from ktui.contract.events import COUNTS, RequestFinished
 
 _Figures = dict[str, int | None]
 
-# Not in the document: kube-apiserver's own count of the same reads, and what is in `processed`.
+# Not in the document: kube-apiserver counts these reads again, and `processed` includes cached bytes.
 _LEFT_OUT = ("etcd_gets", "etcd_lists", "cached_bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes: the peak held by the request, by the server's own count; and the growth of
-    the server's process meanwhile (None: unknown). `shared`: other requests ran meanwhile."""
+    """Bytes of memory: the peak that the server counted for the request, and the growth of the server's
+    process meanwhile (None: unknown). `shared`: other requests ran meanwhile."""
 
     peak_held: int
     process_growth: int | None = None
     shared: bool = False
 
-    def beside(self, other: Memory | None) -> Memory:
-        """Of two pages that were served one after the other."""
+    def combined(self, other: Memory | None) -> Memory:
+        """Return the memory of two pages that were served one after the other."""
         if other is None:
             return self
         growths = [growth for growth in (self.process_growth, other.process_growth) if growth is not None]
@@ -37,7 +37,7 @@ class Memory:
 
 @dataclass(slots=True)
 class Measured:
-    """A GET, a LIST, or all pages of one: then counters, bytes and times are sums.
+    """The cost of a GET, a LIST, or all pages of a LIST, whose counters, bytes and times are sums.
 
     `counters` has only what is known: a real kube-apiserver reports less than ktui's
     server. `average_bytes` is the average stored size of the resource's objects, 0
@@ -47,7 +47,7 @@ class Measured:
     path: str
     status: int = 0
     route: str = ""
-    first_route: str = ""  # of the first page: what a prediction is about
+    first_route: str = ""  # of the first page, for which the prediction is made
     reason_id: str = ""
     reason: str = ""
     items: int = 0
@@ -110,7 +110,7 @@ class Measured:
         for name, ms in account.phases.items():
             self.phases[name] = round(self.phases.get(name, 0.0) + ms, 3)
         self.cpu_ms = round((self.cpu_ms or 0.0) + account.cpu_ms, 3)
-        self.memory = _memory(account).beside(self.memory)
+        self.memory = _memory(account).combined(self.memory)
         self.seat_seconds = round((self.seat_seconds or 0.0) + account.seat_seconds, 6)
 
     def add_cost(self, cost: Mapping[str, int]) -> None:
@@ -120,7 +120,7 @@ class Measured:
                 self.counters[name] = self.counters.get(name, 0) + cost[name]
 
     def document(self) -> dict[str, Any]:
-        """As JSON, for programs; null is unknown."""
+        """Return the cost as a JSON object; unknown values are null."""
         etcd, sizes, objects = self._grouped()
         return {
             "path": self.path,
@@ -154,7 +154,7 @@ class Measured:
         }
 
     def _grouped(self) -> tuple[_Figures, _Figures, _Figures]:
-        """The counters by group: etcd, bytes, and objects; None if unknown."""
+        """Return the counters in three groups: etcd, bytes, objects; unknown counters are None."""
         etcd: _Figures = {}
         sizes: _Figures = {}
         objects: _Figures = {}
@@ -176,5 +176,5 @@ def _memory(account: RequestFinished) -> Memory:
 
 
 def joined_route(before: str, now: str) -> str:
-    """Routes of several pages as one: `cache`, `etcd`, or `cache,etcd` where both served."""
+    """Join the routes of several pages: `cache`, `etcd`, or `cache,etcd` if both served."""
     return ",".join(sorted({*before.split(","), *now.split(",")} - {""}))

@@ -1,4 +1,4 @@
-"""The prediction for the LIST in the Lab's form, and the field that causes an error."""
+"""The prediction for the Lab's form: its route and cost or, for an invalid form, the field at fault."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _FIELD_OF_REASON = {
 
 @dataclass(frozen=True, slots=True)
 class PredictedError:
-    """Why a LIST would fail: the Status that the server would return.
+    """Why a LIST would fail: code, reason and message of the Status that the server would return.
 
-    `code` 0: there is nothing to send yet. `field` is the field that causes it.
+    `code` 0: the form is incomplete. `field` is the form's field that causes the error.
     """
 
     code: int
@@ -45,7 +45,7 @@ class PredictedError:
 
 @dataclass(frozen=True, slots=True)
 class LabPrediction:
-    """The prediction for a form. `path` is "" if there is no such resource."""
+    """The prediction for a form. `path` is "" if the server has no such resource."""
 
     path: str = ""
     explanation: Explanation | None = None
@@ -69,9 +69,9 @@ def predict_form(
     version: str = "",
     server: ServerAssumptions | None = None,
 ) -> LabPrediction:
-    """Predict `form` under the rules of `version` (default: those of the form, else of the server).
+    """Predict `form` under the rules of `version` (default: the form's version, else the server's).
 
-    The server is ktui's own, as `state` knows it, or another one, `server`.
+    The server is ktui's own, with the caches of `state`, unless `server` describes another one.
     """
     resource = table.by_name(form.resource)
     if resource is None:
@@ -107,7 +107,7 @@ def _unknown(name: str) -> str:
 
 
 def _grammar_problem(form: ListForm) -> PredictedError | None:
-    """A selector that cannot be parsed: no request can be made from it."""
+    """Return the error of a selector that cannot be parsed, None if both can."""
     try:
         LabelSelector.parse(form.label_selector)
     except StatusError as error:
@@ -128,5 +128,6 @@ def _problem(explanation: Explanation, form: ListForm) -> PredictedError | None:
     if plan.reason_id == "v.bad_option" and explanation.request.field_fault is not None:
         field = "field_selector"
     elif plan.reason_id == "w.badmatch":
-        field = "match" if form.match else "verb"  # unset, the match is right: the gate WatchList is off
+        # Without a match in the form a valid one is sent: then the feature gate WatchList is off.
+        field = "match" if form.match else "verb"
     return PredictedError(error.code, error.reason, error.message, field)

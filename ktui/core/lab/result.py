@@ -12,7 +12,7 @@ from ktui.core.lab.trial import Trial
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabResult:
-    """One row of the Lab. `measured` None: no answer (yet), `error` says why.
+    """One row of the Lab. `measured` None: no answer (yet); `error` says why there is none.
 
     `server` is the kubeconfig's context that it was sent to, "" for ktui's own server; `at` the
     time (Unix seconds). `baseline` is the number of the result of which this is a cheaper variant,
@@ -41,7 +41,7 @@ class LabResult:
 
     @property
     def ok(self) -> bool:
-        """Answered with what was asked for; a WATCH may fail behind its 200."""
+        """True if the requested objects were received; a WATCH can fail after its 200."""
         return self.status == 200 and not self.problem
 
     @property
@@ -51,12 +51,12 @@ class LabResult:
 
     @property
     def route(self) -> str:
-        """Public route as measured; "" if unknown."""
+        """The measured route: cache | etcd | none; "" if unknown."""
         return self.measured.route if self.measured is not None else ""
 
     @property
     def bytes(self) -> int:
-        """Received, after decompression."""
+        """Bytes received, after decompression."""
         return self.measured.body_bytes if self.measured is not None else 0
 
     @property
@@ -65,7 +65,7 @@ class LabResult:
 
     @property
     def processed(self) -> int:
-        """Bytes that the control plane processed, 0 where that is not known."""
+        """Bytes that the control plane processed; 0 if unknown."""
         return (self.measured.processed_bytes or 0) if self.measured is not None else 0
 
     @property
@@ -77,9 +77,9 @@ class LabResult:
 
     @property
     def surprises(self) -> tuple[str, ...]:
-        """The figures that differ from their prediction."""
+        """The names of the figures that differ from their prediction."""
         return tuple(each.name for each in self.comparisons if each.verdict == "≠")
 
     def count(self, name: str) -> int | None:
-        """A counter of the server's account; None while it is not known."""
+        """Return a counter of the server's cost report; None if unknown."""
         return self.measured.counters.get(name) if self.measured is not None else None

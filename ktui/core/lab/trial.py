@@ -1,4 +1,4 @@
-"""Whether a variant of a request is cheaper, judged on what the server spends in several runs of both.
+"""Decide whether a variant of a request is cheaper, from what the server spends in several runs of both.
 
 The client's time is reported with the verdict and never decides it: it depends on the network and
 on how fast the client reads.
@@ -23,7 +23,7 @@ CLIENT_ONLY = "the server does not report what a request costs: only the client'
 
 
 class Verdict(Enum):
-    """What the runs show."""
+    """The result of comparing the runs."""
 
     SAVES = "saves"
     COSTS_MORE = "costs more"
@@ -44,7 +44,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class CostDifference:
-    """One figure of both. `change`: -1 the variant spends less, 1 more, 0 no more than noise."""
+    """One figure of original and variant. `change`: -1 the variant spends less, 1 more, 0 within noise."""
 
     figure: str
     original: Spread
@@ -54,17 +54,17 @@ class CostDifference:
 
 @dataclass(frozen=True, slots=True)
 class Polling:
-    """How often a client repeats the original, and the bytes of the events that a WATCH gets instead."""
+    """How often a client repeats the original, and the size of the events that a WATCH receives instead."""
 
     per_minute: float
-    event_bytes: float  # in a minute
+    event_bytes: float  # per minute
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Runs of an original and of a variant, alternating. `problem`: why nothing can be compared.
+    """Alternating runs of an original and of a variant. `problem`: why they cannot be compared.
 
-    With `polling` the variant is a WATCH in place of the original's repetition.
+    With `polling` the variant is a WATCH that replaces repeated LISTs.
     """
 
     runs: int
@@ -106,7 +106,7 @@ class Trial:
         return f"saves {saved}" if saved else f"costs more: {spent}" if spent else "no difference"
 
     def _over_time(self) -> tuple[float, float, float] | None:
-        """Bytes processed by the LISTs of a minute, by the start of the WATCH, by its events of a minute."""
+        """Return bytes processed: by a minute's LISTs, by the WATCH's start, by a minute's events."""
         processed = next((each for each in self.differences if each.figure == "processed_bytes"), None)
         if self.polling is None or processed is None:
             return None
@@ -121,7 +121,7 @@ class Trial:
         return change_of(CostDifference(CLIENT_TIME.name, *self.times, 0))
 
     def document(self) -> dict[str, Any]:
-        """As JSON, for programs."""
+        """Return the trial as a JSON object."""
         times = self.times
         return {
             "runs": self.runs,
@@ -141,7 +141,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A resource that a server spends. A difference of less than `least` counts as none."""
+    """Something that a request costs the server. A difference of less than `least` counts as none."""
 
     name: str
     noun: str
@@ -192,7 +192,7 @@ FIGURES = {
 def trial_of(
     originals: Sequence[Measured], variants: Sequence[Measured], polling: Polling | None = None
 ) -> Trial:
-    """Compare the runs of an original with those of its variant, as many of each."""
+    """Compare the runs of an original with those of its variant."""
     runs = min(len(originals), len(variants))
     for name, measured in (("original", originals), ("variant", variants)):
         failed = next((each for each in measured if not each.ok or each.message), None)
@@ -211,7 +211,7 @@ def _differences(originals: Sequence[Measured], variants: Sequence[Measured]) ->
 
 
 def _change(before: Sequence[float], after: Sequence[float], figure: Figure) -> int:
-    """-1, 0 or 1: a difference is one that is large enough, and that nearly every pair of runs shows."""
+    """Return -1, 0 or 1: a difference has to be large enough and appear in nearly every pair of runs."""
     was, now = median(before), median(after)
     if abs(now - was) < max(figure.least, NOTICEABLE * was):
         return 0
@@ -225,7 +225,7 @@ def _spread(values: Sequence[float]) -> Spread:
 
 
 def _saved(less: Sequence[CostDifference]) -> Iterator[str]:
-    """The first one as a share, where it is of bytes."""
+    """Yield a text per saved figure; the first is a percentage if it counts bytes."""
     for place, each in enumerate(less):
         figure, before, after = FIGURES[each.figure], each.original.median, each.variant.median
         if place or not figure.share:
@@ -237,21 +237,21 @@ def _saved(less: Sequence[CostDifference]) -> Iterator[str]:
 
 
 def change_of(each: CostDifference) -> str:
-    """`CPU 34 → 2.0 ms`."""
+    """Return the medians of both as text: `CPU 34 → 2.0 ms`."""
     figure = FIGURES.get(each.figure, CLIENT_TIME)
     before, after = figure.text(each.original.median), figure.text(each.variant.median)
     return f"{figure.noun} {before} → {after}" + (f" {figure.unit}" if figure.unit else "")
 
 
 def spread_text(figure: Figure, spread: Spread) -> str:
-    """`34 ms (31–40)`; one number where all runs agree."""
+    """Return median and range as text: `34 ms (31–40)`; one number if all runs agree."""
     unit = f" {figure.unit}" if figure.unit else ""
     low, middle, high = (figure.text(value) for value in (spread.low, spread.median, spread.high))
     return f"{middle}{unit}" + ("" if low == high else f" ({low}–{high})")
 
 
 def _percent(share: float) -> str:
-    """`98%`, and `99.97%` rather than a hundred."""
+    """Format a saving (0–1): `98%`; above 99% with two decimals, at most `99.99%`."""
     if share < 0.99:
         return f"{share:.0%}"
     return f"{min(share, 0.9999) * 100:.2f}".rstrip("0").rstrip(".") + "%"

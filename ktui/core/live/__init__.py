@@ -1,1 +1,1 @@
-"""What the events of a scraped kube-apiserver add up to: windows, routes, findings, the report."""
+"""The state of a scraped kube-apiserver: its events, folded into windows, routes, findings, a report."""

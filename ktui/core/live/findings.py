@@ -43,7 +43,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def findings(live: LiveState, seconds: float | None = None) -> list[Finding]:
-    """Over the last `seconds`, or all that is kept."""
+    """Return the findings of the last `seconds` (None: of everything kept), most urgent first."""
     found: list[Finding] = live.sums.listed(
         ("findings", seconds), live.touched, lambda: _findings(live, seconds), whole=True
     )

@@ -1,6 +1,6 @@
-"""How LISTs were served over the past hour: of the whole server, and of each resource.
+"""How LISTs were served over the past hour, for the whole server and for each resource.
 
-What a counter has grown by between two scrapes is spread evenly over the time between them.
+The growth of a counter between two scrapes is spread evenly over the time between them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ktui.core.live.window import lists_between
 
 PART = 30.0  # seconds
 PARTS = 120  # kept: an hour
-MOST_RESOURCES = 500  # with a history of their own, those that were listed first
-SPANS = (10, 30, 60, PARTS)  # parts that a chart shows: the least that holds all there is
+MOST_RESOURCES = 500  # that have a history: the first ones listed
+SPANS = (10, 30, 60, PARTS)  # parts in a chart: the smallest that holds all parts known
 WHOLE = ""  # the name of all resources together
 
 
 class ListRates(msgspec.Struct, gc=False):
-    """LISTs from cache and etcd, and the objects that they read: within one part, or of one second."""
+    """LISTs from cache and etcd, and the objects that they read, within one part or per second."""
 
     cache: float = 0.0
     etcd: float = 0.0
@@ -37,14 +37,14 @@ class ListRates(msgspec.Struct, gc=False):
 
 
 class ListHistory(msgspec.Struct):
-    """Parts by their number: the time divided by PART."""
+    """The rates by resource and number of the part (Unix seconds divided by PART)."""
 
     parts: dict[str, dict[int, ListRates]] = msgspec.field(default_factory=lambda: {WHOLE: {}})
     began: float = 0.0
     ended: float = 0.0
 
     def add(self, row: ReplicaRow, before: ResourceScrape, after: ResourceScrape) -> None:
-        """One resource at one replica, in two scrapes that follow each other."""
+        """Add the growth between two consecutive scrapes of a resource at one replica."""
         self.began = min(self.began or before.at, before.at)
         self.ended = max(self.ended, after.at)
         if before.counters == after.counters or after.at <= before.at:
@@ -72,12 +72,12 @@ class ListHistory(msgspec.Struct):
 
     @property
     def span(self) -> int:
-        """Whole parts that are worth showing; 0: none is over."""
+        """The number of complete parts to show; 0 if no part is complete."""
         known = int(self.ended // PART) - int(self.began // PART)
         return next((span for span in SPANS if span >= known), PARTS) if known > 0 else 0
 
     def per_second(self, resource: str = WHOLE) -> Iterator[ListRates]:
-        """The rates of the last `span` parts that are over, oldest first."""
+        """Yield the rates per second of the last `span` complete parts, oldest first."""
         parts, last = self.parts.get(resource, {}), int(self.ended // PART)
         for number in range(last - self.span, last):
             rates = ListRates()

@@ -11,7 +11,7 @@ REASONS = ("queue_full", "concurrency_limit", "timed_out", "cancelled")
 
 
 class LevelRow(msgspec.Struct, frozen=True):
-    """Gauges as they are now, totals over `seconds`. None is what no replica reports."""
+    """Current gauges, and totals over `seconds`. None: no replica reports the figure."""
 
     level: str
     seconds: float
@@ -31,7 +31,7 @@ class LevelRow(msgspec.Struct, frozen=True):
 
 
 def level_row(live: LiveState, level: str, seconds: float | None = None) -> LevelRow:
-    """One level over the last `seconds`, or all that is kept."""
+    """Sum one level over the last `seconds` (None: everything kept)."""
     rows = [row for row in live.replicas.values() if level in row.levels]
     series = [row.levels[level] for row in rows]
     growths = [growth(part, seconds) for part in series]
@@ -70,7 +70,7 @@ def level_rows(live: LiveState, seconds: float | None = None) -> list[LevelRow]:
 
 
 def _queue_samples(live: LiveState, level: str, seconds: float | None) -> list[bool]:
-    """Whether anything was queued, at each scrape and in each dump."""
+    """Return for each dump, or without dumps for each scrape, whether a request was queued."""
     since = 0.0 if seconds is None else live.now - seconds
     dumped = [
         any(request.queued and request.level == level for request in dump.requests)

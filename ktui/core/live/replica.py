@@ -1,4 +1,4 @@
-"""What is kept of one scraped process."""
+"""The scrapes that are kept of one kube-apiserver process."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ktui.contract.events.live import (
     ResourceScrape,
 )
 
-KEPT_SECONDS = 120.0  # of scrapes, beside the first one: rates look back a minute
+KEPT_SECONDS = 120.0  # of scrapes, and the first one: rates look back a minute
 
 Scrape = ResourceScrape | LevelScrape
 
 
 class ScrapeSeries(msgspec.Struct):
-    """One resource or level of one replica, oldest scrape first."""
+    """The scrapes of one resource or level of one replica, oldest first."""
 
     points: deque[Any] = msgspec.field(default_factory=deque)
-    first: Any = None  # of all, kept or not
+    first: Any = None  # the first scrape, even if `points` no longer has it
 
     def add(self, scrape: Scrape) -> None:
         self.first = self.first or scrape
@@ -39,7 +39,7 @@ class ScrapeSeries(msgspec.Struct):
 
 
 class ReplicaRow(msgspec.Struct):
-    """One process: when it was scraped first and last."""
+    """One process: the time of its first scrape (Unix seconds), and what its scrapes reported."""
 
     first: float
     scrape: ReplicaScrape
@@ -47,7 +47,7 @@ class ReplicaRow(msgspec.Struct):
     levels: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
     dump: RequestsDump | None = None
     levels_dump: LevelsDump | None = None
-    probes: dict[str, CacheProbe] = msgspec.field(default_factory=dict)  # the newest by resource
+    probes: dict[str, CacheProbe] = msgspec.field(default_factory=dict)  # the newest of each resource
 
     @property
     def name(self) -> str:
@@ -55,6 +55,6 @@ class ReplicaRow(msgspec.Struct):
 
     @property
     def minor(self) -> int:
-        """0 when the version is not known."""
+        """The Kubernetes minor version; 0 if unknown."""
         minor = self.scrape.version.partition(".")[2]
         return int(minor) if minor.isdecimal() else 0

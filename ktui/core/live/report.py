@@ -1,4 +1,4 @@
-"""The report of `ktui observe` as a document. null is what the server does not report, never a zero."""
+"""The JSON report of `ktui observe`. A figure that the server does not report is null, not 0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MEANS = ("seats", "executing", "queued")
 
 
 def report_document(live: LiveState, seconds: float | None = None) -> Document:
-    """Over the last `seconds`, or all that is kept."""
+    """Return the report over the last `seconds` (None: everything kept)."""
     server, status = live.server, live.status
     routes = all_routes(live, seconds)
     return {
@@ -54,7 +54,7 @@ def report_document(live: LiveState, seconds: float | None = None) -> Document:
 
 
 def resource_document(row: ResourceRoutes) -> Document:
-    """Totals over the window; `rates` per second."""
+    """Return a resource's totals over the window; `rates` are per second."""
     return {
         "seconds": _number(row.seconds),
         "cache": {**_served(row.cache), "indexed": _number(row.indexed)},
@@ -152,7 +152,7 @@ def _plain(struct: Any) -> Document:
 
 
 def _number(value: float | None) -> float | None:
-    """Whole numbers without a fraction, others to three places."""
+    """Round to three decimals; whole numbers become int."""
     if value is None:
         return None
     return int(value) if value == int(value) else round(value, 3)

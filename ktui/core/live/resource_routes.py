@@ -1,4 +1,4 @@
-"""How one resource's LISTs were served over a window: cache or etcd, at what cost, summed over replicas."""
+"""Where a resource's LISTs were served from in a window, and at what cost, summed over replicas."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Served(msgspec.Struct, frozen=True, gc=False):
 
 
 class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
-    """Totals over `seconds`; gauges as they are now. None is what no replica reports."""
+    """Totals over `seconds`, and current gauges. None: no replica reports the figure."""
 
     resource: str
     seconds: float
@@ -96,7 +96,7 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def etcd_share(self) -> Number:
-        """Of the LISTs."""
+        """The share of LISTs (0–1) that etcd answered; None without LISTs."""
         return share(self.etcd.lists, self.served)
 
     @property
@@ -107,8 +107,8 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
 def etcd_lists(grown: Grown, minor: int) -> Number:
     """LISTs that read objects from etcd.
 
-    In 1.31 to 1.36 the counter also has the revision probe of each consistent read, and 1.34 and later a
-    rare probe for the resource's size: neither lists anything, so that the list calls are a second bound.
+    In 1.31 to 1.36 the counter includes the revision probe of each consistent read, and from 1.34 on a
+    rare probe for the resource's size. Neither lists objects, so the list calls are an upper bound too.
     """
     counted = grown.get("storage_lists")
     if counted is None or minor not in PROBES_COUNTED:
@@ -118,12 +118,12 @@ def etcd_lists(grown: Grown, minor: int) -> Number:
     probes = total((grown.get("consistent_success"), grown.get("consistent_failure"))) or 0.0
     lists = max(0.0, counted - probes)
     calls = grown.get("etcd_lists")
-    # Without any call by this resource's name its calls are counted under another (custom ones, before 1.34).
+    # No call under this resource's name: they are counted under another (custom resources before 1.34).
     return min(lists, calls) if calls is not None and grown.get("etcd_timed") else lists
 
 
 def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | None) -> ResourceRoutes:
-    """The sum over `rows`, which all report the resource."""
+    """Sum a resource over `rows`, which all report it, for the last `seconds` (None: everything kept)."""
     growths = [growth(row.resources[resource], seconds) for row in rows]
     grown = [part.grown for part in growths]
     points = [row.resources[resource].last for row in rows]
@@ -181,7 +181,7 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
 
 
 def _refills(grown: Grown, last: ResourceScrape) -> Number:
-    """A cache that is filled for the first time is not filled again."""
+    """Return how often a cache was filled again: its first filling does not count."""
     more, all_time = grown["initializations"], last.counters.initializations
     return min(more, all_time - 1) if more and all_time else more
 

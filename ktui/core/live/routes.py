@@ -1,4 +1,4 @@
-"""The routes of the resources of a scraped server, as screens and reports ask for them."""
+"""The routes of a scraped server's resources, for screens and reports."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from ktui.core.live.state import LiveState
 
 
 def routes_of(live: LiveState, resource: str, seconds: float | None = None) -> ResourceRoutes | None:
-    """Over the last `seconds`, or all that is kept; None when no replica reports the resource, or when
-    one of the next frames has its first sum."""
+    """Return a resource's routes over the last `seconds` (None: everything kept).
+
+    None if no replica reports the resource, or if its first sum is made in one of the next frames.
+    """
     rows = [row for row in live.replicas.values() if resource in row.resources]
     return live.sums.of(resource, rows, seconds) if rows else None
 
 
 def all_routes(live: LiveState, seconds: float | None = None) -> list[ResourceRoutes]:
-    """Every resource, the one whose LISTs read most objects first."""
+    """Return the routes of every resource, first the one whose LISTs read most objects."""
 
     def make() -> list[ResourceRoutes]:
         found = [routes_of(live, resource, seconds) for resource in live.resources if resource]
@@ -29,5 +31,5 @@ def all_routes(live: LiveState, seconds: float | None = None) -> list[ResourceRo
 def at_replica(
     live: LiveState, row: ReplicaRow, resource: str, seconds: float | None = None
 ) -> ResourceRoutes | None:
-    """The same at one replica."""
+    """Return a resource's routes at one replica, as `routes_of` does for all replicas."""
     return live.sums.of(resource, [row], seconds)

@@ -1,4 +1,4 @@
-"""The last minutes of a scraped kube-apiserver, replica by replica. No clock: events have the times."""
+"""The last minutes of a scraped kube-apiserver, by replica. Events supply the time, no clock is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ktui.core.live.history import ListHistory
 from ktui.core.live.replica import ReplicaRow, Scrape, ScrapeSeries
 from ktui.core.live.sums import A_FRAME, Sums
 
-MOST_REPLICAS = 32  # kept: each restart of a process is another one; those scraped longest ago are forgotten
+MOST_REPLICAS = 32  # each restart is a new replica; those scraped longest ago are dropped
 KEPT_DUMPS = 120  # samples of running requests
 GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as not reached
 
@@ -44,22 +44,22 @@ LIVE_EVENTS = (
 
 
 class UserRow(msgspec.Struct, frozen=True):
-    """A user in a level, over the samples kept: seats held and requests seen, a sample on average."""
+    """A user in a priority level: seats held and requests seen per sample, averaged over the samples kept."""
 
     user: str
     level: str
     seats: float
     executing: float
     queued: float
-    path: str  # the one seen most often
+    path: str  # the most frequent one
 
 
 class LiveState(msgspec.Struct):
-    """Everything that was scraped. Only `fold` writes to it."""
+    """What was scraped. Only `fold` writes to it."""
 
     server: LiveServer | None = None
     status: LiveStatus | None = None
-    problems: dict[str, str] = msgspec.field(default_factory=dict)  # of the sources beside another one
+    problems: dict[str, str] = msgspec.field(default_factory=dict)  # of additional sources, by source
     flow: FlowConfig | None = None
     asked: dict[str, ResourceAsked] = msgspec.field(default_factory=dict)  # by resource
     replicas: dict[str, ReplicaRow] = msgspec.field(default_factory=dict)
@@ -70,21 +70,21 @@ class LiveState(msgspec.Struct):
     sums: Sums = msgspec.field(default_factory=Sums)  # over replicas
 
     def begin_frame(self) -> None:
-        """Before each frame: make some of the sums that screens asked for, and have them shown."""
+        """Call before each frame: compute some of the sums that screens requested."""
         self.touched += self.sums.begin_frame(A_FRAME)
 
     @property
     def problem(self) -> str:
-        """Why there are no new figures, "" while there are."""
+        """Why no new figures arrive; "" while they do."""
         own = [self.status.problem] if self.status is not None and self.status.problem else []
         return "; ".join([*own, *(f"{source}: {text}" for source, text in self.problems.items())])
 
     @property
     def present(self) -> list[ReplicaRow]:
-        """The replicas that were scraped lately, in the order in which they were found."""
-        return [row for row in self.replicas.values() if self._lately(row)]
+        """The replicas with a recent scrape, in the order of their first scrape."""
+        return [row for row in self.replicas.values() if self._is_present(row)]
 
-    def _lately(self, row: ReplicaRow) -> bool:
+    def _is_present(self, row: ReplicaRow) -> bool:
         interval = self.status.interval if self.status is not None else 0.0
         return not interval or self.now - row.scrape.at <= GONE_AFTER * interval
 
@@ -98,13 +98,13 @@ class LiveState(msgspec.Struct):
         return sorted({name for row in self.replicas.values() for name in row.levels})
 
     def running(self) -> Iterator[tuple[str, RunningRequest]]:
-        """The requests of each replica's newest sample, with the replica."""
+        """Yield (replica, request) for the requests of each present replica's newest sample."""
         for row in self.present:
             for request in row.dump.requests if row.dump is not None else ():
                 yield row.name, request
 
     def users(self) -> list[UserRow]:
-        """Who held seats or waited, most seats first."""
+        """Return the users who held seats or waited, most seats first."""
         seats: Counter[tuple[str, str]] = Counter()
         executing, queued = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         paths: dict[tuple[str, str], Counter[str]] = {}
@@ -124,11 +124,11 @@ class LiveState(msgspec.Struct):
 
 
 def fold(live: LiveState, event: Any) -> None:
-    """Take one of the events of contract/events/live.py in."""
+    """Apply one of the events of contract/events/live.py to the state."""
     live.now = max(live.now, event.at)
     live.touched += 1
     if isinstance(event, LiveStatus):
-        _reported(live, event)
+        _fold_status(live, event)
     elif isinstance(event, LiveServer):
         live.server = event
     elif isinstance(event, ResourceAsked):
@@ -136,9 +136,9 @@ def fold(live: LiveState, event: Any) -> None:
     elif isinstance(event, FlowConfig):
         live.flow = event
     elif isinstance(event, (RequestsDump, LevelsDump, CacheProbe)):
-        _sampled(live, event)
+        _fold_sample(live, event)
     elif isinstance(event, ReplicaScrape):
-        _scraped(live, event)
+        _fold_replica(live, event)
     else:
         row = live.replicas.get(event.replica)
         if row is None:  # its ReplicaScrape follows
@@ -148,14 +148,14 @@ def fold(live: LiveState, event: Any) -> None:
         name = event.resource if isinstance(event, ResourceScrape) else event.level
         if name not in series:
             series[name] = ScrapeSeries()
-            if row.scrape.at < event.at:  # a resource or level of its own appears with its first request
+            if row.scrape.at < event.at:  # metrics of a resource or level begin with its first request
                 series[name].add(_before_first(event, row.scrape.at))
         if isinstance(event, ResourceScrape) and series[name].points:
             live.history.add(row, series[name].last, event)
         series[name].add(event)
 
 
-def _scraped(live: LiveState, event: ReplicaScrape) -> None:
+def _fold_replica(live: LiveState, event: ReplicaScrape) -> None:
     row = live.replicas.get(event.replica)
     if row is None:
         _add_replica(live, ReplicaRow(event.at, event))
@@ -173,7 +173,7 @@ def _add_replica(live: LiveState, row: ReplicaRow) -> None:
     live.replicas[row.name] = row
 
 
-def _reported(live: LiveState, status: LiveStatus) -> None:
+def _fold_status(live: LiveState, status: LiveStatus) -> None:
     if not status.source:
         live.status = status
     elif status.problem:
@@ -182,7 +182,7 @@ def _reported(live: LiveState, status: LiveStatus) -> None:
         live.problems.pop(status.source, "")
 
 
-def _sampled(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe) -> None:
+def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe) -> None:
     row = live.replicas.get(event.replica)
     if isinstance(event, RequestsDump):
         live.dumps.append(event)
@@ -197,14 +197,14 @@ def _sampled(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe) -> 
 
 
 def fold_all(live: LiveState, events: Iterable[Any]) -> None:
-    """Take those of `events` in that are of this kind."""
+    """Apply the `LIVE_EVENTS` among `events`."""
     for event in events:
         if isinstance(event, LIVE_EVENTS):
             fold(live, event)
 
 
 def _before_first(scrape: Scrape, at: float) -> Scrape:
-    """The same with nothing counted, at the scrape before."""
+    """Return `scrape` with all counters 0, dated `at`: the time of the previous scrape."""
     counters = scrape.counters
     zero: dict[str, Any] = {
         name: 0 for name in counters.__struct_fields__ if isinstance(getattr(counters, name), (int, float))

@@ -1,4 +1,4 @@
-"""The window in one sentence: which LISTs cost most, and where they were served from."""
+"""One sentence about the window: which LISTs cost most, and where they were served from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.core.live.resource_routes import ResourceRoutes
 
 
 def verdict(routes: Sequence[ResourceRoutes]) -> str:
-    """About the resource whose LISTs read most objects, the first of `routes`."""
+    """Return a sentence about the first of `routes`: the resource whose LISTs read most objects."""
     listed = [row for row in routes if row.served or row.lists]
     if not routes:
         return "no scrape yet"

@@ -1,4 +1,4 @@
-"""The increase of one replica's counters over a stretch of time."""
+"""The growth of one replica's counters over a window of time."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ Grown = dict[str, float | None]  # by figure; None: this server does not report 
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """`grown` within `seconds`; both scrapes are of one process."""
+    """What counters have grown by within `seconds`, between two scrapes of one process."""
 
     grown: Grown
     seconds: float
 
 
 def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
-    """From the scrape `seconds` ago (None: the first one kept) to the last one."""
+    """Return the growth from the scrape `seconds` ago (None: the first one) to the last one."""
     first, last = _ends(series, seconds)
     return Growth(between(first, last), last.at - first.at)
 
 
 def between(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape) -> Grown:
-    """What the counters of one scrape have more than those of an earlier one."""
+    """Return what each counter has grown by between two scrapes."""
     return _grown(first, last, _RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL)
 
 
 def lists_between(first: ResourceScrape, last: ResourceScrape) -> Grown:
-    """Of the same only what tells LISTs from cache and etcd apart."""
+    """Return the growth of only those counters that show where LISTs were served from."""
     return _grown(first, last, _LISTS)
 
 
 def _grown(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape, reader: Reader) -> Grown:
     names, values = reader
-    # A counter that went back has started from 0 again.
+    # A counter that decreased was reset to 0.
     return {
         name: None if after is None or before is None else after - before if after >= before else after
         for name, before, after in zip(names, values(first.counters), values(last.counters), strict=True)
@@ -47,7 +47,7 @@ def _grown(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScra
 
 
 def summed(parts: Sequence[Grown]) -> Grown:
-    """Of several replicas: by figure, the sum of what is known."""
+    """Sum the growth of several replicas by figure; None if no replica reports the figure."""
     whole, *others = parts
     for part in others:
         whole = {
@@ -74,7 +74,7 @@ Reader = tuple[tuple[str, ...], Read]
 
 
 def _reader(*names: str) -> Reader:
-    """The names of counters, and what reads all of them at once."""
+    """Return names of counters, and a function that reads all of them at once."""
     return names, attrgetter(*names)
 
 
@@ -87,15 +87,17 @@ _LISTS = _reader(
 
 
 def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:
-    """The same of a level's waits by bucket."""
+    """Return the growth of a level's wait histogram: cumulative counts by bound (`le`, seconds)."""
     first, last = _ends(series, seconds)
     before = first.counters.wait_buckets
     return {le: max(0.0, count - before.get(le, 0)) for le, count in last.counters.wait_buckets.items()}
 
 
 def summed_buckets(parts: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Of several replicas. Where their versions and so their bounds differ, a bound that one does not have
-    counts as many there as the bound below it."""
+    """Sum the wait histograms of several replicas.
+
+    Bounds differ between versions: for a bound that a replica lacks, its next lower bound counts.
+    """
     bounds = sorted(({le for part in parts for le in part if _bound(le)}), key=_seconds)
     whole = dict.fromkeys(bounds, 0.0)
     for part in parts:
@@ -107,7 +109,10 @@ def summed_buckets(parts: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def quantile(counts: dict[str, float], share: float) -> float | None:
-    """Seconds that `share` of the waits kept to, interpolated within their bucket; None without any."""
+    """Return the seconds that `share` (0–1) of the waits do not exceed, interpolated within the bucket.
+
+    None if nothing waited.
+    """
     bounds = sorted((_seconds(le), count) for le, count in counts.items() if _bound(le))
     if not bounds or not bounds[-1][1]:
         return None
@@ -133,16 +138,16 @@ def _bound(text: str) -> bool:
 
 
 def total(parts: Iterable[float | None]) -> float | None:
-    """The sum of what is known; None when nothing is."""
+    """Return the sum of the known values; None if none is known."""
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
 
 
 def share(part: float | None, whole: float | None) -> float | None:
-    """None when either is unknown or there is nothing to share."""
+    """Return `part` divided by `whole`; None if either is unknown or `whole` is 0."""
     return part / whole if part is not None and whole else None
 
 
 def latest(points: Iterable[Any], figure: str) -> float | None:
-    """The sum of a gauge over the newest scrapes of several replicas."""
+    """Sum a gauge over the newest scrapes of several replicas."""
     return total(getattr(point.gauges, figure) for point in points)

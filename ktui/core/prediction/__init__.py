@@ -1,1 +1,1 @@
-"""What the routing rules predict for a request, from what is known of the server."""
+"""Predictions: the routing rules applied to what is known of a server."""

@@ -1,4 +1,4 @@
-"""A request under other versions, and its cheaper variants: plain data, shown without loading the rules."""
+"""A request's route under other versions, and its cheaper variants: data, importable without the rules."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Alternative(Struct, frozen=True):
 
     @property
     def style(self) -> str:
-        """Green for a route that the rules make cheaper, plain for a smaller answer."""
+        """Green if the rules make the request cheaper, plain if only the answer is smaller."""
         return "$ink-strong" if self.smaller else "$success"
 
 
 class Alternatives(Struct, frozen=True):
-    """Empty for what is not a GET, LIST or WATCH of a resource."""
+    """Other versions and cheaper variants; both empty for a request that is no read of a resource."""
 
     versions: tuple[VersionRoute, ...] = ()
     cheaper: tuple[Alternative, ...] = ()

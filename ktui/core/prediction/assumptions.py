@@ -1,4 +1,4 @@
-"""What a prediction assumes of the server that gets the request."""
+"""What a prediction assumes about the server that receives the request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.versions import DEFAULT_VERSION, Behaviour, behaviour_of
 
 OWN_LEVEL = displayed_level(LEVELS["exempt"])
-"""The priority level of our own requests to ktui's server: its token makes an administrator."""
+"""The priority level of ktui's own requests to its server, whose token has the rights of an administrator."""
 
 _READINESS = {
     "ready": Readiness.READY,
@@ -45,8 +45,8 @@ class Assumptions:
 class ServerAssumptions:
     """Assumptions about a server: its rules, and its caches by resource id.
 
-    `assumed`: the state of the caches is unknown, and counts as ready. `sizes` are the number of objects
-    and the bytes of one, as JSON, by the path of a collection, as far as they were measured.
+    `assumed`: the state of the caches is unknown, and counts as ready. `sizes` has, for each collection
+    path that was measured, the number of objects and the bytes of one as JSON.
     """
 
     behaviour: Behaviour
@@ -58,13 +58,13 @@ class ServerAssumptions:
     sizes: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def of(self, resource_id: str, collection: str = "") -> Assumptions:
-        """Of one resource, and of the size of a collection of it."""
+        """Return the assumptions about one resource, with the measured size of `collection` (a path)."""
         count, each = self.sizes.get(collection, (-1, 0.0))
         size = ResourceSize(count, round(count * each)) if count >= 0 else None
         return Assumptions(self.behaviour, self._cache(resource_id), size, self.level, self.assumed)
 
     def _cache(self, resource_id: str) -> CacheState:
-        """A cache that was never used starts with the first request."""
+        """Return the cache's state. A cache that was never used is filled by the first request."""
         if self.assumed:
             return CacheState(progress=self.progress)
         cache = self.caches.get(resource_id)
@@ -79,7 +79,10 @@ class ServerAssumptions:
 
 
 def _routing_state(cache: CacheStatus, rv: int, *, progress: bool, compact: int | None = None) -> CacheState:
-    """A cache as telemetry describes it. `rv` is its newest known one, `compact` etcd's."""
+    """Return a cache's state from telemetry.
+
+    `rv` is the newest revision that the cache has, `compact` etcd's compacted revision.
+    """
     return CacheState(
         readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
         cache_rv=rv,
@@ -91,9 +94,9 @@ def _routing_state(cache: CacheStatus, rv: int, *, progress: bool, compact: int 
 
 
 def logged(state: State, resource_id: str) -> Assumptions:
-    """Of the dashboard's server, for a request in its log. Raises BehaviourError.
+    """Return the assumptions about the dashboard's server for a request in its log. Raises BehaviourError.
 
-    Nothing is assumed of etcd's revisions: they have changed since.
+    etcd's revisions are left out: they have changed since that request.
     """
     row = state.caches.get(resource_id)
     progress = state.progress
@@ -104,9 +107,9 @@ def logged(state: State, resource_id: str) -> Assumptions:
 
 
 def present(state: State, resource_id: str) -> Assumptions:
-    """Of the dashboard's server, for a request that is sent to it now. Raises BehaviourError.
+    """Return the assumptions about the dashboard's server for a request sent now. Raises BehaviourError.
 
-    A kube-apiserver that is only scraped has had its caches filled since it was ready.
+    A kube-apiserver that is only scraped fills its caches before it is ready.
     """
     found = logged(state, resource_id)
     if state.server is not None and state.server.etcd_kind == "kube-apiserver":
@@ -118,16 +121,16 @@ def present(state: State, resource_id: str) -> Assumptions:
 
 
 def server_behaviour(state: State) -> Behaviour:
-    """The rules that the server follows now, with its gates. Raises BehaviourError for unknown ones."""
+    """Return the rules that the server follows now. Raises BehaviourError for an unknown version or gate."""
     server = state.server
     return behaviour_of(server.kube_version, server.feature_gates) if server is not None else behaviour_of()
 
 
 def server_version(state: State) -> str:
-    """The minor whose rules the server follows now."""
+    """Return the Kubernetes version (`1.34`) whose rules the server follows now."""
     return state.server.kube_version if state.server is not None else DEFAULT_VERSION
 
 
 def resource_id_of(path: str) -> str:
-    """`pods`, `leases.coordination.k8s.io`: the id of a path's resource in telemetry; "" for none."""
+    """Return the id of a path's resource in telemetry: `pods`, `leases.coordination.k8s.io`; "" for none."""
     return parse_path(split_url(path)[0]).resource_id

@@ -18,19 +18,19 @@ _KEYS = ("get_key", "get_key_at_rev")
 
 
 class EstimatedCost(NamedTuple):
-    """Bytes read from etcd, and bytes of objects that the apiserver looks at or sends."""
+    """Bytes read from etcd, and bytes of the objects that the apiserver tests or sends (`touched`)."""
 
     etcd: float
     touched: float
 
     @property
     def cached(self) -> float:
-        """Bytes of the objects looked at in a watch cache: those from etcd are in `etcd`."""
+        """Bytes of the objects tested in a watch cache; 0 if they came from etcd."""
         return 0.0 if self.etcd else self.touched
 
     @property
     def processed(self) -> float:
-        """Each byte once, from etcd or from memory: the measure of a request's cost everywhere in ktui."""
+        """Bytes read from etcd or from memory, each counted once: ktui's measure of a request's cost."""
         return self.etcd + self.cached
 
 
@@ -41,7 +41,7 @@ ONE = ResourceSize(1, 0)
 def estimate(
     request: ReadRequest, plan: Plan, behaviour: Behaviour, resource: str, sizes: Sizes
 ) -> EstimatedCost | None:
-    """The cost of one such request; None for a resource of unknown size. For a WATCH only its start."""
+    """Estimate the cost of one request; of a WATCH only its start. None if the size is unknown."""
     size = sizes.get(resource)
     if size is None:
         return None
@@ -67,7 +67,7 @@ def _read(plan: Plan, size: float) -> EstimatedCost:
 def _from_cache(
     request: ReadRequest, plan: Plan, behaviour: Behaviour, size: ResourceSize, sizes: Sizes
 ) -> float:
-    """Bytes of the objects that the cache looks at: kube-apiserver narrows by namespace and by index."""
+    """Return the bytes of the objects that the cache tests, narrowed by namespace or index."""
     if request.required_node:
         return size.bytes / max(1, sizes.get("nodes", ONE).count)
     narrows = finds_namespaces(behaviour.minor, pods=request.of_pods)
@@ -91,7 +91,7 @@ def _range(op: str, request: ReadRequest, behaviour: Behaviour, scope: float, av
 
 
 def _scope(request: ReadRequest, behaviour: Behaviour, size: ResourceSize, sizes: Sizes) -> float:
-    """Bytes of the objects under the key prefix that is read; of all if the namespaces are unknown."""
+    """Return the bytes of the objects under the key prefix that is read."""
     if request.scope(behaviour).namespace:
         namespaces = sizes.get("namespaces", ONE).count
         return size.bytes / max(1, namespaces)

@@ -1,4 +1,4 @@
-"""The prediction of a request: plan, seats, alternatives. All of ktui predicts with this module."""
+"""Predict a request: plan, seats, alternatives. Screens, commands and the audit all use this module."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
 # Versions in which reads changed: without consistent reads from cache, with them (1.31), snapshots (1.34).
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
-# Advice on access patterns and encodings in a few words; the others are named by their difference.
+# Labels for advice on access patterns and encodings; other advice is labelled with its URL difference.
 WORDS = {
     "a.watch": "WATCH instead of polling",
     "a.metadata": "ask for metadata only",
@@ -42,9 +42,9 @@ _OF_REFUSED = {"a.parameter", "a.backoff", "a.account"}
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The prediction for one request; without `explanation`, `problem` is the reason.
+    """The prediction for one request; without an `explanation`, `problem` says why.
 
-    `seats` are those for the size of the resource, None if unknown.
+    `seats` are estimated for the size of the resource; None if unknown.
     """
 
     explanation: Explanation | None = None
@@ -64,7 +64,10 @@ class Prediction:
         return agree(self.route, route, fallback=self.explanation.plan.fallback.reads_etcd)
 
     def document(self) -> dict[str, Any]:
-        """The `predicted` of `ktui list --json`; `agrees` is added by the caller, who has measured."""
+        """Return the object `predicted` of `ktui list --json`.
+
+        The caller, who has measured, adds `agrees`.
+        """
         if self.explanation is None:
             return {"route": None, "problem": self.problem}
         between = self.explanation.seats
@@ -106,7 +109,7 @@ def predict_path(
 
 
 def resource_id(request: ReadRequest) -> str:
-    """`pods`, `leases.coordination.k8s.io`."""
+    """Return the id of the request's resource: `pods`, `leases.coordination.k8s.io`."""
     return request.resource.id if request.resource is not None else request.info.resource_id
 
 
@@ -136,7 +139,7 @@ def _average(size: ResourceSize) -> int:
 
 
 def seat_range(request: ReadRequest, behaviour: Behaviour, assumed: Assumptions) -> SeatRange:
-    """Fewest and most seats: the same number twice if a LIST's resource has a known size."""
+    """Return the fewest and most seats; both are equal for a LIST of a resource of known size."""
     by_size = request.verb == "list" and behaviour.minor >= 23 and seats.flow_controlled(behaviour)
     known = seats_by_size(request, behaviour, assumed) if by_size else None
     if known is not None:
@@ -148,7 +151,7 @@ def seat_range(request: ReadRequest, behaviour: Behaviour, assumed: Assumptions)
 
 
 def alternatives_of(row: RequestRow, state: State) -> Alternatives:
-    """Those of a request of the log, with its cache as it is now."""
+    """Return the alternatives of a request in the log, with the current state of its cache."""
     if row.started.verb not in READS:
         return NOTHING
     try:
@@ -165,7 +168,7 @@ def alternatives_of(row: RequestRow, state: State) -> Alternatives:
 
 
 def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[VersionRoute, ...]:
-    """The route in the versions in which reads changed, and under the current rules."""
+    """Return the route under `VERSIONS`, in which reads changed, and under the current rules `now`."""
     behaviours = {each.minor: each for each in (*map(behaviour_of, VERSIONS), now)}
     return tuple(
         VersionRoute(f"1.{minor}", plan_of(request, cache, behaviour).source.value, minor == now.minor)
@@ -174,7 +177,7 @@ def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[
 
 
 def cheaper_of(target: str, advice: Advice) -> Alternative:
-    """Advice in few words: what to change in `target`, why, and the resulting route."""
+    """Describe advice: what to change in `target`, why, and the resulting route."""
     change = _change(target, advice.path) or ", ".join(f"{name}: {value}" for name, value in advice.headers)
     # "add resourceVersion=0 — resourceVersion=0 answers …" would repeat it.
     why = advice.why.removeprefix(f"{change.split(' ')[-1]} ") if change else advice.why
@@ -182,7 +185,7 @@ def cheaper_of(target: str, advice: Advice) -> Alternative:
 
 
 def _change(before: str, after: str) -> str:
-    """The difference of two requests in words: `add resourceVersion=0`, `drop limit`, or the whole path."""
+    """Return the difference of two URLs: `add resourceVersion=0`, `drop limit`, or the whole new URL."""
     (old_path, old_query), (path, query) = split_url(before), split_url(after)
     if old_path != path:
         return f"ask {after}"

@@ -1,4 +1,4 @@
-"""How much a cluster holds of each resource: from a file, a running server, or telemetry."""
+"""Number and bytes of a cluster's objects by resource: from a file, a running server, or telemetry."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def parse_sizes(text: bytes) -> dict[str, ResourceSize]:
 
 
 def sizes_of(children: Iterable[PrefixChild]) -> dict[str, ResourceSize]:
-    """Sizes of the prefixes that hold one resource each; two prefixes of one resource are added up."""
+    """Return the sizes by resource id; prefixes of the same resource are added up."""
     found: dict[str, ResourceSize] = {}
     for child in children:
         if child.resource:
@@ -59,11 +59,11 @@ def sizes_of(children: Iterable[PrefixChild]) -> dict[str, ResourceSize]:
 
 
 ReadPrefixes = Callable[[str | None], Awaitable[PrefixPage]]
-"""Reads the children of a prefix from a running server; None: where Kubernetes keeps its keys."""
+"""Reads the children of a prefix from a running server; None: of the server's own prefix (`/registry/`)."""
 
 
 async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, ResourceSize]:
-    """Sizes of everything that Kubernetes keeps in a server's etcd. Raises what `read` raises."""
+    """Return the sizes of all resources in a server's etcd. Raises what `read` raises."""
     found: list[PrefixChild] = []
     for child in (await read(None)).children:
         if child.resource or child.leaf or not child.prefix.endswith("/"):
@@ -74,7 +74,7 @@ async def sizes_in_etcd(read: ReadPrefixes) -> dict[str, ResourceSize]:
 
 
 def size_in(state: State, resource_id: str) -> ResourceSize | None:
-    """The size of a resource by its cache, else by the count of keys in etcd; None: unknown."""
+    """Return a resource's size, from its cache, else from the keys counted in etcd; None if unknown."""
     row = state.caches.get(resource_id)
     if row is not None and row.live:
         return ResourceSize(row.cache.objects, row.cache.bytes)

@@ -1,1 +1,1 @@
-"""Reads ranked by what they cost the control plane, and what to do about them."""
+"""Rank reads by what they cost the control plane, and say how to make them cheaper."""

@@ -1,6 +1,6 @@
 """Normalise URIs that differ only in names, revisions and tokens, before anything is parsed.
 
-A log repeats few shapes a million times, each time with another name or revision. The
+A log has a few shapes of requests, repeated many times with other names and revisions. The
 replacements never change a routing decision (a revision stays a revision, a token a
 token of its kind); unusual URIs are left unchanged and then parsed in full.
 """
@@ -30,7 +30,7 @@ _AT_REVISION, _AT_LATEST = (f"continue={continuetoken.encode(rv, 'x')}" for rv i
 
 
 def canonical(uri: str) -> str:
-    """The same request with placeholders for names, concrete revisions, timeouts and page tokens."""
+    """Return `uri` with placeholders for names, concrete revisions, timeouts and page tokens."""
     path, mark, query = uri.partition("?")
     if found := _PATH.fullmatch(path):
         root, namespaces, resource, name, subresource = found.groups()
@@ -50,7 +50,10 @@ def _query(query: str) -> str:
 
 
 def _with(query: str, at: int, name: str, value: re.Pattern[str], placeholder: str) -> str:
-    """The parameter at `at` with another value; searching for it by a pattern takes three times as long."""
+    """Replace the value of the parameter at `at`.
+
+    A search by regular expression takes three times as long.
+    """
     found = value.match(query, at + len(name)) if not at or query[at - 1] == "&" else None
     return f"{query[:at]}{name}{placeholder}{query[found.end() :]}" if found else query
 

@@ -1,4 +1,4 @@
-"""Which requests are one row of the ranking."""
+"""The key of a ranking's group: requests with the same key are one row."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class GroupKey(NamedTuple):
 
 
 class GroupKeys:
-    """Gives each request its key; the pages of a LIST get that of its first page."""
+    """Assigns a key to each request; all pages of a LIST have the key of its first page."""
 
     def __init__(self) -> None:
-        self._first_pages: dict[GroupKey, GroupKey] = {}  # by what all pages of the LIST have in common
+        self._first_pages: dict[GroupKey, GroupKey] = {}  # by the key without the revision
 
     def of(self, row: RequestRow) -> GroupKey | None:
-        """None for a request of no stored resource, and for ktui's own."""
+        """Return the request's key; None if it reads no stored resource or is ktui's own."""
         if row.started.user_agent.startswith(OWN_AGENT):
             return None
         from ktui.core.ranking.shape import shape_of_uri  # the rules: not before the first frame
@@ -49,7 +49,7 @@ class GroupKeys:
 
 
 def _without_revision(shape: RequestShape) -> RequestShape:
-    """Only the first page names a resourceVersion: the continue token has that of the others."""
+    """Return the shape without resourceVersion: only the first page has one, the others have a token."""
     from msgspec.structs import replace  # slow to load: not before the first frame
 
     return replace(shape, continued="", resource_version="unset", match="")

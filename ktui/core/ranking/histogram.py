@@ -8,7 +8,7 @@ _PER_OCTAVE = 16
 
 
 class LatencyHistogram:
-    """Whole microseconds. `max` and `total` are exact; percentiles are a bucket's middle."""
+    """Durations in whole microseconds. `max` and `total` are exact; a percentile is a bucket's middle."""
 
     __slots__ = ("_buckets", "count", "max", "total")
 
@@ -25,7 +25,7 @@ class LatencyHistogram:
             self.max = micros
 
     def remove(self, micros: int) -> None:
-        """Take back one that was added, if there is such a one; `max` stays."""
+        """Remove a duration that was added; no effect if there is none. `max` does not change."""
         bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
         left = self._buckets.get(bucket, 0) - 1
         if left < 0:
@@ -39,12 +39,12 @@ class LatencyHistogram:
 
     @property
     def buckets(self) -> dict[int, int]:
-        """Counts by sixteenth of an octave, -1 for no time at all."""
+        """Counts by bucket, a sixteenth of an octave; bucket -1 counts durations of 0."""
         return self._buckets
 
     @classmethod
     def of(cls, buckets: dict[int, int], total: int, longest: int) -> LatencyHistogram:
-        """A histogram from its parts."""
+        """Return a histogram from bucket counts, the sum and the longest duration."""
         made = cls()
         made._buckets = dict(buckets)
         made.count, made.total, made.max = sum(buckets.values()), total, longest
@@ -54,7 +54,7 @@ class LatencyHistogram:
         self.extend(other._buckets, other.total, other.max)
 
     def extend(self, buckets: dict[int, int], total: int, longest: int) -> None:
-        """Count what another histogram has, given as its parts."""
+        """Add another histogram, given as bucket counts, sum and longest duration."""
         mine = self._buckets
         for bucket, count in buckets.items():
             mine[bucket] = mine.get(bucket, 0) + count
@@ -63,7 +63,7 @@ class LatencyHistogram:
         self.max = max(self.max, longest)
 
     def percentile(self, share: float) -> float:
-        """The duration that `share` (0 to 1) of all do not exceed; 0 if nothing was counted."""
+        """Return the duration in µs that `share` (0–1) of all do not exceed; 0 if nothing was counted."""
         wanted, seen = math.ceil(share * self.count), 0
         for bucket in sorted(self._buckets):
             seen += self._buckets[bucket]
@@ -73,9 +73,9 @@ class LatencyHistogram:
         return 0.0
 
     def octaves(self) -> list[tuple[int, int]]:
-        """(upper bound in microseconds, count between it and the previous bound), each bound twice the last.
+        """Return (upper bound in µs, count between the previous bound and this one) per octave.
 
-        From the fastest to the slowest, empty ones in between included.
+        Fastest first; each bound is twice the previous one, and empty octaves in between are included.
         """
         counts: dict[int, int] = {}
         for bucket, count in self._buckets.items():

@@ -1,4 +1,4 @@
-"""The ranking as table lines: each group with its share, the folded groups as one."""
+"""The lines of the ranking's table: one per group with its share, and one for all folded groups."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.state import State
 
 ALL_NAMESPACES = "(all namespaces)"
-ROLL_UPS = ("", "client", "resource", "namespace")  # the first: each client's each kind of read
+ROLL_UPS = ("", "client", "resource", "namespace")  # "": one line per client and shape
 
 
 class RankLine(Struct, frozen=True, eq=False):
-    """One group (None: all folded groups) and its `share` of the bytes processed, 0 … 1.
+    """One group (None: all folded groups) and its `share` (0–1) of the bytes processed.
 
-    Replaced whenever one of its cells changes.
+    A line is replaced whenever one of its cells changes.
     """
 
     group: Group | None
@@ -28,10 +28,10 @@ class RankLine(Struct, frozen=True, eq=False):
     share: float
     last_minute: int
     count: int  # requests when the line was made
-    folded: int = 0  # groups in the line of the others
+    folded: int = 0  # number of groups in this line
     open: Open | None = None  # its WATCHes that are open
-    name: str = ""  # of a roll-up: the client, resource or namespace of which these are all reads
-    moved_bytes: int = 0  # processed and encoded when the line was made: an open WATCH moves them
+    name: str = ""  # in a roll-up, the client, resource or namespace whose reads these are
+    moved_bytes: int = 0  # processed + encoded when the line was made: grows while a WATCH is open
 
     @property
     def key(self) -> GroupKey | str | None:
@@ -42,17 +42,17 @@ class RankLine(Struct, frozen=True, eq=False):
         return self.group.key.client if self.group is not None else self.name or "others"
 
     def of(self, resource: str) -> bool:
-        """True if these are reads of that resource."""
+        """True if the group reads `resource`."""
         return self.group is not None and self.group.key.shape.resource == resource
 
     @property
     def mean_bytes(self) -> float:
-        """Bytes processed for one request."""
+        """Mean bytes processed per request."""
         return self.spent.processed_bytes / self.count if self.count else 0.0
 
 
 class RankLines:
-    """Rebuilds the lines from the state, keeping each unchanged one."""
+    """Builds the lines from the state, and returns the same object for an unchanged line."""
 
     def __init__(self) -> None:
         self._lines: dict[GroupKey | str | None, RankLine] = {}
@@ -62,7 +62,7 @@ class RankLines:
         return self._kept(sorted(_rolled_up(state, by), key=lambda line: -line.spent.processed_bytes))
 
     def of(self, state: State, most: int | None = None) -> list[RankLine]:
-        """The most expensive first (at most `most`); then the folded groups."""
+        """Return the lines of the `most` most expensive groups; without `most` all and the folded groups."""
         ranking = state.ranking
         groups = ranking.ranked()[:most]
         made = [_line(group, state) for group in groups]

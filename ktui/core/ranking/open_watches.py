@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 class RankedWatch:
-    """One open WATCH. `counted` is in its group already, so that only the growth is added."""
+    """One open WATCH. `counted` is the cost that its group already includes."""
 
     def __init__(self, key: GroupKey, row: RequestRow, letter: str) -> None:
         self.key = key
         self.row = row
         self.letter = letter
         self.counted = TotalCost()
-        self.timed = False  # whether the time until it was live is counted
+        self.timed = False  # True once the time until it was live is counted
         self._events = 0
         self._bytes = 0
 
     def grown_to(self, spent: TotalCost) -> TotalCost:
-        """The growth since the last call, now that its cost is `spent`."""
+        """Return the growth since the last call; `spent` is the cost so far."""
         more, self.counted = spent.since(self.counted), spent
         return more
 
-    def flowed(self, state: WatcherState) -> tuple[int, int]:
-        """Events and bytes sent since the last call, without those before it was live."""
+    def sent_since(self, state: WatcherState) -> tuple[int, int]:
+        """Return events and bytes sent since the last call, without the initial events."""
         events, size = state.delivered - state.initial, state.bytes - state.initial_bytes
         more = events - self._events, size - self._bytes
         self._events, self._bytes = events, size
@@ -45,13 +45,13 @@ class Flow:
     """Events and bytes sent to the WATCHes of a group after they were live."""
 
     def __init__(self) -> None:
-        self.opened: dict[int, float] = {}  # open ones by request: since when
+        self.opened: dict[int, float] = {}  # opening time (Unix seconds) by request id
         self._events = 0
         self._bytes = 0
         self._event_rate = Rate()
         self._byte_rate = Rate()
 
-    def take(self, at: float, events: int, size: int) -> None:
+    def add(self, at: float, events: int, size: int) -> None:
         """Add events and bytes; readings within one second count as one, however many WATCHes there are."""
         self._events += events
         self._bytes += size
@@ -59,7 +59,7 @@ class Flow:
         self._byte_rate.add(float(int(at)), self._bytes)
 
     def open_at(self, now: float) -> Open | None:
-        """None if none is open."""
+        """Return the open WATCHes at the time `now`; None if none is open."""
         if not self.opened:
             return None
         return Open(

@@ -50,7 +50,7 @@ class Group:
 
     @property
     def cost(self) -> int:
-        """Bytes processed: groups are kept or folded by this."""
+        """Bytes processed, which decides which groups are kept."""
         return self.spent.processed_bytes
 
     @property
@@ -58,7 +58,7 @@ class Group:
         return self.routes["!"]
 
     def begin(self, row: RequestRow, letter: str) -> None:
-        """Count one more request: answered, or an open WATCH."""
+        """Count one more request: an answered one, or a WATCH that has opened."""
         self.example = row
         self.routes[letter] += 1
         self.reasons[row.reason_id] += 1
@@ -69,11 +69,11 @@ class Group:
         self._parts.append((part, before[1] + 1))
 
     def timed(self, ms: float) -> None:
-        """Record its duration: of a WATCH until it was live."""
+        """Record a request's duration in ms; for a WATCH the time until it was live."""
         self.took.add(round(ms * 1000))
 
     def end(self, watch: RankedWatch, row: RequestRow, letter: str) -> None:
-        """A WATCH that was counted as open has ended; it may have failed."""
+        """Record the end of a WATCH that was counted as open; `letter` is its badge now."""
         self.flow.opened.pop(row.id, None)
         if self.example.id == row.id:
             self.example = row
@@ -81,21 +81,18 @@ class Group:
             self.routes = self.routes - Counter((watch.letter,)) + Counter((letter,))
 
     def last_minute(self, now: float) -> int:
-        """Requests of the last minute, to within five seconds."""
+        """Return the number of requests in the last minute, to within five seconds."""
         oldest = (int(now) - _MINUTE) // _PART
         return sum(count for part, count in self._parts if part > oldest)
 
     def milliseconds(self, share: float) -> float:
-        """The duration that `share` of the requests did not exceed (within 2.2 %); 1.0:
-
-        the longest, exactly.
-        """
+        """Return the duration in ms that `share` of the requests did not exceed (within 2.2 %)."""
         micros = self.took.max if share >= 1.0 else self.took.percentile(share)
         return micros / 1000
 
 
 class FoldedGroups(Struct):
-    """Groups that were folded away, as one."""
+    """The sum of the groups that were dropped from the ranking."""
 
     groups: int = 0
     spent: TotalCost = field(default_factory=TotalCost)
@@ -106,10 +103,10 @@ class FoldedGroups(Struct):
 
 
 class Ranking:
-    """Cost by client and shape since the dashboard started to listen.
+    """Cost by client and shape since the dashboard was connected.
 
-    A WATCH counts while it is open, by what the server reports of it each second; its end adds
-    only the rest. One that was open before the dashboard started counts in full.
+    A WATCH counts while it is open, from the server's report each second; its end adds only the rest.
+    A WATCH that was open before the dashboard started counts in full.
     """
 
     def __init__(self, most: int = MOST_GROUPS) -> None:
@@ -125,27 +122,27 @@ class Ranking:
         return len(self._groups)
 
     def add(self, row: RequestRow, event: RequestFinished, letter: str) -> None:
-        """Count a read that is answered, its badge `letter`.
+        """Count an answered read; `letter` is its badge.
 
-        Left out are reads of no stored resource, ktui's own, and those of clients that were only ever
-        refused before anything was read (a cache that is being filled, a resource that is not there yet).
+        Not counted: requests for no stored resource, ktui's own, and groups of which every request was
+        refused before anything was read (a cache that is being filled, a resource that does not exist).
         """
         if row.id in self._open:
-            self.ended(event, row, letter)
+            self.watch_ended(event, row, letter)
             return
         key = self._keys.of(row)
         if key is None or (
             event.status in REFUSED and not event.processed_bytes and self._groups.get(key) is None
         ):
             return
-        group = self._begun(key, row, letter)
+        group = self._count_request(key, row, letter)
         group.timed(event.initial_ms if row.started.verb == "WATCH" else event.ms)
         self._spend(group, by_answer(event), row)
 
-    def stands(self, row: RequestRow | None, watcher: WatcherRow, letter: str) -> None:
+    def watch_reported(self, row: RequestRow | None, watcher: WatcherRow, letter: str) -> None:
         """Update the cost of an open WATCH; `row` is its request, None if it was dropped from the log."""
         state = watcher.state
-        watch = self._open.get(watcher.id) or self._opened(row, letter)
+        watch = self._open.get(watcher.id) or self._open_watch(row, letter)
         if watch is None or state is None:
             return
         group = self._group_of(watch.key, watch.row)
@@ -154,20 +151,17 @@ class Ranking:
             watch.timed = True
             group.timed(state.initial_ms)
         group.flow.opened[watcher.id] = watcher.opened.at
-        group.flow.take(state.at, *watch.flowed(state))
+        group.flow.add(state.at, *watch.sent_since(state))
 
-    def closed(self, request: int) -> None:
-        """The stream of this WATCH has ended; its total cost is reported next."""
+    def watch_closed(self, request: int) -> None:
+        """Count a WATCH as closed. Its total cost follows with its RequestFinished."""
         watch = self._open.get(request)
         group = self._groups.get(watch.key) if watch is not None else None
         if group is not None:
             group.flow.opened.pop(request, None)
 
-    def ended(self, event: RequestFinished, row: RequestRow | None = None, letter: str = "") -> None:
-        """The response to a WATCH has ended: add what came since its last report.
-
-        Other requests do nothing here.
-        """
+    def watch_ended(self, event: RequestFinished, row: RequestRow | None = None, letter: str = "") -> None:
+        """Add the cost of a WATCH since its last report. No effect for a request that is no open WATCH."""
         watch = self._open.pop(event.id, None)
         if watch is None:
             return
@@ -181,18 +175,18 @@ class Ranking:
         return self._groups.get(key)
 
     def ranked(self) -> list[Group]:
-        """The most expensive first: by bytes processed, then by count."""
+        """Return the groups, most expensive first: by bytes processed, then by count."""
         return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
 
-    def _opened(self, row: RequestRow | None, letter: str) -> RankedWatch | None:
+    def _open_watch(self, row: RequestRow | None, letter: str) -> RankedWatch | None:
         key = self._keys.of(row) if row is not None else None
         if row is None or key is None:
             return None
-        self._begun(key, row, letter)
+        self._count_request(key, row, letter)
         watch = self._open[row.id] = RankedWatch(key, row, letter)
         return watch
 
-    def _begun(self, key: GroupKey, row: RequestRow, letter: str) -> Group:
+    def _count_request(self, key: GroupKey, row: RequestRow, letter: str) -> Group:
         self.since = self.since or row.at
         group = self._group_of(key, row)
         group.begin(row, letter)

@@ -1,4 +1,4 @@
-"""What to do about a group of requests: advice of the rules, weighted by what each saves."""
+"""Remedies for a group of requests: the rules' advice, sorted by the predicted saving."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARTS = {"a.page"}  # each request gets smaller, the total does not
 
 
 def remedies_of(group: Group, state: State) -> list[Remedy]:
-    """Cheaper variants for the group's newest request, the largest saving first; none if it is refused."""
+    """Return cheaper variants of the group's newest request, largest saving first; none if it is invalid."""
     started = group.example.started
     try:
         request = parse_request(group.example.target, started.verb.lower())
@@ -37,7 +37,7 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
 
 
 def compare_group(group: Group, state: State) -> CompareRef:
-    """The group's newest request, to be compared with the remedy that saves most."""
+    """Return the comparison of the group's newest request with the remedy that saves most."""
     original = Selection(group.example.started.verb, group.example.target, "the ranking")
     remedy = to_try(remedies_of(group, state))
     if remedy is None:
@@ -47,7 +47,7 @@ def compare_group(group: Group, state: State) -> CompareRef:
 
 
 def compare_row(row: RequestRow, state: State) -> CompareRef | None:
-    """A request of the log, to be compared with the first cheaper variant; None for what is not a read."""
+    """Return the comparison of a logged request with its first cheaper variant; None if it is no read."""
     original = selection_of(row, "the log")
     if original is None:
         return None
@@ -66,7 +66,7 @@ def compare_row(row: RequestRow, state: State) -> CompareRef | None:
 
 
 def burden_of(group: Group) -> Burden:
-    """Bytes that one of its requests processes, on average, as measured."""
+    """Return the mean bytes that a request of the group processed, as measured."""
     spent, count = group.spent, max(1, group.count)
     return Burden(spent.etcd_bytes / count, spent.processed_bytes / count)
 
@@ -89,7 +89,10 @@ def _remedy(
 
 
 def _predicted(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:
-    """None for savings other than bytes of one request: pages, encodings, access patterns."""
+    """Return the predicted bytes of the advised request.
+
+    None for advice that does not save bytes of a single request: pages, encodings, access patterns.
+    """
     if advice.id in WORDS or advice.id in _PARTS or advice.plan.error is not None:
         return None
     resource = group.key.shape.resource

@@ -1,4 +1,4 @@
-"""A cheaper variant, as plain data: shown without loading the rules."""
+"""A cheaper variant of a group's requests: data, importable without the routing rules."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LITTLE = 1_000  # bytes: a probe of the revision, not a read
 
 
 class Burden(Struct, frozen=True):
-    """Bytes that one request processes: read from etcd, and looked at (from there or a cache).
+    """Bytes that one request processes: read from etcd, and tested or sent (`touched`).
 
-    An object from etcd is read and decoded before it is looked at, so it counts twice.
+    An object from etcd counts in both: it is read and decoded, then tested.
     """
 
     etcd: float
@@ -28,11 +28,11 @@ class Burden(Struct, frozen=True):
 
 
 class Remedy(Struct, frozen=True):
-    """What to change, in few words, and why; `target` is the LIST or WATCH (`verb`) rewritten, to be
-    sent with `accept`; "" if there is none that can be sent once.
+    """What to change, and why. `target` is the rewritten LIST or WATCH (`verb`), to be sent with the
+    header `accept`; "" if a single request cannot show the change.
 
-    `route` is predicted. `now` was measured (average of the requests), `then` is predicted from
-    the stored sizes; None if they say nothing.
+    `route` is predicted. `now` is the measured average of the requests, `then` is predicted from
+    the stored sizes; None if it cannot be predicted from them.
     """
 
     id: str
@@ -47,14 +47,14 @@ class Remedy(Struct, frozen=True):
 
     @property
     def saved(self) -> float:
-        """Predicted share of the work saved, 0 … 1; 0 if unknown."""
+        """Predicted share (0–1) of the bytes saved; 0 if unknown."""
         if self.then is None or self.now.total <= 0:
             return 0.0
         return max(0.0, 1 - self.then.total / self.now.total)
 
     @property
     def style(self) -> str:
-        """Green for less work by the rules; plain for a format, whose saving has to be measured."""
+        """Green if the rules predict less work; plain for a format, whose saving has to be measured."""
         return "$ink-strong" if self.accept else "$success"
 
     @property
@@ -63,7 +63,7 @@ class Remedy(Struct, frozen=True):
         return self.then is None or self.saved >= WORTH_SAYING
 
     def saving(self) -> str:
-        """`no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`, "" where nothing is predicted."""
+        """Describe the saving: `no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`; "" if unknown."""
         if self.then is None:
             return ""
         text = []
@@ -78,12 +78,12 @@ class Remedy(Struct, frozen=True):
 
 
 def to_try(remedies: Sequence[Remedy]) -> Remedy | None:
-    """The best of those that can be sent."""
+    """Return the first remedy that can be sent in the Lab; None if none can."""
     return next((each for each in remedies if each.target), None)
 
 
 class Left(Struct, frozen=True):
-    """What remains to do if there is no cheaper variant: in few words, and in full."""
+    """Advice if there is no cheaper variant, as a few words and as sentences."""
 
     short: str
     full: str
@@ -96,7 +96,7 @@ def scans_in_vain(group: Group) -> bool:
     return shape.verb == "list" and bool(shape.selectors) and wasteful
 
 
-def beside_the_point(group: Group, remedy: Remedy | None) -> bool:
+def saves_only_the_answer(group: Group, remedy: Remedy | None) -> bool:
     """True if the best remedy makes the answer smaller, while the cost is in the scan."""
     return remedy is None or (bool(remedy.accept) and scans_in_vain(group))
 
@@ -120,7 +120,7 @@ _WASTEFUL = 3.0  # objects scanned for one returned
 
 
 def what_is_left(group: Group) -> Left:
-    """By route and by the share of scanned objects that is returned."""
+    """Return advice for a group without a cheaper variant, from its route and from what its LISTs scan."""
     spent = group.spent
     if group.failed == group.count:
         return Left("refused: costs nothing", "it is refused before anything is read")

@@ -1,4 +1,4 @@
-"""The shape of a request: what it requests, without the names."""
+"""The shape of a request: verb, resource, scope and parameters without the names in them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ _NEWEST = behaviour_of(KNOWN_VERSIONS[-1])
 
 
 class RequestShape(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
-    """Everything that routing depends on, and nothing that differs from one call to the next.
+    """The parts of a request that routing depends on, without values that differ from call to call.
 
     `resource` is an id (`leases.coordination.k8s.io`). `scope`: `all` (every namespace, or a
     cluster-scoped resource), `namespace`, `name`. `selectors`: keys with their operators
     (`spec.nodeName=`). `resource_version`: `unset`, `0`, `N` or `bad`. `continued`: "",
-    `at revision`, `at latest` or `bad`; of a WATCH, which never reads it, `given`.
+    `at revision`, `at latest` or `bad`; `given` for a WATCH, which ignores it.
     `initial_events`: None unless sendInitialEvents was sent. `refused`: the parameters cannot
-    be parsed (400). `narrowing`: to what a selector narrows the key prefix that is read,
-    `name` or `namespace`.
+    be parsed (400). `narrowing`: `name` or `namespace` if a selector narrows the key prefix to it.
     """
 
     verb: str
@@ -52,7 +51,7 @@ class RequestShape(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
 
 
 def shape_of_uri(uri: str) -> RequestShape | None:
-    """The shape of a GET, LIST or WATCH; None if it does not read a stored resource."""
+    """Return the shape of a GET, LIST or WATCH; None if it does not read a stored resource."""
     return _shape_of(canonical(uri)) if len(uri) <= LONGEST_URI else None
 
 
@@ -94,7 +93,7 @@ def _narrowing(request: ReadRequest) -> str:
 
 
 def _selectors(request: ReadRequest) -> tuple[str, ...]:
-    """Keys and operators; values are left out, for they differ from node to node."""
+    """Return keys and operators of the selectors; values are left out because they differ per client."""
     labels = {_shown(r) for r in request.labels.requirements}
     fields = {f"{t.field}{'!=' if t.negated else '='}" for t in request.fields.terms}
     if request.info.name:
@@ -114,7 +113,7 @@ def _version_class(text: str) -> str:
         return "bad"
     if text in ("", "0"):
         return text or "unset"
-    return "N" if revision else "00"  # a zero in another spelling, which the rules treat differently from "0"
+    return "N" if revision else "00"  # another spelling of zero: the rules compare with the text "0"
 
 
 def _continued(request: ReadRequest) -> str:

@@ -10,11 +10,11 @@ from ktui.core.table.columns import Run
 if TYPE_CHECKING:
     from ktui.core.ranking.shape import RequestShape
 
-_SCOPES = {"all": "", "namespace": " -n …", "name": " …"}  # a name stands for any
+_SCOPES = {"all": "", "namespace": " -n …", "name": " …"}
 
 
 def shape_runs(shape: RequestShape) -> list[Run]:
-    """`LIST pods -n … ?nodeName=… rv=0` as styled runs; `…` replaces what differs."""
+    """Return a shape as styled runs: `LIST pods -n … ?nodeName=… rv=0`; `…` replaces values that differ."""
     resource = short_resource(shape.resource)
     runs: list[Run] = [
         (f"{shape.verb.upper()} ", "$ink-muted"),
@@ -28,7 +28,7 @@ def shape_runs(shape: RequestShape) -> list[Run]:
 
 
 def parameter_words(shape: RequestShape) -> list[str]:
-    """The parameters that affect route and cost, in few words."""
+    """Return the parameters that affect route and cost, abbreviated."""
     words = [selector_words(selector) for selector in shape.selectors]
     words += [f"{name}=…" for name in shape.unknown if name not in UNSAID]
     words += [f"rv={shape.resource_version}"] if shape.resource_version != "unset" else []
@@ -40,5 +40,5 @@ def parameter_words(shape: RequestShape) -> list[str]:
 
 
 def shape_text(shape: RequestShape) -> str:
-    """The same as plain text."""
+    """Return a shape as plain text."""
     return "".join(text for text, _ in shape_runs(shape))

@@ -1,4 +1,4 @@
-"""A bounded number of groups, however many clients and shapes a log holds."""
+"""A bounded number of groups, whatever the number of clients and shapes in a log."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ G = TypeVar("G", bound=Counted)
 class TopGroups(Generic[K, G]):
     """Groups by key. At `most` groups, the smaller half is passed to `fold` and dropped.
 
-    Kept are the largest by count and the largest by cost. A group that returns after
-    it was folded starts from zero, so its numbers are then too low.
+    The largest by count and the largest by cost are kept. A dropped group that appears again
+    starts from zero, so its numbers are then too low.
     """
 
     def __init__(self, most: int, fold: Callable[[G], None]) -> None:

@@ -1,4 +1,4 @@
-"""The total cost of requests; of an open WATCH, its cost so far."""
+"""The total cost of requests, or the cost of an open WATCH so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TotalCost(Cost, kw_only=True):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def since(self, before: TotalCost) -> TotalCost:
-        """The growth since `before`."""
+        """Return the difference to `before`."""
         more = TotalCost()
         for name in TotalCost.__struct_fields__:
             setattr(more, name, getattr(self, name) - getattr(before, name))
@@ -24,14 +24,14 @@ class TotalCost(Cost, kw_only=True):
 
 
 def by_answer(event: RequestFinished) -> TotalCost:
-    """The cost of one answered request."""
+    """Return the cost of one answered request."""
     return TotalCost(*figures(event), count=1, seat_seconds=event.seat_seconds)
 
 
 def by_watch(state: WatcherState, seats: int) -> TotalCost:
-    """The cost of one WATCH so far: the figures that its `RequestFinished` will have.
+    """Return the cost of a WATCH so far, with the figures that its `RequestFinished` will have.
 
-    Streams are not gzipped.
+    A WATCH is not gzipped, so the bytes sent are the bytes encoded.
     """
     spent = TotalCost(*figures(state), count=1, seat_seconds=seats * state.initial_ms / 1000.0)
     spent.returned, spent.encoded_bytes, spent.sent_bytes = state.delivered, state.bytes, state.bytes

@@ -1,1 +1,1 @@
-"""Recordings on disk: written, read line by line, and the moments in them that get a marker."""
+"""Recordings on disk: write them, read them line by line, and find the moments to mark."""

@@ -14,7 +14,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 def check_beginning(path: Path) -> AnyEvent | None:
-    """The first event (None: of a type from a newer ktui); RecordingError if the first line is not one."""
+    """Return a recording's first event; None if its type is of a newer ktui.
+
+    Raises RecordingError if the file cannot be read or its first line is not an event.
+    """
     try:
         with _opened(path) as plain:
             first = plain.readline(LONGEST)

@@ -1,4 +1,4 @@
-"""Finds the moments of a recording that get a marker."""
+"""Find the moments of a recording to mark: restarts, errors, caches that list again, user markers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ktui.contract.events import (
 from ktui.core.format import integer, many
 
 MOST = 1_000  # markers found in one recording
-BURST = 3  # responses with one status …
-WITHIN = 10.0  # … within this many seconds are a burst, which ends after as long without one
+BURST = 3  # responses with the same error status …
+WITHIN = 10.0  # … within these seconds are a burst, which ends after the same time without one
 _BURSTS = {
     410: "410 Expired: clients must list again",
     429: "429 Too Many Requests",
@@ -31,7 +31,7 @@ _BURSTS = {
 
 
 class TimelineMarker(Struct, frozen=True):
-    """A marked time (Unix seconds). `own`: set by a user, not found."""
+    """A marked time (Unix seconds). `own`: set by a user, not found by ktui."""
 
     at: float
     text: str
@@ -39,7 +39,7 @@ class TimelineMarker(Struct, frozen=True):
 
 
 class MarkerFinder:
-    """Finds markers in events, which come oldest first."""
+    """Finds markers in events, which have to be passed oldest first."""
 
     def __init__(self) -> None:
         self._server: ServerInfo | None = None
@@ -52,21 +52,21 @@ class MarkerFinder:
         self._found = 0
         self._began = 0.0
 
-    def see(self, event: AnyEvent, at: float) -> TimelineMarker | None:
-        """The marker for `event`, which came at `at`; None if it is nothing special."""
+    def marker_for(self, event: AnyEvent, at: float) -> TimelineMarker | None:
+        """Return the marker for `event`, whose time is `at` (Unix seconds); None if it needs none."""
         self._began = self._began or at
         if isinstance(event, Marker):
-            # Written after its text was typed: its time is that of the key press, by the writer's clock.
+            # It was written after its text was typed: `event.at` is the time of the key press.
             meant = event.at if self._began <= event.at <= at else at
             return TimelineMarker(meant, event.text, own=True)
-        look = _LOOKS.get(type(event))
-        text = look(self, event, at) if look is not None and self._found < MOST else ""
+        describe = _DESCRIBE.get(type(event))
+        text = describe(self, event, at) if describe is not None and self._found < MOST else ""
         if not text:
             return None
         self._found += 1
         return TimelineMarker(at, text)
 
-    def _see_server(self, event: ServerInfo, at: float) -> str:
+    def _describe_server(self, event: ServerInfo, at: float) -> str:
         before, self._server = self._server, event
         if before is None:
             return ""
@@ -78,7 +78,7 @@ class MarkerFinder:
             return f"rules of Kubernetes {event.kube_version}{gates}"
         return ""
 
-    def _see_cache(self, event: CacheStatus, at: float) -> str:
+    def _describe_cache(self, event: CacheStatus, at: float) -> str:
         before = self._caches.get(event.resource, "")
         self._caches[event.resource] = event.state
         if event.state == before or before not in ("ready", "reinitializing"):
@@ -90,7 +90,7 @@ class MarkerFinder:
             return f"cache of {event.resource} lists again"
         return ""
 
-    def _see_health(self, event: EtcdHealth, at: float) -> str:
+    def _describe_health(self, event: EtcdHealth, at: float) -> str:
         before, self._healthy = self._healthy, event.ok
         alarm, self._alarm = self._alarm, event.alarm
         if event.ok != before:
@@ -99,7 +99,7 @@ class MarkerFinder:
             return ""
         return "etcd rejects writes" if event.alarm else "etcd accepts writes again"
 
-    def _see_progress(self, event: EtcdProgress, at: float) -> str:
+    def _describe_progress(self, event: EtcdProgress, at: float) -> str:
         before, self._histories = self._histories, event.histories
         head, self._head = self._head, event.head
         if event.histories <= before:
@@ -108,7 +108,7 @@ class MarkerFinder:
             return f"another etcd cluster answers, at revision {integer(event.head)}"
         return f"etcd's revision went back to {integer(event.head)}"
 
-    def _see_answer(self, event: RequestFinished, at: float) -> str:
+    def _describe_answer(self, event: RequestFinished, at: float) -> str:
         status = event.status
         if status not in _BURSTS:
             return ""
@@ -123,17 +123,17 @@ class MarkerFinder:
         self._bursting.add(status)
         return _BURSTS[status]
 
-    def _see_dropped(self, event: Dropped, at: float) -> str:
+    def _describe_dropped(self, event: Dropped, at: float) -> str:
         return f"{many(event.count, 'event')} missing"
 
 
-_LOOKS: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
-    ServerInfo: MarkerFinder._see_server,
-    CacheStatus: MarkerFinder._see_cache,
-    EtcdHealth: MarkerFinder._see_health,
-    EtcdProgress: MarkerFinder._see_progress,
-    RequestFinished: MarkerFinder._see_answer,
-    Dropped: MarkerFinder._see_dropped,
+_DESCRIBE: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
+    ServerInfo: MarkerFinder._describe_server,
+    CacheStatus: MarkerFinder._describe_cache,
+    EtcdHealth: MarkerFinder._describe_health,
+    EtcdProgress: MarkerFinder._describe_progress,
+    RequestFinished: MarkerFinder._describe_answer,
+    Dropped: MarkerFinder._describe_dropped,
 }
 
 

@@ -15,17 +15,17 @@ from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LONGEST, decode_line
 from ktui.core.recordings.first_line import GZIP_MAGIC
 
-_CHUNK = 1 << 14  # bytes read at a time: also how much a damaged place loses
+_CHUNK = 1 << 14  # bytes read at a time: also the most that is lost at a damaged byte
 _AHEAD = 1 << 16  # bytes of lines read at a time
 _PIECE = 8 << 20  # bytes unpacked at a time, however high the compression ratio
-# A recording compresses 10 to 30 times; a file with a higher ratio fills the disk, and is not a recording.
+# A recording compresses 10 to 30 times. A file with a much higher ratio is refused: it could fill the disk.
 MOST_RATIO = 200
-MOST_UNPACKED = 64 << 20  # bytes that any recording may have
+MOST_UNPACKED = 64 << 20  # bytes that are allowed whatever the ratio
 ReportShare = Callable[[float], None]  # takes the share (0 to 1) that has been read
 
 
 class Line(NamedTuple):
-    """One line: its offset, its event (None: blank, or of a newer ktui), and where it ends."""
+    """One line: its offset, its event (None: blank, or of a newer ktui), and the offset of its end."""
 
     start: int
     event: AnyEvent | None
@@ -42,8 +42,8 @@ class RecordingReader:
     def __init__(self, path: Path, report: ReportShare = lambda share: None) -> None:
         self.path = path
         self.warning = ""
-        self._was_whole = False  # read to its end: what is wrong later was changed since
-        self._window = 0, b""  # what `event_at` has read: where it begins, and the bytes
+        self._was_whole = False  # read to its end once: a later error means that the file was changed
+        self._window = 0, b""  # offset and bytes of what `event_at` has read
         try:
             if path.exists() and not (path.is_file() or path.is_dir()):
                 raise RecordingError(f"{path} is not a file")  # a pipe may never end
@@ -68,7 +68,7 @@ class RecordingReader:
         self._file.close()
 
     def lines(self, start: int = 0, number: int = 1) -> Iterator[Line]:
-        """The lines from offset `start` on; the first is line `number` of the file."""
+        """Yield the lines from offset `start` on; the first is line `number` of the file."""
         held, at = b"", 0  # bytes of the file; the line at `start` begins at `at` in them
         while start < self.size:
             end = held.find(b"\n", at) + 1
@@ -92,7 +92,7 @@ class RecordingReader:
         self._was_whole = True
 
     def event_at(self, start: int) -> AnyEvent:
-        """The event of the line at offset `start`, as yielded by `lines`."""
+        """Return the event of the line at offset `start`, an offset that `lines` yielded."""
         base, held = self._window
         at = start - base
         end = held.find(b"\n", at) + 1 if 0 <= at < len(held) else 0
@@ -106,12 +106,15 @@ class RecordingReader:
             event = decode_line(held[at : end or len(held)])
         except RecordingError as error:
             raise self._changed() from error
-        if event is None:  # only the places of events are kept
+        if event is None:  # only offsets of events are kept
             raise self._changed()
         return event
 
     def _read(self, offset: int, size: int) -> bytes:
-        """Bytes of the file. By position, not mapped: reading a mapped file that has shrunk is a SIGBUS."""
+        """Return bytes of the file.
+
+        With pread, not mmap: reading a mapped file that has shrunk is a SIGBUS.
+        """
         content = os.pread(self._file.fileno(), min(size, self.size - offset), offset)
         if not content:
             raise self._changed()
@@ -160,7 +163,7 @@ class RecordingReader:
         return plain
 
     def _inflated(self, file: IO[bytes]) -> Iterator[bytes]:
-        """What can be unpacked; a cut-off or damaged end gives a warning."""
+        """Yield what can be unpacked; a truncated or damaged end sets the warning."""
         inflate = zlib.decompressobj(wbits=31)
         rest = b""
         while rest or (rest := file.read(_CHUNK)):
@@ -177,7 +180,7 @@ class RecordingReader:
 
 
 def read_recording(path: Path) -> Iterator[AnyEvent]:
-    """The events of a recording. Raises RecordingError naming the file, and the line if one is wrong.
+    """Yield the events of a recording. Raises RecordingError with the file and the line at fault.
 
     An unfinished line at the end (ktui was killed) is skipped; `RecordingReader.warning` reports it.
     """

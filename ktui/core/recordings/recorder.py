@@ -1,4 +1,4 @@
-"""Writes a recording in a thread, at most a second behind, without blocking the caller."""
+"""Write a recording in a thread, at most a second behind, without blocking the caller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ktui.contract.recording import GZIP, check_name, encode_lines
 from ktui.private_file import open_private
 
 PAUSE = 0.25  # seconds between two checks for new events
-FLUSH = 0.75  # seconds: with the pause, events are readable on disk after a second, even after a crash
+FLUSH = 0.75  # seconds between flushes: with the pause, events are on disk after a second
 _BATCH = 1_000  # events encoded at once
 BACKLOG = 200_000  # events that may wait for a slow disk; newer ones are counted and dropped
 
@@ -49,7 +49,7 @@ class _Plain:
 
 
 class _Gzip:
-    """One gzip member; a sync flush ends a block, so a cut-off file is readable up to there."""
+    """One gzip member. A sync flush ends a block, so a truncated file is readable up to the last flush."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -100,10 +100,10 @@ def write_recording(path: Path, events: Iterable[AnyEvent]) -> int:
 
 
 class Recorder:
-    """Appends events to a file; gzip if its name ends in `.gz`.
+    """Appends events to a file; gzip if its name ends in `.gz`. Raises RecordingError.
 
-    An existing file is overwritten, or refused if it must be `fresh`.
-    `problem` is one sentence once it has stopped by itself (a full disk), else "".
+    An existing file is overwritten; with `fresh` it is an error.
+    `problem` is one sentence once an error such as a full disk has stopped the recording, else "".
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
@@ -159,7 +159,7 @@ class Recorder:
         except OSError as error:
             self.problem = f"cannot continue recording to {self.path}: {error.strerror}"
             self._queue.clear()
-            with contextlib.suppress(OSError):  # the same error with what is still buffered
+            with contextlib.suppress(OSError):  # writing the buffered rest fails again
                 self._file.close()
 
     def _write_until_closed(self) -> None:

@@ -9,7 +9,7 @@ _OLDER = (RequestStarted, WatcherOpened)
 
 
 class Timeline:
-    """Advances with the events, and never goes back: some come late, some have no time.
+    """The recording's clock: advances with the events, never back; some events are late or have no time.
 
     Times are Unix seconds; 0.0 before the first event that has one.
     """
@@ -17,8 +17,8 @@ class Timeline:
     def __init__(self, now: float = 0.0) -> None:
         self.began = self.now = now
 
-    def see(self, event: AnyEvent) -> float:
-        """The time of `event` in the recording."""
+    def advance(self, event: AnyEvent) -> float:
+        """Advance to `event`, and return its time in the recording."""
         if event.at > self.now and (self.began or not isinstance(event, _OLDER)):
             self.began = self.began or event.at
             self.now = event.at

@@ -16,10 +16,10 @@ FORMS = "90, 1:30 or 1:02:30 from the start, -30 from the end, @14:05:30, or 202
 
 
 def spot(text: str, began: float, ended: float) -> float:
-    """The time that `text` names within a recording (Unix seconds).
+    """Return the time within a recording that `text` names (Unix seconds).
 
     `90`, `1:30`, `1:02:30` count from its beginning, with `-` from its end; `@14:05:30` is
-    the local clock's first such time after the beginning; RFC 3339 is taken as it is.
+    the first such local time after the beginning; otherwise an RFC 3339 time.
     Raises RecordingError for any other text, or a time outside the recording.
     """
     at = _named(text.strip(), began, ended)
@@ -54,7 +54,7 @@ def _next_clock(clock: tuple[int, ...], began: float) -> float | None:
 
 
 def pace(text: str) -> float:
-    """A speed factor: `4`, `x4`, `0.25`, `max` (FASTEST). Raises RecordingError."""
+    """Parse a speed factor: `4`, `x4`, `0.25`, `max` (FASTEST). Raises RecordingError."""
     word = text.strip().lower().removeprefix("×").removeprefix("x")
     if word in ("max", "inf"):
         return FASTEST

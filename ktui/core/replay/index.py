@@ -1,4 +1,4 @@
-"""The index of a recording: read through once, then any moment is a short fold away."""
+"""The index of a recording: read once in full, then the state at any moment takes a short replay."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class ReplayPosition:
 
 
 class Index:
-    """A recording that was read through once. All times are the recording's own, in Unix seconds.
+    """A recording that was read once in full. All times are the recording's, in Unix seconds.
 
-    `events` are counted without blank lines and lines of a newer ktui. Raises RecordingError.
+    `events` is their number, without blank lines and events of a newer ktui. Raises RecordingError.
     """
 
     def __init__(self, path: Path, report: ReportShare = lambda share: None) -> None:
@@ -77,7 +77,7 @@ class Index:
     def close(self) -> None:
         self.reader.close()
 
-    # Reading it through.
+    # Reading it once.
 
     def _read(self, report: ReportShare) -> None:
         state, timeline, markers = State(), Timeline(), MarkerFinder()
@@ -91,11 +91,11 @@ class Index:
             if self.events % BLOCK == 0:
                 self._blocks.append(Block(self.events, line.start, timeline.now))
                 report(line.start / self.reader.size)
-            at = timeline.see(event)
+            at = timeline.advance(event)
             reducer.apply(state, (event,))
             if isinstance(event, EtcdCall):
                 self._keyframes.calls.append(line.start)
-            if (marker := markers.see(event, at)) is not None:
+            if (marker := markers.marker_for(event, at)) is not None:
                 self.markers.append(marker)
             if timeline.began:
                 self.seconds[int(at - timeline.began)] += 1
@@ -104,10 +104,10 @@ class Index:
             raise RecordingError(f"{self.reader.path} has no telemetry events with a time")
         self.began, self.ended = timeline.began, timeline.now
 
-    # Going anywhere.
+    # Seeking.
 
     def steps(self, number: int) -> Iterator[ReplayStep]:
-        """The events from `number` (from 0) to the end."""
+        """Yield the events from number `number` (counted from 0) to the end."""
         block = bisect_right(self._blocks, number, key=lambda block: block.number) - 1
         return (step for step in self._steps(self._blocks[block]) if step.number >= number)
 
@@ -115,14 +115,14 @@ class Index:
         timeline, number = Timeline(block.at), block.number
         for line in self.reader.lines(block.start):
             if line.event is not None:
-                yield ReplayStep(number, timeline.see(line.event), line.event)
+                yield ReplayStep(number, timeline.advance(line.event), line.event)
                 number += 1
 
     def _events(self, start: int) -> Iterator[AnyEvent]:
         return (line.event for line in self.reader.lines(start) if line.event is not None)
 
     def number_at(self, at: float) -> int:
-        """The number of events up to the time `at`, inclusive."""
+        """Return the number of events up to and including the time `at`."""
         block = self._blocks[max(0, bisect_right(self._blocks, at, key=lambda block: block.at) - 1)]
         number = block.number
         for step in self._steps(block):
@@ -132,12 +132,12 @@ class Index:
         return number
 
     def place_at(self, at: float) -> ReplayPosition:
-        """The state at a time, which is clamped to the recording's."""
+        """Return the position at the time `at`, limited to the recording's duration."""
         at = min(max(at, self.began), self.ended)
         return self._place(self.number_at(at), at)
 
     def place_after(self, number: int) -> ReplayPosition:
-        """The state after this many events (at least 1)."""
+        """Return the position after `number` events (at least 1)."""
         number = min(max(number, 1), self.events)
         return self._place(number, next(self.steps(number - 1)).at)
 
@@ -151,13 +151,13 @@ class Index:
 
 
 def is_new_server(state: State, event: AnyEvent) -> bool:
-    """True if `event` is the first of another server, for which nothing in `state` applies."""
+    """True if `event` is the first one of another server: `state` is not valid for that one."""
     return isinstance(event, ServerInfo) and is_restart(state.server, event)
 
 
 @contextmanager
 def _no_collector() -> Iterator[None]:
-    """Folding makes many objects and no cycles: the garbage collector would scan them for nothing."""
+    """Switch the garbage collector off: folding makes many objects without cycles, which it would scan."""
     was = gc.isenabled()
     gc.disable()
     try:

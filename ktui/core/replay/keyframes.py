@@ -16,24 +16,24 @@ from ktui.contract.events import EtcdCall
 from ktui.core.recordings.reader import RecordingReader
 from ktui.core.state import CALL_LOG, READ_LOG, LogBudget, RequestRow, State
 
-FURTHEST = 3 * READ_LOG  # requests to fold at most: where reads are rare, older ones count as dropped
+FURTHEST = 3 * READ_LOG  # most requests to fold: if reads are rare, older reads count as dropped
 MOST = 400  # keyframes kept; beyond that every other one is dropped and the distance doubles
-EVERY = 10_000  # events between two, at first
+EVERY = 10_000  # events between two keyframes, at first
 
 
 @dataclass(frozen=True, slots=True)
 class Keyframe:
     """The state before event number `event`, which begins at `start` in the file.
 
-    Packed without the logs of requests and calls, except for the requests in
-    flight: folding starts far enough back to have the reads complete.
+    Packed without the logs of requests and calls, except for the requests in flight:
+    folding starts early enough to rebuild the log of reads.
     """
 
     event: int
     start: int
-    epoch: int  # servers that came before
-    seen: int  # requests since that server began
-    reads: int  # of these
+    epoch: int  # number of previous servers in the recording
+    seen: int  # requests since the current server started
+    reads: int  # reads among them
     calls: tuple[int, int]  # positions of its etcd calls so far, in Keyframes.calls
     packed: bytes
 
@@ -52,7 +52,7 @@ class Keyframes:
         return not self._frames or event - self._frames[-1].event >= self._every
 
     def add(self, state: State, event: int, start: int, *, new_server: bool = False) -> None:
-        """Keep `state`; that of a new server is always kept, and empty."""
+        """Keep `state`. The first state of a new server is empty and is never thinned out."""
         if new_server:
             self._epoch += 1
             self._epoch_calls = len(self.calls)
@@ -71,9 +71,9 @@ class Keyframes:
         self._frames = kept
 
     def before(self, event: int) -> Keyframe:
-        """The keyframe to fold from to have the state before event number `event`, with all reads of the log.
+        """Return the keyframe from which to fold up to event number `event`, with all reads of the log.
 
-        Never the frame at `event` itself: a new server's is empty, and its event not yet applied.
+        Never the keyframe at `event` itself: that of a new server is empty.
         """
         place = max(0, bisect_left(self._frames, event, key=lambda frame: frame.event) - 1)
         nearest = self._frames[place]
@@ -85,7 +85,7 @@ class Keyframes:
         return self._frames[place]
 
     def restore(self, frame: Keyframe, reader: RecordingReader) -> State:
-        """The state of a keyframe, with the etcd calls before it."""
+        """Return the state of a keyframe, with the etcd calls before it."""
         state: State = pickle.loads(zlib.decompress(frame.packed))
         first, last = frame.calls
         calls = (reader.event_at(start) for start in self.calls[first:last])
@@ -105,7 +105,7 @@ def _pending(log: LogBudget, under_way: Mapping[int, RequestRow]) -> LogBudget:
 
 
 def renew(state: State, generation: int) -> None:
-    """Make all readers that compare counters repaint `state`."""
+    """Increase all counters of `state.touched`, so that every panel repaints."""
     touched = state.touched
     for name in touched.__struct_fields__:
         setattr(touched, name, getattr(touched, name) + (generation << 40))

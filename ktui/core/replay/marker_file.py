@@ -1,4 +1,4 @@
-"""Markers set in a replay: kept next to the recording, which itself is never changed."""
+"""The file with the markers that a user sets in a replay; the recording is never changed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Markers(msgspec.Struct):
 
 
 class MarkerFile:
-    """`FILE.markers.json`, or the same in the state directory if that cannot be written.
+    """`FILE.markers.json` next to the recording, or in ktui's state directory if that is not writable.
 
     `problem` is one sentence if it cannot be read or written, else "".
     """
@@ -53,7 +53,7 @@ class MarkerFile:
         self.markers = [TimelineMarker(item.at, item.text, own=True) for item in found.markers]
 
     def add(self, marker: TimelineMarker) -> None:
-        """Add one, on disk too; never over a file that could not be read."""
+        """Add a marker and save the file, unless the existing file could not be read."""
         self.markers.append(marker)
         if self._damaged:
             return
@@ -65,13 +65,13 @@ class MarkerFile:
 
 
 def _in_state(recording: Path) -> Path:
-    """The place for markers of a recording in another user's directory."""
+    """Return the path in the state directory, for a recording in a directory that is not writable."""
     digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
     return state_home(os.environ) / "markers" / f"{recording.name}-{digest}{_ENDING}"
 
 
 def _write(path: Path, text: bytes) -> str:
-    """Write a file atomically; return what went wrong, "" if nothing did."""
+    """Write a file atomically; return the error as a sentence, "" on success."""
     new = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

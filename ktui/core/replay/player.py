@@ -1,4 +1,4 @@
-"""Plays a recording by its own times: pause, speed, seek, step. It has no clock: callers pass the time."""
+"""Play a recording by its own times: pause, speed, seek, step. Callers pass the elapsed time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Player:
         self.last: ReplayStep | None = None  # the newest event played, None right after a seek
         self._generation = 0
         self._last_at = index.began  # when the last event came
-        self._silence = 0.0  # seconds of ours since then
+        self._silence = 0.0  # real seconds since then
         self._steps: Iterator[ReplayStep] = index.steps(0)
         self._next = next(self._steps, None)
 
@@ -53,14 +53,14 @@ class Player:
         self.at = min(until, self.index.ended) if self._play(until) else self.at
 
     def _play(self, until: float) -> bool:
-        """Fold the events up to a time; False if there were too many to get there."""
+        """Fold the events up to the time `until`; False if MOST_AT_ONCE were folded before."""
         for _ in range(MOST_AT_ONCE):
             if self._next is None or self._next.at > until:
                 return True
-            self._tell_next(self._next)
+            self._apply_next(self._next)
         return False
 
-    def _tell_next(self, step: ReplayStep) -> None:
+    def _apply_next(self, step: ReplayStep) -> None:
         if is_new_server(self.state, step.event):
             self._show(State())
         reducer.apply(self.state, (step.event,))
@@ -74,7 +74,7 @@ class Player:
         self.state = state
 
     def put(self, place: ReplayPosition) -> None:
-        """Go to a place that `index.place_at` returned (which may take its time in a thread)."""
+        """Go to a position from `index.place_at`, which callers may compute in a thread."""
         self._show(place.state)
         self.number, self.at, self.last = place.number, place.at, None
         self._last_at, self._silence = place.at, 0.0
@@ -87,7 +87,7 @@ class Player:
     def step_forward(self) -> None:
         """Apply one more event."""
         if self._next is not None:
-            self._tell_next(self._next)
+            self._apply_next(self._next)
 
     def faster(self) -> None:
         self.speed = SPEEDS[min(bisect_right(SPEEDS, self.speed), len(SPEEDS) - 1)]

@@ -1,1 +1,1 @@
-"""Recordings to share: each field of each event is kept, left out or pseudonymised, by one table."""
+"""Copies of recordings to share: a table says for each event field whether it is kept or pseudonymised."""

@@ -1,4 +1,4 @@
-"""etcd keys and URL paths without the names in them."""
+"""Replace the names in etcd keys and URL paths with pseudonyms."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _ROOTS = words(
 
 
 def is_secret(resource: str) -> bool:
-    """Whether a resource's names are hidden in any mode."""
+    """True if a resource's names are hidden in any mode."""
     return resource == "secrets"
 
 
 class KeyPseudonyms:
-    """Keys under Kubernetes' prefix, which is written as `/registry`."""
+    """Pseudonyms in etcd keys. The server's prefix is written as `/registry`, whatever it is."""
 
     def __init__(self, names: Pseudonyms) -> None:
         self._names = names
         self.prefix = STANDARD
 
     def request(self, text: str) -> str:
-        """The text of an etcd call with its quoted keys replaced; ranges stay ranges."""
+        """Replace the quoted keys in the text of an etcd call; a range end stays the end of its range."""
         before: tuple[str, str] = ("", "")
 
-        def treated(quoted: re.Match[str]) -> str:
+        def replaced(quoted: re.Match[str]) -> str:
             nonlocal before
             raw = quoted[1]
             whole, word = before
@@ -46,15 +46,15 @@ class KeyPseudonyms:
             before = (raw, end)
             return f'"{end}"'
 
-        return _QUOTED.sub(treated, text)
+        return _QUOTED.sub(replaced, text)
 
     @staticmethod
     def _end(whole: str, key: str) -> str:
-        """The end of the range of all keys that begin with `whole`, which is written as `key`."""
+        """Return the range end for the prefix `whole`, whose pseudonym is `key`; "" if it is no prefix."""
         return key[:-1] + "0" if whole.endswith("/") else ""
 
     def key(self, key: str) -> str:
-        """A key: the resource is kept, namespaces and names are not."""
+        """Return a key with its resource, and with pseudonyms for namespaces and names."""
         if key.endswith(_NUL):
             return self.key(key[: -len(_NUL)]) + _NUL
         if key != self.prefix and not key.startswith(self.prefix + "/"):
@@ -66,7 +66,7 @@ class KeyPseudonyms:
 
     @staticmethod
     def _kind(parts: list[str]) -> int:
-        """How many parts name the kind of object."""
+        """Return how many of the parts name the resource (with a group: 2)."""
         first = parts[0]
         grouped = "." in first or (len(parts) > 1 and parts[1].rstrip("0") in _BELOW.get(first, ()))
         return 2 if grouped else 1
@@ -82,7 +82,7 @@ class KeyPseudonyms:
         ]
 
     def path(self, path: str) -> str:
-        """A URL's path: resource, verb and version are kept."""
+        """Return a URL path with its version, resource and subresource, and with pseudonyms for names."""
         parts = path.split("/")
         if len(parts) > 2 and parts[1] in ("api", "apis"):
             first = 3 if parts[1] == "api" else 4
@@ -90,7 +90,7 @@ class KeyPseudonyms:
         return "/".join(part if part in _ROOTS or not part else self._names.hidden(part) for part in parts)
 
     def _objects(self, parts: list[str]) -> list[str]:
-        """What follows a version: `namespaces/NS/RESOURCE/NAME/SUBRESOURCE`, or less."""
+        """Replace the names after the version: `namespaces/NS/RESOURCE/NAME/SUBRESOURCE`, or less."""
         if parts and parts[0] == "watch":  # as was usual before ?watch=1
             return ["watch", *self._objects(parts[1:])]
         if len(parts) > 2 and parts[0] == "namespaces" and parts[2] not in ("status", "finalize"):

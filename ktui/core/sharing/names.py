@@ -7,11 +7,11 @@ import re
 
 
 def words(text: str) -> frozenset[str]:
-    """A set written as a line of text."""
+    """Return the words of `text` as a set."""
     return frozenset(text.split())
 
 
-# Names that every cluster has reveal nothing of this one.
+# Every cluster has these names, so they reveal nothing.
 COMMON = words("default kube-system kube-public kube-node-lease kubernetes kube-root-ca.crt kube-dns coredns")
 # Clients whose names are not specific to a customer.
 CLIENTS = words(
@@ -43,10 +43,10 @@ class Pseudonyms:
     def __init__(self, secret: bytes, *, hashing: bool) -> None:
         self.hashing = hashing
         self._secret = secret
-        self._words: dict[str, str] = {}  # all that were replaced, to be replaced in free text as well
+        self._words: dict[str, str] = {}  # all words replaced so far, for free text
 
     def name(self, name: str, *, secret: bool = False) -> str:
-        """The pseudonym for a name; of a Secret in any mode."""
+        """Return the pseudonym for a name. With `secret` (a Secret's name) also without `hashing`."""
         if not name or name in COMMON:
             return name
         if (known := self._words.get(name)) is not None:
@@ -54,15 +54,15 @@ class Pseudonyms:
         return self._replace(name, "s") if secret else self._replace(name, "n") if self.hashing else name
 
     def label(self, text: str) -> str:
-        """The pseudonym for a label's value or a custom label's key."""
+        """Return the pseudonym for a label's value or a custom label's key."""
         return self._replace(text, "l") if self.hashing and text else text
 
     def hidden(self, text: str) -> str:
-        """Replacement for values that are always hidden."""
+        """Return the replacement for a value that is always hidden."""
         return self._replace(text, "h") if text else text
 
     def client(self, agent: str) -> str:
-        """A user agent's product and version; its host and system are removed."""
+        """Return a user agent's product and version, without host and system."""
         product, _, rest = agent.partition("/")
         product = product.split(" ")[0]
         version = _VERSION.match(rest)
@@ -71,26 +71,26 @@ class Pseudonyms:
         return f"{known}/{version[0]}" if version is not None else known
 
     def user(self, user: str) -> str:
-        """`system:serviceaccount:NS:NAME` and the like keep their form."""
+        """Return a user name with pseudonyms; `system:serviceaccount:NS:NAME` and others keep their form."""
         return ":".join(part if part in USERS else self.name(part) for part in user.split(":"))
 
     def level(self, level: str) -> str:
         return level if level in LEVELS else self.name(level)
 
     def peer(self, peer: str) -> str:
-        """The host is hidden in any mode, the port is kept: clients stay distinguishable."""
+        """Hide the host of `host:port` in any mode; the port is kept to distinguish clients."""
         host, colon, port = peer.rpartition(":")
         return f"{self.hidden(host)}:{port}" if colon and port.isdigit() else self.hidden(peer)
 
     def accept(self, header: str) -> str:
-        """The media types and parameters that Kubernetes knows."""
+        """Return an Accept header in which unknown media types and parameters are hidden."""
         return ",".join(
             ";".join(part if part in _MEDIA else self.hidden(part) for part in re.split(r"\s*;\s*", kind))
             for kind in re.split(r"\s*,\s*", header)
         )
 
     def in_text(self, text: str) -> str:
-        """`text` with every name that was replaced elsewhere replaced."""
+        """Replace every name in `text` that was replaced anywhere before."""
         return _WORD.sub(lambda word: self._words.get(word[0], word[0]), text)
 
     def _replace(self, text: str, sign: str) -> str:

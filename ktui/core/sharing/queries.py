@@ -1,4 +1,4 @@
-"""Queries and selectors without the names and tokens in them."""
+"""Replace names and tokens in query strings and selectors."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _COMMON_LABELS = re.compile(
 
 
 class Queries:
-    """Removes names from query strings, and from selectors as WATCH events have them."""
+    """Replaces names in query strings, and in the selectors of WATCH events."""
 
     def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
         self._names = names
         self._keys = keys
 
     def query(self, query: str, resource: str) -> str:
-        """A raw query; parameters that Kubernetes does not know lose their values."""
+        """Return a raw query without names; values of unknown parameters are hidden."""
         return "&".join(self._parameter(part, resource) for part in query.split("&")) if query else ""
 
     def _parameter(self, part: str, resource: str) -> str:
@@ -62,11 +62,11 @@ class Queries:
         return self._names.hidden(value)
 
     def selectors(self, text: str, resource: str) -> str:
-        """Selectors as joined in a watcher's event: labels and fields are told apart by their terms."""
+        """Return a watcher event's selectors without names; labels and fields are joined in it."""
         return self.selector(text, resource, fields=False)
 
     def selector(self, text: str, resource: str, *, fields: bool) -> str:
-        """One selector; hidden completely if it cannot be parsed."""
+        """Return one selector without names; hidden completely if it cannot be parsed."""
         terms: list[str] = []
         place = 0
         while place < len(text):
@@ -87,11 +87,11 @@ class Queries:
 
     def _values(self, key: str, value: str, resource: str, field: bool) -> str:
         if value.startswith("("):
-            inner = (self._one(key, item.strip(), resource, field) for item in value[1:-1].split(","))
+            inner = (self._item_value(key, item.strip(), resource, field) for item in value[1:-1].split(","))
             return f"({','.join(inner)})"
-        return self._one(key, value.strip(), resource, field)
+        return self._item_value(key, value.strip(), resource, field)
 
-    def _one(self, key: str, value: str, resource: str, field: bool) -> str:
+    def _item_value(self, key: str, value: str, resource: str, field: bool) -> str:
         if key in _PLAIN_FIELDS:
             return value
         if key in _NAMING or field:
@@ -104,11 +104,11 @@ class _Token(msgspec.Struct):
 
 
 def without_key(token: str) -> str:
-    """A continue token that keeps its revision, which routing depends on, but no key."""
+    """Return a continue token with its revision, on which routing depends, but without its key."""
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         found = decode_json(raw, _Token)
-    except ValueError:  # binascii.Error and DocumentError are, too
+    except ValueError:  # includes binascii.Error and DocumentError
         return "left-out"
     plain = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": found.rv, "start": "left-out\u0000"})
     return base64.urlsafe_b64encode(plain).decode().rstrip("=")

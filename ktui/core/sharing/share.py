@@ -1,4 +1,4 @@
-"""A copy of events without private data."""
+"""Copy events without private data."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NO_FIELDS: dict[str, Treatment] = {}
 
 
 class Sharer:
-    """Processes events one by one, in the order of the recording.
+    """Replaces private data in events, in the order of the recording.
 
-    `secret` seeds the pseudonyms: random for each copy, so that names cannot be guessed.
+    `secret` is the key of the pseudonyms, random for each copy: names cannot be guessed from them.
     """
 
     def __init__(self, secret: bytes, *, hashing: bool) -> None:
@@ -29,7 +29,7 @@ class Sharer:
         self._keys = KeyPseudonyms(self.names)
         self._queries = Queries(self.names, self._keys)
         self._text = Text(self.names, self._keys)
-        self._of_secrets: set[int] = set()  # requests under way for Secrets
+        self._of_secrets: set[int] = set()  # ids of unfinished requests for Secrets
         self._by_resource: dict[Treatment, Callable[[Any, str], Any]] = {
             Treatment.NAME: lambda value, resource: self.names.name(value, secret=is_secret(resource)),
             Treatment.QUERY: self._queries.query,
@@ -54,28 +54,28 @@ class Sharer:
 
     def share(self, events: Iterable[AnyEvent]) -> Iterator[AnyEvent]:
         for event in events:
-            yield self.treat(event)
+            yield self.share_event(event)
 
-    def treat(self, event: AnyEvent) -> AnyEvent:
-        """The event as it may be shared."""
-        self._take_note(event)
+    def share_event(self, event: AnyEvent) -> AnyEvent:
+        """Return `event` without private data."""
+        self._remember(event)
         table = TABLE.get(str(type(event).__struct_config__.tag), _NO_FIELDS)
         changed: dict[str, Any] = {}
         for field in msgspec.structs.fields(event):
             treatment = table.get(field.name, Treatment.EMPTY)
             if treatment is not Treatment.KEEP:
-                changed[field.name] = self._treated(treatment, getattr(event, field.name), event)
+                changed[field.name] = self._shared_value(treatment, getattr(event, field.name), event)
         if isinstance(event, RequestFinished):
             self._of_secrets.discard(event.id)
         return msgspec.structs.replace(event, **changed) if changed else event
 
-    def _take_note(self, event: AnyEvent) -> None:
+    def _remember(self, event: AnyEvent) -> None:
         if isinstance(event, ServerInfo):
             self._keys.prefix = event.etcd_prefix or STANDARD
         elif isinstance(event, RequestStarted) and is_secret(event.resource):
             self._of_secrets.add(event.id)
 
-    def _treated(self, treatment: Treatment, value: Any, event: Event) -> Any:
+    def _shared_value(self, treatment: Treatment, value: Any, event: Event) -> Any:
         if treatment is Treatment.EMPTY or (value and self._answers_for_secret(event)):
             return _empty(value)
         resource = getattr(event, "resource", "")
@@ -104,7 +104,7 @@ class Sharer:
 
 
 def _empty(value: Any) -> Any:
-    """An empty value of the same type; numbers are kept, they contain no names."""
+    """Return an empty value of the same type; numbers are kept because they contain no names."""
     if isinstance(value, str | list | dict | tuple):
         return type(value)()
     return value if isinstance(value, int | float) else None

@@ -1,6 +1,6 @@
-"""The treatment of every field of every event in a shared recording.
+"""How each field of each event is treated in a shared recording.
 
-A field that is not listed is emptied; a test requires each new one to be listed.
+A field that is not listed is emptied; a test requires each new field to be listed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ktui.contract.events import FIGURES
 
 
 class Treatment(Enum):
-    """KEEP: it has no names. EMPTY: it is left out. The others are named by what the field contains."""
+    """KEEP: it has no names. EMPTY: it is left out. The other members say what the field contains."""
 
     KEEP = "keep"
     EMPTY = "empty"
@@ -24,14 +24,14 @@ class Treatment(Enum):
     KEY = "a key of etcd"
     ETCD_PREFIX = "where Kubernetes keeps its keys"
     CLIENT = "a user agent, or its first word"
-    USER = "who asks, as the server knows them"
+    USER = "the requester's user name"
     LEVEL = "a priority level"
     PEER = "host:port of a connection's other end"
     ACCEPT = "an Accept header"
     HOSTS = "a list of addresses"
-    TEXT = "words for people, in which anything may be named"
+    TEXT = "free text, which may contain any name"
     RUNNING = "requests that execute or wait, with user and path"
-    TEXTS = "several of them, or rows of them"
+    TEXTS = "a list of free texts or of decision trace steps"
 
 
 _SPECIAL: dict[str, dict[str, Treatment]] = {
@@ -133,7 +133,7 @@ _KEPT = {
     "live_probe": "replica resource cache_rv newest_rv ms",
 }
 
-# By event type, then field. `seq` and `at` are everywhere: a recording is about when things happened.
+# By event type, then field. Every event keeps `seq` and `at`.
 TABLE: dict[str, dict[str, Treatment]] = {
     tag: {
         **dict.fromkeys(("seq", "at"), Treatment.KEEP),

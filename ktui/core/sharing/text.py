@@ -1,4 +1,4 @@
-"""Free text without names."""
+"""Remove names, addresses and tokens from free text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECRETS = re.compile(r'\b(secrets? )"([^"]+)"')
 
 
 class Text:
-    """Scrubs free text: first what is secret or private by its form, then names known from elsewhere."""
+    """Scrubs free text: first what looks like a secret or an address, then names replaced elsewhere."""
 
     def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
         self._names = names
@@ -48,5 +48,5 @@ class Text:
 
     def _quoted(self, found: re.Match[str]) -> str:
         sign, text = found[0][0], next(group for group in found.groups() if group is not None)
-        kept = text.startswith("/") or text[:1] == "<"  # processed already
+        kept = text.startswith("/") or text[:1] == "<"  # already replaced
         return f"{sign}{text if kept else self._names.name(text)}{sign}"

@@ -1,1 +1,1 @@
-"""What an etcd shows without requests: what is stored, what changes, and what LISTs of it would cost."""
+"""What etcd alone shows, without requests: stored objects, and what LISTs of them would cost."""

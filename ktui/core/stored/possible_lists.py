@@ -1,7 +1,7 @@
-"""The LISTs that anyone could send to this cluster, with their predicted cost under several versions.
+"""The LISTs that clients could send to this cluster, with their predicted cost under several versions.
 
 Predicted from the number and bytes of the keys in etcd, for a kube-apiserver whose watch caches are ready.
-Nothing is sent.
+No request is sent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ktui.kube.versions import Behaviour, behaviour_of
 
 MOST_RESOURCES = 40  # the largest by bytes
 PAGE = 500
-# The query of each form; {rv} is a revision that etcd still has, and the caches have no snapshot of.
+# The query of each form. {rv}: a revision that etcd still has, but of which the caches have no snapshot.
 FORMS = (
     "resourceVersion={rv}&resourceVersionMatch=Exact",
     "",
@@ -50,12 +50,12 @@ class VersionCost(Struct, frozen=True):
 
 
 class PossibleList(Struct, frozen=True):
-    """One LIST over all namespaces; `costs` by version, `own` the one that the server follows."""
+    """One LIST over all namespaces; `costs` by version, `own` the cost under the server's version."""
 
     resource: str
     target: str
     stored: ResourceSize
-    exact: bool  # whether the bytes were read, not extrapolated
+    exact: bool  # True if the bytes were read, False if extrapolated
     costs: tuple[VersionCost, ...]
     own: VersionCost
 
@@ -72,9 +72,9 @@ def possible_lists(
     progress: bool = True,
     group_versions: Mapping[str, str] | None = None,
 ) -> Iterator[PossibleList]:
-    """Each form of a LIST of each resource, the largest resource first; a step takes a millisecond.
+    """Yield each form of a LIST of each resource, largest resource first; each step takes a millisecond.
 
-    `group_versions`: the version of each custom API group; a group without one is left out.
+    `group_versions` has the version of each custom API group; groups that it lacks are left out.
     """
     sizes = {item.resource: ResourceSize(item.count, item.bytes) for item in prefixes if item.resource}
     behaviours = {behaviour_of(version).minor: behaviour_of(version) for version in VERSIONS}
@@ -93,7 +93,7 @@ def possible_lists(
 
 
 def most_expensive(lists: Sequence[PossibleList]) -> list[PossibleList]:
-    """By the bytes that would be read under the server's version; of the same bytes, from etcd first."""
+    """Sort by the bytes read under the server's version, then by those from etcd, then by seats."""
     return sorted(lists, key=lambda item: (-item.own.bytes, -item.own.etcd_bytes, -(item.own.seats or 0)))
 
 

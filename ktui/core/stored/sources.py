@@ -1,4 +1,4 @@
-"""One resource by all sources: who asks (audit log), how it was served (metrics), what is stored (etcd)."""
+"""A resource in all sources: its clients (audit log), its routes (metrics), its size (etcd)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WINDOW = 60.0  # seconds that the metrics' rates look back
 
 
 class ResourceSources(Struct, frozen=True):
-    """None where a source says nothing of the resource."""
+    """What each source knows of a resource; None if it knows nothing."""
 
     resource: str
     asked: ResourceAsked | None
@@ -23,8 +23,7 @@ class ResourceSources(Struct, frozen=True):
 
     @property
     def cost(self) -> float | None:
-        """Bytes that LISTs made the server read a second, by the mean size in etcd; None where either is
-        not known."""
+        """Bytes per second that LISTs read: objects read times their mean size in etcd; None if unknown."""
         stored, routes = self.stored, self.routes
         fetched = routes.per_second(routes.fetched) if routes is not None else None
         if not fetched:
@@ -33,12 +32,12 @@ class ResourceSources(Struct, frozen=True):
 
     @property
     def lists_per_second(self) -> float:
-        """By the audit log, over all of it that was read."""
+        """LISTs per second, averaged over the part of the audit log that was read; 0.0 without one."""
         return self.asked.lists / self.asked.span if self.asked is not None and self.asked.span else 0.0
 
 
 def joined(state: State) -> list[ResourceSources]:
-    """Every resource that metrics or the log name, most expensive first."""
+    """Return every resource in the metrics or the audit log that is read, most expensive first."""
     live = state.live
     stored = {item.resource: item for item in state.prefixes.values() if item.resource}
     found = [

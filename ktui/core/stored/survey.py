@@ -10,7 +10,7 @@ LARGEST = 200  # keys kept
 
 
 class Weight(Struct):
-    """What was read of one resource."""
+    """What the survey read of one resource."""
 
     resource: str
     keys: int = 0
@@ -36,7 +36,7 @@ class LargeObject(Struct, frozen=True):
 
 
 class Survey(Struct):
-    """All pages so far."""
+    """The totals of all pages read so far."""
 
     weights: dict[str, Weight] = field(default_factory=dict)
     largest: list[LargeObject] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Survey(Struct):
     bytes: int = 0
 
     def add(self, resource: str, page: SurveyPage) -> None:
-        """Take a page of one resource in."""
+        """Add a page of one resource."""
         weight = self.weights.setdefault(resource, Weight(resource))
         weight.keys += page.keys
         weight.bytes += page.bytes
@@ -56,7 +56,7 @@ class Survey(Struct):
         self.largest = sorted(found, key=lambda item: (-item.bytes, item.key))[:LARGEST]
 
     def heaviest(self) -> list[Weight]:
-        """By the bytes of managedFields."""
+        """Return the resources, those with most bytes of managedFields first."""
         return sorted(self.weights.values(), key=lambda item: (-item.managed_bytes, item.resource))
 
 

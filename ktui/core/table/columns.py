@@ -1,4 +1,4 @@
-"""The columns of a table and how they share its width."""
+"""The columns of a table, and how they share its width."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = TypeVar("Row")
 Run: TypeAlias = tuple[str, str]  # text, style such as "bold $route-cache"
 Cell: TypeAlias = str | Run | Sequence[Run]
 
-NOTHING: Run = ("·", "$ink-faint")  # for a missing value, or one that is not worth a look
+NOTHING: Run = ("·", "$ink-faint")  # for a missing or insignificant value
 
 GAP = 1  # cells between two columns
 UNITS = {"B": "bytes, k = 1000", "ms": "milliseconds", "s": "seconds", "rv": "resourceVersion"}
@@ -20,20 +20,20 @@ LUXURY = 5  # columns of this priority and above must leave the others their pre
 
 
 class Column(Struct, Generic[Row], frozen=True):
-    """One column: the cell of a row, and the value it is sorted and filtered by.
+    """One column: the cell of a row, and the value that it is sorted and filtered by.
 
     `width` is the minimal width in cells; `flex` is the column's share of
     the remaining width. If not all columns fit, the greatest `priority` is dropped first.
     `most` bounds the width of a flexible column (0: unbounded). `value` defaults
     to the shown text. `descending` is the first direction of a sort. A `hidden`
-    column is for filters only. `wish` is the width that it should reach before
-    columns of priority LUXURY and above may have any.
+    column is for filters only. `wish` is the width that the column has to reach before
+    columns of priority LUXURY and above are shown.
 
     `about` describes it in one sentence, with its source; `unit` is that of the value
     ("B", "ms", "s" …). `known` are values that a filter offers even if no row has them yet.
-    `copied` is what a copy takes if that is more than what is shown. `aliases` are other names in
-    filters: those of the same figure in other tables. `tail`: the end of its text distinguishes
-    rows, so text that does not fit is shortened in the middle.
+    `copied` returns the text to copy if it differs from the shown text. `aliases` are other names in
+    filters: the names of the same figure in other tables. `tail`: long text is shortened in the
+    middle, because its end distinguishes rows.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The rows of a table as a file: CSV for spreadsheets, JSON for programs."""
+"""Export the rows of a table: CSV for spreadsheets, JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def text_of(form: Form, columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
-    """All columns, including hidden ones, of these rows."""
+    """Return all columns, including hidden ones, of the rows as CSV or JSON."""
     return csv_text(columns, rows) if form == "csv" else json_text(columns, rows)
 
 
 def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
-    """Numbers unchanged; text made safe, with an apostrophe if it could be read as a formula."""
+    """Return the rows as CSV: raw numbers; text made safe, with an apostrophe before a possible formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.id for column in columns])
@@ -32,7 +32,7 @@ def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
 
 
 def json_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
-    """An array of objects by column id: raw numbers, text as it was received."""
+    """Return the rows as a JSON array of objects by column id: raw numbers, text as it was received."""
     lines = [
         msgspec.json.encode({column.id: _plain(column.value_of(row)) for column in columns}) for row in rows
     ]

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from ktui.core.format import long_bytes, percent
 from ktui.core.ranking.lines import RankLine
-from ktui.core.ranking.remedy import Remedy, beside_the_point, what_is_left
+from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, what_is_left
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.references import Part
 from ktui.tui.charts.bars import bar
@@ -64,7 +64,7 @@ def _advice(costly: Costly, width: int) -> Content:
     remedy, group = costly.remedy, costly.row.group
     if group is None:
         return Content("")
-    if remedy is None or beside_the_point(group, remedy):
+    if remedy is None or saves_only_the_answer(group, remedy):
         return line((what_is_left(group).short, "$ink-muted"))
     change = line(("→ ", f"bold {remedy.style}"), (remedy.change, remedy.style))
     full = change + line((f"  {remedy.saving()}", "$ink-muted"))

@@ -10,7 +10,7 @@ from textual.content import Content
 from ktui.core.format import integer, long_bytes, long_milliseconds, many, percent, safe
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.ranking import Group
-from ktui.core.ranking.remedy import Remedy, beside_the_point, to_try, what_is_left
+from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, to_try, what_is_left
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.routes import badge_of_route
 from ktui.tui.keys.hints import key_of
@@ -37,7 +37,7 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
     if row.group is None:
         return _wrapped(FOLDED, width, "$ink-muted")[0]
     blocks = [remedy_lines(remedy, width, tried=remedy is to_try(remedies)) for remedy in remedies]
-    if beside_the_point(row.group, remedies[0] if remedies else None):
+    if saves_only_the_answer(row.group, remedies[0] if remedies else None):
         blocks.insert(0, _left(row.group, width))
     blocks.append(_why(row, row.group, width))
     airy = sum(map(len, blocks)) + len(blocks) - 1 <= height

@@ -42,10 +42,10 @@ class TypingHelp:
         table = self._table
         if not text.strip():
             return f"{FILTER_HINT}  ? explains"
-        from ktui.core.table.filter.assist import aside_hint  # start-up time
+        from ktui.core.table.filter.assist import ignored_hint  # start-up time
 
         aside = table.filter.aside
-        phrase = self._assist(text).hint if aside is None else aside_hint(aside, self._fields)
+        phrase = self._assist(text).hint if aside is None else ignored_hint(aside, self._fields)
         return f"{integer(len(table.rows))} of {integer(table.total)}  {phrase}"
 
     def _assist(self, text: str) -> Assist:

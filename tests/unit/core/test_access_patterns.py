@@ -6,7 +6,7 @@ from typing import Any
 
 from ktui.contract.events import CacheStatus, RequestFinished, RequestStarted, ServerInfo
 from ktui.core import access_patterns
-from ktui.core.access_patterns import ASKED, SHAPES, AccessPatterns
+from ktui.core.access_patterns import REQUESTS_PER_SHAPE, SHAPES, AccessPatterns
 from ktui.core.lab.form import ListForm, cheaper_form, path_of, sendable
 from ktui.core.lab.predict import predict_form
 from ktui.core.prediction.predict import alternatives_of
@@ -157,11 +157,11 @@ def test_memory_is_bounded() -> None:
     seen = AccessPatterns()
     for n in range(3 * SHAPES):
         for _ in range(2):
-            seen.saw(started(n, n, path=f"/api/v1/namespaces/n{n}/pods", user=f"u{n}"))
-    for n in range(3 * ASKED):
-        seen.saw(started(n, n))
+            seen.add(started(n, n, path=f"/api/v1/namespaces/n{n}/pods", user=f"u{n}"))
+    for n in range(3 * REQUESTS_PER_SHAPE):
+        seen.add(started(n, n))
     assert len(seen._shapes) == SHAPES
-    assert max(map(len, seen._shapes.values())) == ASKED
+    assert max(map(len, seen._shapes.values())) == REQUESTS_PER_SHAPE
     assert len(seen._accounts) == access_patterns.ACCOUNTS
 
 

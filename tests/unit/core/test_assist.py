@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from ktui.core.table.filter import FilterField
-from ktui.core.table.filter.assist import aside_hint, assist
+from ktui.core.table.filter.assist import assist, ignored_hint
 from ktui.core.table.filter.terms import terms_of
 
 
@@ -85,7 +85,7 @@ def test_no_rows_no_values() -> None:
     ],
 )
 def test_a_term_that_was_set_aside_is_explained(term: str, hint: str) -> None:
-    assert aside_hint(terms_of(term)[0], FIELDS) == hint
+    assert ignored_hint(terms_of(term)[0], FIELDS) == hint
 
 
 def test_a_column_of_numbers_is_known_by_the_rows_that_have_one() -> None:

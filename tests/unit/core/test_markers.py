@@ -25,7 +25,7 @@ def notable(events: Iterable[AnyEvent]) -> Iterator[TimelineMarker]:
     """The moments of a whole recording."""
     markers, timeline = MarkerFinder(), Timeline()
     for event in events:
-        if (marker := markers.see(event, timeline.see(event))) is not None:
+        if (marker := markers.marker_for(event, timeline.advance(event))) is not None:
             yield marker
 
 

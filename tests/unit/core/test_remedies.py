@@ -9,7 +9,7 @@ from ktui.core import reducer
 from ktui.core.ranking.lines import RankLines
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import remedies_of
-from ktui.core.ranking.remedy import Burden, Remedy, beside_the_point, what_is_left
+from ktui.core.ranking.remedy import Burden, Remedy, saves_only_the_answer, what_is_left
 from ktui.core.ranking.shape_words import shape_text
 from ktui.core.state import State
 from tests.tui.reads import AT, asked
@@ -78,8 +78,8 @@ def test_a_smaller_answer_is_not_the_cure_for_scanning_in_vain() -> None:
     query = "labelSelector=app%3Dapi"
     wasteful = most_expensive(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=250)))
     thrifty = most_expensive(cluster(asked(1, query=query, cached_bytes=9, fetched=3_000, returned=2_900)))
-    assert beside_the_point(wasteful, metadata) and beside_the_point(wasteful, None)
-    assert not beside_the_point(wasteful, polling) and not beside_the_point(thrifty, metadata)
+    assert saves_only_the_answer(wasteful, metadata) and saves_only_the_answer(wasteful, None)
+    assert not saves_only_the_answer(wasteful, polling) and not saves_only_the_answer(thrifty, metadata)
 
 
 def test_a_page_gets_no_advice_for_a_selector_that_it_does_not_have() -> None:

@@ -54,7 +54,7 @@ def test_every_field_of_every_event_has_an_entry() -> None:
 
 def test_a_field_without_an_entry_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TABLE, "request_started", {"id": Treatment.KEEP})
-    shared = sharer().treat(started("/api/v1/namespaces/shop/pods", namespace="shop"))
+    shared = sharer().share_event(started("/api/v1/namespaces/shop/pods", namespace="shop"))
     assert shared == RequestStarted(
         id=1, verb="", path="", query="", resource="", namespace="", name="", client="", user_agent=""
     )
@@ -179,16 +179,16 @@ def test_names_of_secrets_go_in_any_mode(hashing: bool) -> None:
 
 def test_the_picture_still_makes_sense() -> None:
     one = sharer()
-    opened = one.treat(started("/api/v1/namespaces/shop/pods/web-1", namespace="shop", name="web-1"))
-    call = one.treat(EtcdCall(op="range", request='key:"/registry/pods/shop/web-1"'))
-    listed = one.treat(started("/api/v1/pods", "fieldSelector=spec.nodeName%3Dnode-7&limit=500"))
-    node = one.treat(started("/api/v1/nodes/node-7", resource="nodes", name="node-7"))
+    opened = one.share_event(started("/api/v1/namespaces/shop/pods/web-1", namespace="shop", name="web-1"))
+    call = one.share_event(EtcdCall(op="range", request='key:"/registry/pods/shop/web-1"'))
+    listed = one.share_event(started("/api/v1/pods", "fieldSelector=spec.nodeName%3Dnode-7&limit=500"))
+    node = one.share_event(started("/api/v1/nodes/node-7", resource="nodes", name="node-7"))
     assert isinstance(opened, RequestStarted) and isinstance(call, EtcdCall)
     assert isinstance(listed, RequestStarted) and isinstance(node, RequestStarted)
     assert opened.path == f"/api/v1/namespaces/{opened.namespace}/pods/{opened.name}"
     assert call.request == f'key:"/registry/pods/{opened.namespace}/{opened.name}"'
     assert listed.query == f"fieldSelector=spec.nodeName%3D{node.name}&limit=500"
-    other = Sharer(b"x" * 32, hashing=True).treat(started("/api/v1/nodes/node-7", name="node-7"))
+    other = Sharer(b"x" * 32, hashing=True).share_event(started("/api/v1/nodes/node-7", name="node-7"))
     assert isinstance(other, RequestStarted) and other.name != node.name, "no two copies agree"
 
 
@@ -208,7 +208,7 @@ def test_the_picture_still_makes_sense() -> None:
     ],
 )
 def test_ranges_stay_ranges(text: str, shared: str | None) -> None:
-    call = sharer().treat(EtcdCall(op="range", request=text))
+    call = sharer().share_event(EtcdCall(op="range", request=text))
     assert isinstance(call, EtcdCall) and call.request == (shared or text)
 
 
@@ -224,23 +224,23 @@ def test_ranges_stay_ranges(text: str, shared: str | None) -> None:
     ],
 )
 def test_queries_without_names_stay(query: str) -> None:
-    shared = sharer().treat(started("/api/v1/pods", query))
+    shared = sharer().share_event(started("/api/v1/pods", query))
     assert isinstance(shared, RequestStarted) and shared.query == query
 
 
 def test_a_continue_token_keeps_its_revision() -> None:
-    shared = sharer().treat(started("/api/v1/pods", f"continue={encode(48_213, 'shop/web' + chr(0))}"))
+    shared = sharer().share_event(started("/api/v1/pods", f"continue={encode(48_213, 'shop/web' + chr(0))}"))
     assert isinstance(shared, RequestStarted)
     token = decode(shared.query.removeprefix("continue="))
     assert (token.rv, token.start) == (48_213, "left-out\0")
-    broken = sharer().treat(started("/api/v1/pods", "continue=%%%"))
+    broken = sharer().share_event(started("/api/v1/pods", "continue=%%%"))
     assert isinstance(broken, RequestStarted) and broken.query == "continue=left-out"
 
 
 def test_numbers_and_times_are_untouched() -> None:
     finished = RequestFinished(seq=4, at=5.0, id=1, status=200, route="cache", ms=1.5, fetched=9, rv="7")
-    assert sharer().treat(finished) == finished
-    assert msgspec.json.encode(sharer().treat(finished)) == msgspec.json.encode(finished)
+    assert sharer().share_event(finished) == finished
+    assert msgspec.json.encode(sharer().share_event(finished)) == msgspec.json.encode(finished)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_numbers_and_times_are_untouched() -> None:
     ],
 )
 def test_what_every_cluster_has_stays(field: str, value: str) -> None:
-    shared = sharer().treat(started("/api/v1/pods", **{field: value}))
+    shared = sharer().share_event(started("/api/v1/pods", **{field: value}))
     assert getattr(shared, field) == value
 
 

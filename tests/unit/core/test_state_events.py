@@ -45,5 +45,5 @@ def test_it_begins_with_the_server_and_with_the_present_time() -> None:
     events = state_events(folded(traffic(50)), 2_000_000_000.0)
     assert isinstance(events[0], ServerInfo)
     timeline = Timeline()
-    assert {timeline.see(event) for event in events} == {2_000_000_000.0}
+    assert {timeline.advance(event) for event in events} == {2_000_000_000.0}
     assert timeline.began == 2_000_000_000.0, "what began long before does not stretch the recording"

@@ -1,4 +1,4 @@
-"""Compare two states of a table's rows, by the rows' identity."""
+"""Compare an old and a new list of rows by identity: a shift, and the rows that changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ALIKE = 0.75  # share of the overlapping rows that must be the same
 
 
 class Alignment(Struct, frozen=True):
-    """`new[i]` is where `old[i + shift]` was, apart from the indexes of new in `changed`."""
+    """`new[i]` is `old[i + shift]` for each index i of `new` from `first` to `last`, except in `changed`."""
 
     shift: int  # > 0: rows were removed at the front; < 0: rows were added there
     first: int  # of new: the overlap's begin …
@@ -35,7 +35,7 @@ def align(old: Sequence[Any], new: Sequence[Any]) -> Alignment | None:
 
 
 def _shift(old: Sequence[Any], new: Sequence[Any]) -> int | None:
-    """By one of the first rows of either that is in the other too; any of them may have been replaced."""
+    """Return the shift, from a row that both lists have; any single row may have been replaced."""
     places: list[int] = [*range(min(3, len(new))), len(new) // 2]
     for place in places:
         if place < len(new) and (found := _find(old, new[place])) is not None:

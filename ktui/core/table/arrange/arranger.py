@@ -1,8 +1,8 @@
 """The rows of a table, filtered and sorted in steps that do not block the event loop.
 
-Rows that were there before are neither tested nor sorted again: changes are
-found by identity, tested, and merged into the order. If there is more to do than
-fits into one step, the last arrangement stays until the next is done.
+Rows of the previous list are neither tested nor sorted again: new rows are found by identity,
+tested, and merged into the order. If one step is not enough, the previous arrangement is shown
+until the next one is complete.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ PATIENCE = 0.25  # … and seconds after which fewer of them are shown, or none
 
 
 class Arranger(Generic[Row]):
-    """`rows` is what is shown of `all`. After any change call `work` until it returns True."""
+    """`rows` are the rows of `all` to show. After any change call `work` until it returns True."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self.all: Sequence[Row] = ()
         self.rows: Sequence[Row] = ()
-        self.coalesced = 0  # states of the rows that were replaced by a newer one before they were arranged
+        self.coalesced = 0  # lists passed to `set_rows` that a newer list replaced before they were arranged
         self._clock = clock
         self._sieve: Sieve[Row] = Sieve()
         self._sorting: Sorting[Row] = Sorting()
         self._show_found = False  # rows are shown as they are found, until the job is done
-        self._shown_at = 0  # rows tested when that was last done
-        self._asked = False  # the job was requested by the user, not only caused by new rows
-        self._begun = 0.0  # when it was requested
+        self._shown_at = 0  # rows tested when found rows were last shown
+        self._requested = False  # the user requested the job; False: new rows caused it
+        self._begun = 0.0  # when the user requested it
         self._queued: Sequence[Row] | None = None
         self._job: Iterator[None] | None = None
 
@@ -49,7 +49,7 @@ class Arranger(Generic[Row]):
             self.coalesced += self._queued is not None
             self._queued = rows
         else:
-            self._take(rows)
+            self._arrange_rows(rows)
 
     def set_filter(self, wanted: Filter[Row]) -> None:
         self._sieve.set_filter(wanted)
@@ -57,11 +57,11 @@ class Arranger(Generic[Row]):
 
     @property
     def filter(self) -> Filter[Row]:
-        """The current filter; of a tentative filter that no row passes, its alternative."""
+        """The current filter, or its alternative if it is tentative and no row passes it."""
         return self._sieve.filter
 
     def set_keys(self, keys: Sequence[SortKey[Row]]) -> None:
-        """Sort by these, the first one first; by none: in the order of arrival."""
+        """Sort by `keys`, the first one decides first; without keys in the order of arrival."""
         self._sorting.keys = tuple(keys)
         self._restart()
 
@@ -90,8 +90,8 @@ class Arranger(Generic[Row]):
 
     @property
     def asked(self) -> bool:
-        """True if the user waits for it."""
-        return self.busy and self._asked
+        """True if the user waits for the result of a filter or sort."""
+        return self.busy and self._requested
 
     @property
     def lasts(self) -> bool:
@@ -115,13 +115,13 @@ class Arranger(Generic[Row]):
             self._job = None
             if self._queued is not None:
                 rows, self._queued = self._queued, None
-                self._take(rows)
+                self._arrange_rows(rows)
         return True
 
     def _show_more(self) -> None:
-        """Show rows as they are found; each time after twice as many tests, for it goes over all rows.
+        """Show the rows found so far. Done after twice as many tests each time, as it visits all rows.
 
-        Until they fill a screen the last arrangement stays: a table must not be empty for a moment.
+        Until they fill a screen the previous arrangement is shown, so that the table is never briefly empty.
         """
         sieve = self._sieve
         if not self._show_found or sieve.tested < 2 * self._shown_at:
@@ -138,7 +138,7 @@ class Arranger(Generic[Row]):
         return not self._sieve.filter and not self._sorting.keys
 
     def _show_all(self) -> None:
-        """Without a filter and keys there is nothing to do."""
+        """Show all rows: there is neither a filter nor a sort key."""
         self.rows, self._job = self.all, None
         self._sieve.reset(())
 
@@ -154,27 +154,27 @@ class Arranger(Generic[Row]):
         if queued is not None or not self._sieve.rows:
             self._sieve.reset(self.all)
         self._show_found, self._shown_at, self._begun = not self._sorting.keys, 0, self._clock()
-        self._asked, self._sieve.tested = True, 0
+        self._requested, self._sieve.tested = True, 0
         self._job = self._arrange()
 
-    def _take(self, rows: Sequence[Row]) -> None:
+    def _arrange_rows(self, rows: Sequence[Row]) -> None:
         self.all = rows
         if self._plain:
             self._show_all()
             return
         now = list(rows)
-        lies = align(self._sieve.rows, now)
-        if lies is None:
+        alignment = align(self._sieve.rows, now)
+        if alignment is None:
             self._sorting.forget()
             self._sieve.carry_over(now)
         else:
-            self._sorting.follow(self._sieve, len(now), lies)
-            self._sieve.shift(now, lies)
-        self._asked = self._show_found = False
+            self._sorting.follow(self._sieve, len(now), alignment)
+            self._sieve.shift(now, alignment)
+        self._requested = self._show_found = False
         self._job = self._arrange()
 
     def _arrange(self) -> Iterator[None]:
-        """The job."""
+        """Filter and sort; may be abandoned after each yield."""
         wanted = self._sieve.filter
         yield from self._sieve.sift()
         if self._sieve.filter is not wanted:

@@ -1,4 +1,4 @@
-"""Rows kept in order: added and removed rows are merged in, the others stay where they are."""
+"""Sorted rows: added rows are merged in and removed rows taken out without sorting all again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Entry = tuple[Row, int]  # a row and its serial: its index among all rows
 
 STEP = 128  # rows between two checks of the clock
 _NUMBERS = frozenset((int, float, bool, NoneType))
-_ABSENT = inf  # Stands for None among numbers: last in either direction.
+_ABSENT = inf  # replaces None among numbers: last in either direction
 _RUN = 4096  # rows that are sorted between two checks
 
 
@@ -37,10 +37,10 @@ class _Edit(Struct, Generic[Row]):
     row: Row | None = None
 
 
-def comparable(value: Any, turned: bool = False) -> tuple[int, Any]:
-    """A sort key for a column of mixed types: numbers before texts, None at the end."""
+def comparable(value: Any, descending: bool = False) -> tuple[int, Any]:
+    """Return a sort key for mixed types: numbers before texts, None at the end in both directions."""
     if value is None:
-        return (-1 if turned else 2, 0)
+        return (-1 if descending else 2, 0)
     return (0, value) if isinstance(value, int | float) else (1, str(value))
 
 
@@ -50,22 +50,22 @@ class Order(Generic[Row]):
     def __init__(self, keys: Sequence[SortKey[Row]]) -> None:
         self.rows: list[Row] = []
         self._keys = tuple(keys)
-        self._turned = [key.descending for key in keys]  # whether its values descend
-        self._numbers: set[int] = set()  # keys of numbers, some of which may be absent …
-        self._negated: set[int] = set()  # … the descending ones of them: kept negated, so that they ascend
+        self._descending = [key.descending for key in keys]  # by key: its stored values descend
+        self._numbers: set[int] = set()  # keys whose values are numbers or None
+        self._negated: set[int] = set()  # descending keys among them: stored negated, so that they ascend
         self._values: list[list[Any]] = [[] for _ in keys]  # one list per key, parallel to `rows`
         self._serials: list[int] = []
         self._mixed: set[int] = set()  # keys whose values cannot be compared as they are
 
     @property
     def absent(self) -> int:
-        """Rows without a value for the first key: they come last."""
+        """Number of rows without a value for the first key; they come last."""
         values = self._values[0]
-        absent = _ABSENT if 0 in self._numbers else comparable(None, self._turned[0])
+        absent = _ABSENT if 0 in self._numbers else comparable(None, self._descending[0])
         return len(values) - bisect_left(values, True, key=lambda value: bool(value == absent))
 
     def fill(self, rows: Sequence[Row], serials: Sequence[int]) -> Iterator[None]:
-        """Sort all of them again; may be abandoned after each yield."""
+        """Sort all rows again; may be abandoned after each yield."""
         values: list[list[Any]] = []
         for key in self._keys:
             found: list[Any] = []
@@ -85,7 +85,7 @@ class Order(Generic[Row]):
             self._values[place] = list(map(each.__getitem__, order))
 
     def _sort(self, order: list[int], values: list[list[Any]], place: int) -> Iterator[None]:
-        """By one key: first runs, one per step, so that the last step only merges them."""
+        """Sort by one key: first in runs, one per step, so that the last step only merges them."""
         self._prepare(values, place)
         try:
             for start in range(0, len(order), _RUN):
@@ -94,28 +94,28 @@ class Order(Generic[Row]):
             order[:] = self._sorted(order, values, place)
         except TypeError:
             self._mixed.add(place)
-            values[place] = [comparable(value, self._turned[place]) for value in values[place]]
+            values[place] = [comparable(value, self._descending[place]) for value in values[place]]
             order[:] = self._sorted(order, values, place)
 
     def _prepare(self, values: list[list[Any]], place: int) -> None:
-        """Numbers ascend, so that bisect can find a position."""
+        """Store numbers so that they ascend, which bisect needs."""
         if not all(map(_NUMBERS.__contains__, map(type, values[place]))):
             return
         self._numbers.add(place)
-        if self._turned[place]:
-            self._turned[place] = False
+        if self._descending[place]:
+            self._descending[place] = False
             self._negated.add(place)
         if place in self._negated or None in values[place]:
             values[place] = [self._number(place, value) for value in values[place]]
 
     def _number(self, place: int, value: Any) -> Any:
-        """As it is stored."""
+        """Return a number (or None) as it is stored."""
         if value is None:
             return _ABSENT
         return -value if place in self._negated else value
 
     def _sorted(self, order: list[int], values: list[list[Any]], place: int) -> list[int]:
-        return sorted(order, key=values[place].__getitem__, reverse=self._turned[place])
+        return sorted(order, key=values[place].__getitem__, reverse=self._descending[place])
 
     def exchange(self, gone: Sequence[Entry[Row]], come: Sequence[Entry[Row]]) -> bool:
         """Remove rows and insert others; False if that is not possible (then call `fill`)."""
@@ -138,32 +138,32 @@ class Order(Generic[Row]):
         return _Edit(self._position(values, serial), True, values, serial, row)
 
     def _in_order(self, edits: list[_Edit[Row]]) -> list[_Edit[Row]]:
-        """By position; rows inserted at the same one by their keys."""
+        """Sort edits by position; rows inserted at the same position by their keys."""
         entering = sorted((edit for edit in edits if edit.enters), key=attrgetter("serial"))
         for key in reversed(range(len(self._keys))):
-            entering.sort(key=lambda edit: edit.values[key], reverse=self._turned[key])
+            entering.sort(key=lambda edit: edit.values[key], reverse=self._descending[key])
         return sorted([*entering, *(edit for edit in edits if not edit.enters)], key=attrgetter("place"))
 
     def _values_of(self, row: Row) -> tuple[Any, ...]:
-        """As they are stored. Raises TypeError for a value of another type."""
+        """Return a row's values as they are stored. Raises TypeError for a value of another type."""
         values = [key.value(row) for key in self._keys]
         for place in self._numbers:
             values[place] = self._number(place, values[place])
         for place in self._mixed:
-            values[place] = comparable(values[place], self._turned[place])
+            values[place] = comparable(values[place], self._descending[place])
         return tuple(values)
 
     def _place_of(self, entry: Entry[Row]) -> int:
-        """The index of a row. Raises LookupError if it is not where its values say."""
+        """Return the index of a row. Raises LookupError if it is not at the place of its values."""
         place = self._position(self._values_of(entry[0]), entry[1])
         if place >= len(self.rows) or self._serials[place] != entry[1]:
             raise LookupError(entry[1])
         return place
 
     def _position(self, values: tuple[Any, ...], serial: int) -> int:
-        """The first place whose row does not come before one with these values."""
+        """Return the first index whose row does not precede a row with these values and serial."""
         low, high = 0, len(self.rows)
-        if not self._turned[0]:
+        if not self._descending[0]:
             low = bisect_left(self._values[0], values[0])
             high = bisect_right(self._values[0], values[0], low)
         while low < high:
@@ -175,10 +175,10 @@ class Order(Generic[Row]):
         return low
 
     def _precedes(self, place: int, values: tuple[Any, ...], serial: int) -> bool:
-        for column, value, turned in zip(self._values, values, self._turned, strict=True):
+        for column, value, descending in zip(self._values, values, self._descending, strict=True):
             here = column[place]
             if here != value:
-                return bool((here > value) if turned else (here < value))
+                return bool((here > value) if descending else (here < value))
         return self._serials[place] < serial
 
 
@@ -187,7 +187,7 @@ def _value_at(key: int, edit: _Edit[Row]) -> Any:
 
 
 def _spliced(old: list[Item], edits: Sequence[_Edit[Row]], item: Callable[[_Edit[Row]], Any]) -> list[Item]:
-    """`old` with the edits applied."""
+    """Return `old` with the edits applied; `item` returns what an edit inserts."""
     out: list[Item] = []
     start = 0
     for edit in edits:

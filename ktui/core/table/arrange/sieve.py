@@ -1,4 +1,4 @@
-"""Rows and whether each passes the filter: a verdict is kept as long as it is valid."""
+"""Which rows pass the filter: each row is tested once, and its verdict kept as long as it is valid."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Sieve(Generic[Row]):
 
     @property
     def found(self) -> list[Row]:
-        """Number of rows known to pass."""
+        """The rows known to pass."""
         return list(compress(self.rows, self.verdicts))
 
     @property
     def places(self) -> list[int]:
-        """Indexes of the rows found."""
+        """The indexes of the rows known to pass."""
         return list(compress(range(len(self.rows)), self.verdicts))
 
     @property
@@ -44,16 +44,16 @@ class Sieve(Generic[Row]):
     # Input.
 
     def reset(self, rows: Sequence[Row]) -> None:
-        """Start with other rows."""
+        """Replace all rows and forget all verdicts."""
         self.rows = list(rows)
         self.forget()
 
     def forget(self) -> None:
-        """Test all of them again."""
+        """Forget all verdicts, so that all rows are tested again."""
         self.verdicts = [self._unknown] * len(self.rows)
 
     def set_filter(self, wanted: Filter[Row]) -> None:
-        """A row that did not pass a wider filter does not pass this one."""
+        """Set the filter. Rows that did not pass a wider filter are not tested again."""
         narrower = bool(self.filter) and wanted.narrows(self.filter)
         self.filter = wanted
         if narrower:
@@ -62,18 +62,18 @@ class Sieve(Generic[Row]):
             self.forget()
 
     def carry_over(self, now: list[Row]) -> None:
-        """Rows in another order: the verdicts of rows that were there are still valid."""
+        """Replace the rows; the verdicts of rows that are in both lists are kept."""
         known = dict(zip(map(id, self.rows), self.verdicts, strict=True))
         unknown = self._unknown
         self.verdicts = [known.get(key, unknown) for key in map(id, now)]
         self.rows = now
 
-    def shift(self, now: list[Row], lies: Alignment) -> None:
-        """Most rows moved by a few places: only the others are new."""
-        first, last, unknown = lies.first, lies.last, self._unknown
-        kept = self.verdicts[first + lies.shift : last + lies.shift]
+    def shift(self, now: list[Row], alignment: Alignment) -> None:
+        """Replace the rows by `now`, aligned with the old ones; verdicts of unchanged rows are kept."""
+        first, last, unknown = alignment.first, alignment.last, self._unknown
+        kept = self.verdicts[first + alignment.shift : last + alignment.shift]
         self.verdicts = [unknown] * first + kept + [unknown] * (len(now) - last)
-        for place in lies.changed:
+        for place in alignment.changed:
             self.verdicts[place] = unknown
         self.rows = now
 
@@ -92,7 +92,7 @@ class Sieve(Generic[Row]):
             yield from self._test()
 
     def _test(self) -> Iterator[None]:
-        """The index of each untested row, found at C speed."""
+        """Test each row without a verdict; `list.index` finds the next one quickly."""
         verdicts, rows, test = self.verdicts, self.rows, self.filter.test
         place, tested = 0, 0
         while True:

@@ -22,7 +22,7 @@ _NOTHING_TYPED = Term("", 0, False, "", "", "")
 
 @dataclass(frozen=True, slots=True)
 class FilterSuggestion:
-    """`text` is the whole completed line, `label` the part that is new."""
+    """A possible completion: `text` is the whole filter line, `label` the completed column or value."""
 
     text: str
     label: str
@@ -32,7 +32,7 @@ class FilterSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class Assist:
-    """`hint` explains the term at the end of the line."""
+    """Help for the last term of a filter line: `hint` explains it, `suggestions` complete it."""
 
     hint: str
     suggestions: tuple[FilterSuggestion, ...] = ()
@@ -43,7 +43,7 @@ class Assist:
 
 
 def assist(text: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
-    """Help for the term at the end of `text`, from the columns and the newest rows."""
+    """Return help for the term at the end of `text`, from the columns and the newest rows."""
     terms = terms_of(text)
     term = _NOTHING_TYPED if not terms or text[-1:].isspace() else terms[-1]
     if not term.text:
@@ -66,8 +66,8 @@ def assist(text: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
     return _columns(term.value, begin, fields, rows)
 
 
-def aside_hint(term: Term, fields: Fields[Row]) -> str:
-    """Why a term is ignored for now, and what it may become."""
+def ignored_hint(term: Term, fields: Fields[Row]) -> str:
+    """Say why a tentative term is ignored for now, and how to complete it."""
     if term.op == "~":
         return f"{term.text} matches no row: end it with / for a regular expression"
     names = names_of(fields)
@@ -76,7 +76,7 @@ def aside_hint(term: Term, fields: Fields[Row]) -> str:
 
 
 def _columns(word: str, begin: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
-    """Columns whose name begins with the word; a bare word searches all of them."""
+    """Suggest columns whose name begins with `word`; a bare word searches all columns."""
     chosen = [each for each in fields.values() if word != "!" and _begins(each, word.lower())]
     suggestions = []
     for each in chosen[:OFFERED]:
@@ -115,7 +115,7 @@ def _values(term: Term, begin: str, chosen: FilterField[Row], rows: Sequence[Row
 
 
 def _counted(chosen: FilterField[Row], rows: Sequence[Row], op: str) -> dict[str, int]:
-    """The column's values, the most frequent first; for a column with known values their first words."""
+    """Count the column's values, most frequent first; for a column with `known` values by first word."""
     counted = Counter(str(value) for value in map(chosen.value, rows) if value is not None)
     if not (op == ":" and chosen.known):
         return {value: count for value, count in counted.most_common() if value}
@@ -132,7 +132,7 @@ def _quoted(value: str) -> str:
 
 
 def _range(chosen: FilterField[Row], rows: Sequence[Row]) -> str:
-    """`0.02 to 204 ms here; write 10, 300ms, 2s`."""
+    """Describe a numeric column: `0.02 to 204 ms here; write 10, 300ms, 2s`."""
     numbers: list[Any] = [value for value in map(chosen.value, rows) if isinstance(value, int | float)]
     unit = f" {chosen.unit}" if chosen.unit else ""
     example = {"s": "30s, 5m, 2h", "ms": "10, 300ms, 2s"}.get(chosen.unit, "10, 4k, 1.5M")

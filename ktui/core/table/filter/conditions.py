@@ -1,4 +1,4 @@
-"""One term as a test of a row's value."""
+"""The test of a row for one term of a filter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FilterError(ValueError):
 
 
 def condition(term: Term, value: Value[Row], unit: str = "") -> Test[Row]:
-    """A term with a column. `unit` "s" or "ms" allows `age>5m`. Raises FilterError."""
+    """Return the test for a term with a column. `unit` "s" or "ms" allows `age>5m`. Raises FilterError."""
     needle = term.value.casefold()
     if term.op in COMPARING:
         return _compared(value, _COMPARE[term.op], number(term.column, term.value, unit))
@@ -45,7 +45,7 @@ def condition(term: Term, value: Value[Row], unit: str = "") -> Test[Row]:
 
 
 def anywhere(term: Term, values: Sequence[Value[Row]]) -> Test[Row]:
-    """A bare word, or `~/…/`: in any column."""
+    """Return the test for a bare word or `~/…/`: any of the values contains it. Raises FilterError."""
     return _contains(tuple(values), term)
 
 
@@ -64,7 +64,7 @@ def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
 
 
 def _text(value: Any) -> str:
-    """An unknown value is the empty text."""
+    """Return a value as text; None is the empty text."""
     return value if type(value) is str else "" if value is None else str(value)
 
 
@@ -77,7 +77,7 @@ def _compared(value: Value[Row], holds: Callable[[Any, Any], bool], limit: float
 
 
 def number(column: str, text: str, unit: str = "") -> float:
-    """`10`, `4k`, `1.5M`, `1.5MB`; in a column of time also `300ms`, `5m`. Raises FilterError."""
+    """Parse `10`, `4k`, `1.5M`, `1.5MB`; with a `unit` of time also `300ms`, `5m`. Raises FilterError."""
     found = _NUMBER.fullmatch(text.strip().rstrip(".,"))  # "1." while 1.5 is being typed
     if found is not None:
         suffix = found[2].lower()

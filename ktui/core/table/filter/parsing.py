@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ktui.core.table.filter.conditions import FilterError, Test, anywhere, condition
 from ktui.core.table.filter.terms import Term, terms_of
-from ktui.core.table.filter.unfinished import may_become, says_nothing
+from ktui.core.table.filter.unfinished import is_incomplete, may_become
 
 Row = TypeVar("Row")
 __all__ = ["Fields", "Filter", "FilterError", "FilterField", "fields_of", "parse_filter"]
@@ -74,11 +74,11 @@ def fields_of(columns: Sequence[_Column]) -> dict[str, FilterField[Any]]:
 
 
 class Filter(Struct, Generic[Row], frozen=True):
-    """A parsed filter: `matches(row)`; an empty one matches everything.
+    """A parsed filter; an empty one matches every row.
 
-    `idle` terms are not applied: they come from another table and name columns that this one does not have,
-    or are incomplete. A filter with only idle terms is False: it hides nothing. The last term of a
-    `tentative` filter is ignored if no row matches it.
+    `idle` terms are not applied: they are incomplete, or were carried over from another table and name
+    columns that this one does not have. A filter with only idle terms is False: it hides nothing.
+    The last term of a `tentative` filter is ignored if no row matches it.
     """
 
     text: str
@@ -94,7 +94,7 @@ class Filter(Struct, Generic[Row], frozen=True):
 
     @property
     def test(self) -> Test[Row]:
-        """`matches`, without the loop where there is one term."""
+        """`matches`, or the only test, which is faster."""
         return self.tests[0] if len(self.tests) == 1 else self.matches
 
     def __bool__(self) -> bool:
@@ -102,13 +102,13 @@ class Filter(Struct, Generic[Row], frozen=True):
 
     @property
     def otherwise(self) -> Filter[Row]:
-        """What a tentative filter becomes if no row matches its last term."""
+        """The filter without its last term, for a tentative filter whose last term matches no row."""
         last = self.terms[-1]
         idle = self.idle | {last.text}
         return replace(self, tests=self.tests[:-1], idle=idle, tentative=False, aside=last)
 
     def narrows(self, other: Filter[Row]) -> bool:
-        """True if everything that `other` hides stays hidden: one more term, or more letters of a word."""
+        """True if this hides at least the rows that `other` hides: a term or letters were added."""
         mine = [term for term in self.terms if term.text not in self.idle]
         theirs = [term for term in other.terms if term.text not in other.idle]
         return bool(theirs) and all(any(_narrows(term, wider) for term in mine) for wider in theirs)
@@ -127,9 +127,8 @@ def parse_filter(
 ) -> Filter[Row]:
     """Parse `text` for a table with these fields. Raises FilterError.
 
-    Terms among `carried` are idle, not wrong, if their column is not among the fields, or has another type
-    here (`age>5m` of bytes). While the user is `typing` the last term
-    may be idle or tentative, too.
+    Terms among `carried` are idle instead of errors if their column is not among the fields or has
+    another type here. While the user is `typing`, the last term may be idle or tentative too.
     """
     tests: list[Test[Row]] = []
     idle = set()
@@ -138,7 +137,7 @@ def parse_filter(
     last = terms[-1] if typing and terms and terms[-1].end == len(text) else None
     names = names_of(fields) if last is not None else {}
     for term in terms:
-        if term is last and says_nothing(term, names):
+        if term is last and is_incomplete(term, names):
             idle.add(term.text)
             continue
         try:
@@ -163,12 +162,12 @@ class UnknownColumnError(FilterError):
 
 
 def names_of(fields: Fields[Row]) -> dict[str, FilterField[Row]]:
-    """The fields by all their names."""
+    """Return the fields by each of their names."""
     return {name: each for each in fields.values() for name in each.names}
 
 
 def find_field(name: str, fields: Fields[Row]) -> FilterField[Row]:
-    """By its id, else by another name. Raises UnknownColumnError."""
+    """Return the field with this id or, failing that, this name. Raises UnknownColumnError."""
     if name in fields:
         return fields[name]
     for each in fields.values():

@@ -40,7 +40,7 @@ class Term(Struct, frozen=True):
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
-    """All terms, in their order."""
+    """Return the terms of a filter, in their order."""
     terms = []
     place = _space(text, 0)
     while place < len(text):

@@ -1,7 +1,7 @@
-"""The last term of a filter while it is typed: whether it is complete, and what it may become.
+"""The last term of a filter while it is typed: is it complete, and can it still become another term?
 
-Half a word must not empty a table. So an incomplete term is not applied, and one that may
-still become something else is ignored if no row matches it; `enter` applies both as they are.
+Half a word must not empty a table. So an incomplete term is not applied, and a term that can still
+become another one is ignored if no row matches it. `enter` applies the filter as it is typed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ktui.core.table.filter.terms import COMPARING, Term
 _BEGINS_A_NUMBER = re.compile(r"[-+]?[.,]*")
 
 
-def says_nothing(term: Term, names: Mapping[str, Any]) -> bool:
-    """`client:`, `ms>`, `ms>-`, `client:"kube`, `ms!` on its way to `ms!=`, `!` and `~` alone.
+def is_incomplete(term: Term, names: Mapping[str, Any]) -> bool:
+    """True for `client:`, `ms>`, `ms>-`, `client:"kube`, `ms!` (before `ms!=`), and `!` or `~` alone.
 
-    `names` are those of the columns.
+    `names` are the names of the columns.
     """
     if term.unclosed or term.text in ("!", "~", "!~"):
         return True
@@ -30,12 +30,12 @@ def says_nothing(term: Term, names: Mapping[str, Any]) -> bool:
 
 
 def may_become(term: Term, names: Mapping[str, Any]) -> bool:
-    """A bare word that begins a column's name, or a `/` whose regular expression is not closed."""
+    """True for a bare word that begins a column's name, and for an unclosed regular expression."""
     if term.op == "~":
         return term.value.startswith("/") and term.regex is None
     return not term.column and term.text.removeprefix("!") == term.value and bool(begun(term.value, names))
 
 
 def begun(word: str, names: Mapping[str, Any]) -> list[str]:
-    """The columns whose names begin with the word."""
+    """Return the column names that begin with `word`."""
     return [name for name in names if name.startswith(word.lower())] if word else []
