@@ -1,4 +1,4 @@
-"""Every use of Textual's private API; a test fails when a release changes it.
+"""Every use of Textual's private API, with `kept_stylesheet`; a test fails when a release changes it.
 
 Nothing else in the dashboard may name what begins with an underscore there.
 """
@@ -15,8 +15,6 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual._context import active_app
 from textual._styles_cache import StylesCache
 from textual.app import App
-from textual.cache import LRUCache
-from textual.css.stylesheet import Stylesheet
 from textual.message import Message
 from textual.screen import Screen
 from textual.strip import Strip
@@ -25,7 +23,6 @@ from textual.worker import WorkerFailed
 from ktui.printable import escaped, is_safe, with_few_marks
 
 _MOST_COPIED = 1 << 20  # characters: a terminal may take each of them for a command when it is pasted
-_SOURCES = 4096  # classes and files, several times what there is
 _BORDER_STYLES = "get_inner_outer"
 
 
@@ -45,26 +42,6 @@ _release_removed_widgets()
 def running_app() -> App[Any] | None:
     """The app in whose handlers and renderings this is called; None outside of any."""
     return active_app.get(None)
-
-
-class KeptStylesheet(Stylesheet):
-    """Keeps what it has parsed until the colours change.
-
-    Textual keeps the last 64 sources. The screens have more, so each new class of widgets, and
-    each screen's first visit, would parse all of them again.
-    """
-
-    def __init__(self, *, variables: dict[str, str] | None = None) -> None:
-        super().__init__(variables=variables)
-        self._parse_cache = LRUCache(_SOURCES)
-
-    def set_variables(self, variables: dict[str, str]) -> None:
-        if variables != self._variables:
-            super().set_variables(variables)
-
-    def reparse(self) -> None:
-        """Parse what is new: a source of another text counts as another source."""
-        self.parse()
 
 
 class SafeApp(App[int]):

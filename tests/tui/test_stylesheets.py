@@ -1,8 +1,16 @@
-"""Style sheets are the app's, not a screen's: what one lays out must leave the others alone."""
+"""Style sheets are the app's, not a screen's: what one lays out must leave the others alone.
+
+What a widget looks like is matched once and kept: it must be what Textual finds by matching again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from textual.css.styles import RenderStyles
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.geometry import Region
 
 from ktui.tui.app import KtuiApp
@@ -35,3 +43,52 @@ async def layouts(visits: list[str], size: tuple[int, int]) -> dict[str, dict[st
 async def test_a_screen_looks_alike_whatever_was_visited_before(size: tuple[int, int]) -> None:
     """In one order a screen has the sheets of those before it, in the other of those after it."""
     assert await layouts(NAMES, size) == await layouts(NAMES[::-1], size)
+
+
+def rules_of(node: DOMNode | RenderStyles) -> dict[str, str]:
+    """As text: two layouts of one kind are not equal."""
+    styles = node if isinstance(node, RenderStyles) else node.styles
+    return {name: repr(value) for name, value in styles.base._rules.items()}
+
+
+def looks(app: KtuiApp) -> Iterator[tuple[str, dict[str, str]]]:
+    """All nodes of all screens and their component classes: path and rules."""
+    for screen in app.screen_stack:
+        for node in (app, *screen.walk_children(with_self=True)):
+            yield str(node.css_path_nodes), rules_of(node)
+            for name, styles in sorted(node._component_styles.items()):
+                yield f"{node.css_path_nodes} {name}", rules_of(styles)
+
+
+def matched_again(app: KtuiApp) -> None:
+    """Have Textual's own sheet style every node, without anything that was kept."""
+    plain = Stylesheet(variables=app.get_css_variables())
+    plain.source = app.stylesheet.source
+    plain.parse()
+
+    def anew(node: DOMNode) -> None:
+        node.styles.base.reset()
+        plain.apply(node)
+
+    anew(app)
+    for screen in app.screen_stack:
+        for node in screen.walk_children(with_self=True):
+            anew(node)
+
+
+@pytest.mark.parametrize("screen", ["1", "4", "5"])
+async def test_what_is_kept_is_what_textual_matches(screen: str) -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        for step in (screen, "tab", "tab", "z", "z", "slash", "escape", "2", "t", "question_mark"):
+            await pilot.press(step)
+            if step == "2":
+                await pilot.resize_terminal(*SMALL)
+                app.theme = "textual-light"
+                await pilot.pause()
+            found = list(looks(app))
+            assert len(found) > 30
+            matched_again(app)
+            for (path, kept), (_, right) in zip(found, looks(app), strict=True):
+                assert kept == right, (step, path)
+            app.refresh_css(animate=False)  # its own sheet again

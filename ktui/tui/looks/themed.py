@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from ktui.tui.compat import KeptStylesheet, QuietApp
+from ktui.tui.compat import QuietApp
+from ktui.tui.kept_stylesheet import KeptStylesheet
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
 from ktui.tui.looks.picture import portable
