@@ -65,6 +65,7 @@ class Codec:
     def __init__(
         self, release: int | None = None, *, as_stored: bool = False, share_bytes: int = 32 << 20
     ) -> None:
+        self.release = release
         self.transcoder = Transcoder(release, served=not as_stored, share_bytes=share_bytes)
         self._kinds: dict[bytes, StoredKind] = {}
         self._assembler = Assembler()

@@ -114,11 +114,11 @@ def fields(message: str, release: int | None = None, *, served: bool = False) ->
 
 
 @cache
-def fields_by_name(message: str) -> dict[str, SchemaField]:
-    """Fields by JSON name, including those of inlined structs."""
+def fields_by_name(message: str, release: int | None = None) -> dict[str, SchemaField]:
+    """Fields by JSON name in Kubernetes 1.`release`, including those of inlined structs."""
     known: dict[str, SchemaField] = {}
-    for field in fields(message):
-        known |= fields_by_name(field.type) if field.has("i") else {field.name: field}
+    for field in fields(message, release):
+        known |= fields_by_name(field.type, release) if field.has("i") else {field.name: field}
     return known
 
 

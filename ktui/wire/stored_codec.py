@@ -11,6 +11,7 @@ from ktui.wire.gotypes import go_mismatch
 from ktui.wire.messages import Messages
 from ktui.wire.nulls import clear_nulls
 from ktui.wire.schema import message_of
+from ktui.wire.unknown_fields import unknown_fields
 
 # Kinds that every cluster has many of, or that are written often.
 COMMON = (
@@ -54,6 +55,10 @@ class StoredCodec(Codec):
     def go_mismatch(self, obj: dict[str, Any], api_version: str, kind: str) -> str:
         """Go's JSON decoding error for the first member of a wrong type, "" if there is none."""
         return go_mismatch(obj, api_version, kind)
+
+    def unknown_fields(self, obj: dict[str, Any], api_version: str, kind: str) -> list[str]:
+        """Paths of the fields that this release's type does not have, in the order of the object."""
+        return unknown_fields(obj, api_version, kind, self.release)
 
     def clear_nulls(self, obj: dict[str, Any], api_version: str, kind: str) -> None:
         """Remove nulls as Go's decoder treats them: a member counts as missing, an item as empty.

@@ -70,26 +70,3 @@ def strict_error(faults: Iterable[str]) -> str:
 
 def unknown_texts(paths: Iterable[str]) -> list[str]:
     return [f'unknown field "{path}"' for path in paths]
-
-
-def unknown_fields(sent: Any, stored: Any, path: str = "") -> list[str]:
-    """Paths of non-empty members that storage does not keep."""
-    if isinstance(sent, dict) and isinstance(stored, dict):
-        found: list[str] = []
-        for name, value in sent.items():
-            if name not in stored:
-                if not _empty(value):
-                    found.append(f"{path}.{name}" if path else name)
-            elif isinstance(value, dict | list):
-                found += unknown_fields(value, stored[name], f"{path}.{name}" if path else name)
-        return found
-    if isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
-        pairs = enumerate(zip(sent, stored, strict=True))
-        return [p for at, (a, b) in pairs for p in unknown_fields(a, b, f"{path}[{at}]")]
-    return []
-
-
-def _empty(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(map(_empty, value.values()))
-    return value in (None, "", 0, False, []) and not isinstance(value, dict)

@@ -14,7 +14,7 @@ from ktui.kube.structural.pruning import prune_object
 from ktui.kube.structural.schema import ANYTHING
 from ktui.kube.structural.shaping import shape
 from ktui.writes import stored_objects
-from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_fields, unknown_texts
+from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_texts
 from ktui.writes.decoding.kinds import kind_fault
 from ktui.writes.defaults.workloads import set_defaults
 from ktui.writes.metadata.objectmeta import drop_empty, metadata_of
@@ -43,7 +43,7 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
         server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
         set_defaults(own)
         stored = _patched(server, own, _untouched(obj, old or {}, own), resource)
-        return stored, unknown_texts(unknown_fields(_storable(obj), stored))
+        return stored, unknown_texts(_unknown(server, obj, resource))
     own = copied(obj)
     if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
         raise Unfit(fault)
@@ -103,14 +103,8 @@ def keep_empty_lists(obj: Obj, sent: Obj) -> None:
             keep_empty_lists(value, given)
 
 
-def _storable(obj: Obj) -> Obj:
-    """Without members that are never stored and no mistake of the client's."""
-    if obj.get("kind") == "Secret":
-        obj = {name: value for name, value in obj.items() if name != "stringData"}
-    metadata = obj.get("metadata")
-    if not isinstance(metadata, dict):
-        return obj
-    return {**obj, "metadata": {name: v for name, v in metadata.items() if name != "resourceVersion"}}
+def _unknown(server: Server, obj: Obj, resource: Resource) -> list[str]:
+    return server.services.codec.unknown_fields(obj, resource.api_version, resource.kind)
 
 
 def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
@@ -118,7 +112,8 @@ def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
     shown = copied(config)
     if resource.custom:
         return prune_object(shown, resource.schemas.get(resource.version, ANYTHING))
-    return unknown_fields(config, stored_objects.as_stored(server, shown, resource))
+    stored_objects.as_stored(server, shown, resource)
+    return _unknown(server, config, resource)
 
 
 def warn(call: Call, faults: list[str]) -> None:

@@ -12,7 +12,7 @@ from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
 from ktui.writes.decoding.body import SentBody, decode_object
-from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_fields
+from ktui.writes.decoding.field_validation import Unfit, check_metadata
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.objects import change_errors, validate_new
 
@@ -63,12 +63,6 @@ SCHEMA = {
 def test_custom_resources_are_validated(spec: Any, error: str) -> None:
     errors = validate({"metadata": {"name": "w"}, "spec": spec}, SCHEMA)
     assert (error in str(errors[0])) if error else not errors
-
-
-def test_fields_that_are_not_kept_are_named() -> None:
-    sent = {"a": 1, "b": {"x": 1, "y": 2}, "l": [{"k": 1, "z": 1}], "empty": {"n": None}}
-    stored = {"a": 1, "b": {"x": 1}, "l": [{"k": 1}]}
-    assert unknown_fields(sent, stored) == ["b.y", "l[0].z"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,44 @@
+"""Fields that the type of an object does not have: what kube-apiserver's strict decoding reports."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ktui.wire.schema import SchemaField, fields_by_name, message_of
+
+_TYPE_META = ("apiVersion", "kind")
+
+
+def unknown_fields(obj: Mapping[str, Any], api_version: str, kind: str, release: int | None) -> list[str]:
+    """Paths of the unknown fields, in the order of the object: `["spec.nope", "spec.containers[0].x"]`.
+
+    The value does not matter: an empty or null field is unknown, too. Kubernetes 1.`release` decides which
+    fields there are (None: those of all releases). An object of a kind without a message has none.
+    """
+    message = message_of(api_version, kind)
+    if message is None:
+        return []
+    own = {name: value for name, value in obj.items() if name not in _TYPE_META}
+    return [*_of_struct(message, own, "", release)]
+
+
+def _of_struct(message: str, obj: Mapping[str, Any], path: str, release: int | None) -> Iterator[str]:
+    known = fields_by_name(message, release)
+    for name, value in obj.items():
+        at = f"{path}.{name}" if path else name
+        field = known.get(name)
+        if field is None:
+            yield at
+        elif field.kind == "message":
+            yield from _of_value(field, value, at, release)
+
+
+def _of_value(field: SchemaField, value: Any, path: str, release: int | None) -> Iterator[str]:
+    if not field.repeated:
+        items = [(path, value)]
+    elif field.is_map:
+        items = [(f"{path}.{key}", item) for key, item in value.items()] if isinstance(value, dict) else []
+    else:
+        items = [(f"{path}[{n}]", item) for n, item in enumerate(value)] if isinstance(value, list) else []
+    for at, item in items:
+        if isinstance(item, dict):
+            yield from _of_struct(field.type, item, at, release)
