@@ -12,6 +12,8 @@ it marks where they end.
 """
 
 from collections.abc import Iterator
+from functools import cache
+from types import CodeType
 
 from ktui.wire.jsontext import quote
 from ktui.wire.schema import META, SchemaField
@@ -56,6 +58,12 @@ def stays_apart(message: str, field: SchemaField) -> bool:
     an entry's time is unique, its fields are shared by many objects.
     """
     return message == META and field.name == "managedFields"
+
+
+@cache
+def functions_code(message: str, fields: tuple[SchemaField, ...], whole_object: bool) -> CodeType:
+    """`source`, compiled. Releases have most messages in common, and so have the codecs of a process."""
+    return compile(source(message, fields, whole_object), f"<{message}>", "exec")
 
 
 def source(message: str, fields: tuple[SchemaField, ...], whole_object: bool) -> str:

@@ -1,6 +1,8 @@
 """Generated scan functions: from a protobuf message to a few of its fields."""
 
 from collections.abc import Callable
+from functools import cache
+from types import CodeType
 from typing import Any
 
 from ktui.wire.errors import CodecError
@@ -22,6 +24,24 @@ END = b"\xff\x7f"
 
 def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
     """The function that scans a message for the selectors of a resource."""
+    names: dict[str, Any] = {
+        "END": END,
+        "NONE": {},
+        "Scanned": Scanned,
+        "shared": SharedStrings().__getitem__,
+        "labels_of": SharedLabels().__getitem__,
+        "skip": _skip,
+        "number": _number,
+    }
+    exec(_code(message, tuple(selectable.paths.items())), names)
+    scan: ProtobufScan = names["scan"]
+    return scan
+
+
+@cache
+def _code(message: str, paths: tuple[tuple[str, tuple[Path, ...]], ...]) -> CodeType:
+    """The scan function of a message, compiled once in a process: each store has scanners of its own."""
+    selectable = Selectable(dict(paths))
     variables = {path: f"f{at}" for at, path in enumerate(selectable.all_paths())}
     variables[("metadata", "name")] = "name"
     variables[("metadata", "namespace")] = "namespace"
@@ -32,23 +52,12 @@ def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
     defaults = dict.fromkeys(wanted.values(), "''") | {"labels": "NONE"}
     _level(message, _tree(wanted), "b", lines, defaults)
     body = "\n".join(f" {line}" for line in lines)
-    source = (
+    text = (
         "def scan(raw, start, end):\n b = raw[start:end] + END\n"
         + "".join(f" {name} = {value}\n" for name, value in defaults.items())
         + f"{body}\n return Scanned(namespace, name, uid, labels, {_fields_dict(selectable, variables)})\n"
     )
-    names: dict[str, Any] = {
-        "END": END,
-        "NONE": {},
-        "Scanned": Scanned,
-        "shared": SharedStrings().__getitem__,
-        "labels_of": SharedLabels().__getitem__,
-        "skip": _skip,
-        "number": _number,
-    }
-    exec(compile(source, f"<scan {message}>", "exec"), names)
-    scan: ProtobufScan = names["scan"]
-    return scan
+    return compile(text, f"<scan {message}>", "exec")
 
 
 def _tree(wanted: dict[Path, str]) -> Tree:

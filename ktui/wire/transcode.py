@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from ktui.wire import jsontext, wellknown
-from ktui.wire.codegen import source, spreads, stays_apart
+from ktui.wire.codegen import functions_code, spreads, stays_apart
 from ktui.wire.composite import list_text, map_entry_text, schema_or_text
 from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.errors import CodecError
@@ -166,7 +166,7 @@ class Transcoder:
                 names[slot.name] = jsontext.quote
             else:
                 names[slot.name] = self._text_of(row, whole_object, slot)
-        exec(compile(source(message, rows, whole_object), f"<{message}>", "exec"), names)
+        exec(functions_code(message, rows, whole_object), names)
         return Functions(names["parts"], names["object"])
 
     def _again(

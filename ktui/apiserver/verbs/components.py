@@ -115,7 +115,7 @@ async def _status(server: Server, name: str) -> dict[str, Any]:
 
 async def _asked(port: int) -> tuple[bool, str]:
     """Whether the component at `port` of this machine reports that it is healthy, and its message."""
-    context = ssl.create_default_context()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # as upstream's probe
     address = f"127.0.0.1:{port}"
     try:

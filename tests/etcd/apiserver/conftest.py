@@ -34,6 +34,7 @@ from ktui.telemetry.bus import Bus
 from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.handlers import WRITES
+from tests.etcd.serving import plain_client
 
 TOKEN = "s3cret"
 JSON = {"Content-Type": "application/json"}
@@ -170,9 +171,7 @@ async def running(
     definitions.start()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
-        async with httpx.AsyncClient(
-            base_url=server.url, headers=headers, timeout=60, trust_env=False
-        ) as http:
+        async with plain_client(server.url, headers=headers, timeout=60) as http:
             yield Api(server, services, app.catalog, facts, http, flow)
     finally:
         await server.stop()

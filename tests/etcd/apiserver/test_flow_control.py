@@ -23,6 +23,7 @@ from ktui.kube.users import Requester, requester_of
 from ktui.kube.versions import behaviour_of
 from tests.etcd.apiserver.conftest import Api, running
 from tests.etcd.apiserver.told import Told
+from tests.etcd.serving import plain_client
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
 
@@ -181,9 +182,7 @@ async def storm(api: Api, user: str, requests: int) -> list[httpx.Response]:
     """LISTs that are sent at the same time."""
     await api.warm()
     limits = httpx.Limits(max_connections=requests)
-    async with httpx.AsyncClient(
-        base_url=api.server.url, headers=bearer(user), limits=limits, timeout=60, trust_env=False
-    ) as http:
+    async with plain_client(api.server.url, headers=bearer(user), limits=limits, timeout=60) as http:
         return await asyncio.gather(*(http.get("/api/v1/configmaps") for _ in range(requests)))
 
 
@@ -326,9 +325,7 @@ async def test_without_priority_and_fairness_requests_in_flight_are_counted(
 
 async def renewals(api: Api, times: int) -> list[tuple[int, float, float]]:
     """A scheduler renews its lease: status, seconds it took, milliseconds that it waited for its seat."""
-    async with httpx.AsyncClient(
-        base_url=api.server.url, headers=bearer("scheduler"), timeout=60, trust_env=False
-    ) as http:
+    async with plain_client(api.server.url, headers=bearer("scheduler"), timeout=60) as http:
         found = []
         for number in range(times):
             began = time.perf_counter()
@@ -357,9 +354,7 @@ async def beside_a_storm(api: Api) -> list[tuple[int, float, float]]:
 
     limits = httpx.Limits(max_connections=60)
     async with (
-        httpx.AsyncClient(
-            base_url=api.server.url, headers=bearer("storm"), limits=limits, timeout=60, trust_env=False
-        ) as http,
+        plain_client(api.server.url, headers=bearer("storm"), limits=limits, timeout=60) as http,
         asyncio.TaskGroup() as group,
     ):
         for _ in range(60):

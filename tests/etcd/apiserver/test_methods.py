@@ -10,6 +10,7 @@ import pytest
 
 from tests.etcd.apiserver.conftest import Api
 from tests.etcd.apiserver.definitions import DEFINITIONS, define
+from tests.etcd.serving import plain_client
 
 pytestmark = pytest.mark.anyio
 
@@ -98,6 +99,6 @@ async def test_a_group_alone_cannot_be_impersonated(api: Api) -> None:
 
 
 async def test_a_forbidden_answer_is_not_to_be_sniffed(api: Api) -> None:
-    async with httpx.AsyncClient(base_url=api.server.url, trust_env=False) as anonymous:
+    async with plain_client(api.server.url) as anonymous:
         answer = await anonymous.get("/api/v1/pods")
     assert (answer.status_code, answer.headers["x-content-type-options"]) == (403, "nosniff")

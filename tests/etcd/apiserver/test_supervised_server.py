@@ -14,6 +14,7 @@ from ktui.apiserver.http.server import HttpServer
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.etcdlog import EtcdLog
 from ktui.supervision import Supervisor
+from tests.etcd.serving import plain_client
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +45,7 @@ async def test_an_http_server_that_ends_listens_again() -> None:
         async with asyncio.timeout(60):
             await failed.wait()
         assert [failure.task for failure in supervised.failures] == ["the HTTP server"]
-        async with asyncio.timeout(60), httpx.AsyncClient(trust_env=False) as http:
+        async with asyncio.timeout(60), plain_client("") as http:
             while True:
                 try:
                     assert (await http.get(server.url)).text == "hello"
@@ -55,7 +56,7 @@ async def test_an_http_server_that_ends_listens_again() -> None:
     finally:
         await server.stop()
     with pytest.raises(httpx.ConnectError):
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with plain_client("") as http:
             await http.get(server.url)
 
 

@@ -11,9 +11,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
-
 from ktui.client.connection import ServerConnection
+from tests.etcd.serving import plain_client
 
 OWN = ("x-ktui", "server-timing")
 HOP = ("transfer-encoding", "content-length", "content-encoding", "connection")
@@ -48,9 +47,7 @@ class FrontDoor:
             if self.client_ca is not None:
                 context.load_verify_locations(self.client_ca)
                 context.verify_mode = ssl.CERT_REQUIRED
-        self._http = httpx.AsyncClient(
-            base_url=self.upstream.url, headers=dict(self.upstream.headers()), timeout=60, trust_env=False
-        )
+        self._http = plain_client(self.upstream.url, headers=dict(self.upstream.headers()), timeout=60)
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=context)
         port = self._server.sockets[0].getsockname()[1]
         self.url = f"{'https' if context else 'http'}://127.0.0.1:{port}"

@@ -17,6 +17,7 @@ from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import Fault
 from tests.etcd.cli.conftest import Run as InLoop
+from tests.etcd.serving import plain_client
 
 OBJECT = "/api/v1/namespaces/default/configmaps"
 GET = "/api/v1/namespaces/kube-system"  # no resourceVersion: read from etcd
@@ -41,7 +42,7 @@ async def disturbed(server: ServerConnection, kind: str, seconds: float = 60.0) 
 async def started_at(client: ApiClient) -> float:
     """When the etcd process began."""
     endpoint = (await KtuiApi(client).info()).endpoints[0]
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with plain_client("") as http:
         while True:
             with contextlib.suppress(httpx.TransportError):
                 text = (await http.get(f"{endpoint}/metrics")).text
