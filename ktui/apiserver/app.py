@@ -35,7 +35,7 @@ from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.contract import paths
 from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.golang.quoting import quote
-from ktui.kube.requestinfo import attributes_of, name_asked, parse_path, request_verb, rules_verb
+from ktui.kube.requestinfo import attributes_of, parse_path, request_verb, rules_verb, selected_name
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
 from ktui.kube.users import Requester, described
@@ -196,7 +196,7 @@ class Application:
         seats = await self._api.seats(info, verb, request.query, flow.level)
         watch = verb == "WATCH"
         patience = (REQUEST_SECONDS if watch else time_allowed(request, behaviour.minor)) / 4.0
-        name = name_asked(verb, request.query) if watch else ""
+        name = selected_name(verb, request.query) if watch else ""
         wanted = FlowRequest(
             flow, who, asked, seats, patience, behaviour, name, request.path, request.disconnection
         )

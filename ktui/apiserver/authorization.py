@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.apiserver.chain import Authorizer, ChainRecord
 from ktui.kube.golang.quoting import quote
-from ktui.kube.requestinfo import RequestAttributes, attributes_of, name_asked, rules_verb
+from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb, selected_name
 from ktui.kube.status import StatusError
 from ktui.kube.users import Requester
 
@@ -18,7 +18,7 @@ def authorize(authorizer: Authorizer, record: ChainRecord) -> None:
     record.decision = decision = authorizer.decide(who, asked)
     if not decision.allowed and info.is_resource and not info.name:
         verb = "LIST" if verb == "HEAD" else verb
-        asked = attributes_of(info, rules_verb(info, verb), name_asked(verb, record.request.query))
+        asked = attributes_of(info, rules_verb(info, verb), selected_name(verb, record.request.query))
         # A rule may name the only object that is listed.
         record.decision = decision = authorizer.decide(who, asked)
     if not decision.allowed:

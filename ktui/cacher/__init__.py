@@ -1,1 +1,1 @@
-"""One watch cache per resource: reflector, event buffer, snapshots, watchers, and delegation to etcd."""
+"""A watch cache for each resource: reflector, event buffer, snapshots, watchers, and delegation to etcd."""

@@ -1,7 +1,7 @@
-"""Periodic BOOKMARKs, so that a quiet watcher can resume from a recent resourceVersion.
+"""Send periodic BOOKMARKs, so that a quiet watcher can resume from a recent resourceVersion.
 
-kube-apiserver sends one to each watcher that allows them about once a minute, and two
-seconds before its deadline; checked every 1 to 1.25 seconds.
+kube-apiserver sends one to each watcher that allows them about once a minute, and two seconds before the
+watch's deadline; it checks every 1 to 1.25 seconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ktui.wire.codec import CodecError, encode_object, fill, object_template
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
 
-# What upstream's conversion from an empty internal object adds.
+# Fields that upstream's conversion of an empty internal object adds.
 _REPLICAS: dict[str, object] = {"spec": {"replicas": 0}}
 _CONVERTED = {
     "Deployment": _REPLICAS,
@@ -39,7 +39,7 @@ JITTER = 0.25
 
 
 def bookmark(rv: int, resource: Resource, *, ends_initial_events: bool = False) -> OutEvent:
-    """A BOOKMARK: an object of the watched kind with only a resourceVersion.
+    """Return a BOOKMARK: an object of the watched kind with only a resourceVersion.
 
     Go writes a built-in kind's required fields even when they are empty.
     """
@@ -56,7 +56,7 @@ def _template(resource: Resource, ends_initial_events: bool) -> bytes:
     empty["metadata"] = {"annotations": annotations} if annotations else {}
     try:
         return object_template(encode_object(empty, resource), resource.api_version)
-    except CodecError:  # a kind whose fields are unknown: only its metadata
+    except CodecError:  # a kind with unknown fields: only its metadata
         return object_template(msgspec.json.encode(empty))
 
 
@@ -68,7 +68,7 @@ class _Due:
 
 
 def next_time(now: float, deadline: float | None) -> float:
-    """When a watcher with this deadline gets its next bookmark (one clock, seconds)."""
+    """Return when a watcher with this deadline gets its next bookmark (both in seconds of the same clock)."""
     heartbeat = now + FREQUENCY
     if deadline is None:
         return heartbeat
@@ -77,7 +77,7 @@ def next_time(now: float, deadline: float | None) -> float:
 
 
 class BookmarkClock:
-    """Sends due bookmarks at the resourceVersion that has been dispatched to all watchers."""
+    """Sends each watcher its bookmarks, at the resourceVersion up to which events were dispatched to all."""
 
     def __init__(self, supervisor: Supervisor, dispatched_rv: Callable[[], int]) -> None:
         self._supervisor = supervisor
@@ -86,7 +86,7 @@ class BookmarkClock:
         self._task: asyncio.Task[None] | None = None
 
     def add(self, watcher: Watcher, deadline: float | None, make: Callable[[int], OutEvent]) -> None:
-        """Send bookmarks to `watcher`, whose stream ends at `deadline` of the loop's clock."""
+        """Send bookmarks to `watcher` until its stream ends at `deadline` (event loop time, or None)."""
         now = asyncio.get_running_loop().time()
         self._due[watcher] = _Due(next_time(now, deadline), deadline, make)
         if self._task is None or self._task.done():

@@ -1,4 +1,4 @@
-"""LIST from the watch cache's memory."""
+"""Answer a LIST from the watch cache's memory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import SelectionPredicate
 
-# The objects belong to the cache; a reader holds a list of references.
+# A reader holds a list of references; the objects belong to the cache.
 REFERENCE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class CacheQuery:
-    """What to read from the cache. Keys are full; `start` is "" or where a continued LIST resumes.
+    """What to read from the cache. Keys are complete; `start` is "" or the key where a continued LIST
+    resumes.
 
-    `exact` asks for a snapshot at that resourceVersion; `limit` 0 is none.
+    `exact` requests a snapshot at that resourceVersion; `limit` 0 means no limit.
     """
 
     scope: RequestScope
@@ -42,13 +43,14 @@ class CacheQuery:
 
     @property
     def end(self) -> str:
-        """The first key after the collection: `/` is followed by `0`."""
+        """The first key after the collection; in ASCII `0` follows `/`."""
         return f"{(self.root + self.scope.prefix)[:-1]}0"
 
 
 @dataclass(frozen=True, slots=True)
 class CachePage:
-    """`last_key` is the last one returned if more follow, else ""; `remaining` how many (None: unknown)."""
+    """A page of objects. `last_key` is its last key if more objects follow, else ""; `remaining` is their
+    number, None if unknown."""
 
     objects: list[StoredObject]
     rv: int
@@ -64,7 +66,7 @@ class _Selected:
 
 
 async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
-    """A consistent page of the cache: references taken at once, filtered in slices.
+    """Return a consistent page of the cache: all references are taken at once, then filtered in slices.
 
     Raises SnapshotGone if there is no snapshot for `query.exact`.
     """
@@ -72,7 +74,7 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
         await prepare(cache, query.selection)
     if query.exact is not None:
         await cache.snapshots.prepare(query.exact)
-    # No await until the references are taken: they and the RV belong together.
+    # No await until the references are taken: they must be from the same moment as the resourceVersion.
     rv = cache.rv if query.exact is None else query.exact
     found = _found(cache, query)
     meter = current_meter()
@@ -91,7 +93,7 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
 
 
 def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
-    # One more than the page: then its last object is known not to be the last of all.
+    # One more than the page shows whether its last object is the last of all.
     most = query.limit + 1 if query.limit and not query.scope.selective else None
     if query.exact is not None:
         past = cache.snapshots.slice(query.exact, query.first, query.end, most)
@@ -108,7 +110,7 @@ def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
 
 
 def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int:
-    """Stored bytes of the objects looked at; objects beyond a full page count as references only."""
+    """Return the stored bytes of the examined objects; objects after a full page count as references only."""
     if selected.full and not selected.evaluated:
         page = selected.objects
         return sum(obj.size for obj in page) + REFERENCE_BYTES * (found.fetched - len(page))
@@ -120,7 +122,7 @@ def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int
 
 
 def _stored_bytes(cache: WatchCache, found: Candidates) -> int:
-    """Stored bytes of the objects looked at; those that ktui's index skipped count with the average size."""
+    """Return the stored bytes of the examined objects; those that an index skipped have the average size."""
     store = cache.store
     if found.fetched == len(found.objects) < len(store):
         return sum(obj.size for obj in found.objects)

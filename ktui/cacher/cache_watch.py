@@ -1,4 +1,4 @@
-"""WATCH from the watch cache: initial events, replay from the event buffer, then live."""
+"""Serve a WATCH from the watch cache: initial events, replay from the event buffer, then live events."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ktui.telemetry.meter import current_meter
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
-# Initial and replayed events are passed on in batches of this size.
+# Events per batch of initial and replayed events.
 PIECE = 500
 
-MakeBookmark = Callable[[int, bool], OutEvent]  # resourceVersion, whether it ends the initial events
+MakeBookmark = Callable[[int, bool], OutEvent]  # (resourceVersion, whether it ends the initial events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Feed:
 class CacheWatch:
     """One client's stream.
 
-    The client gets the current state (`initial`) or starts after `watcher.since`.
-    It then reads the event buffer until it has caught up, and only then has a
-    queue of its own, so a slow start never ends the stream.
+    The client gets the current state (`initial`) or starts after `watcher.since`. It then reads the event
+    buffer until it has caught up, and only then has a queue of its own, so a slow start never ends the
+    stream.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class CacheWatch:
         return self._watcher.cause
 
     def close(self, cause: str) -> None:
-        """End the stream; what is queued is still delivered."""
+        """End the stream; queued events are still delivered."""
         if self._timer is not None:
             self._timer.cancel()
         self._feed.clock.remove(self._watcher)
@@ -135,7 +135,10 @@ class CacheWatch:
             yield [self._bookmark(self._watcher.since, True)]
 
     async def _caught_up(self) -> AsyncIterator[list[OutEvent]]:
-        """Replay the event buffer; when this ends nothing is newer, and nothing was awaited since."""
+        """Replay the event buffer until the watcher has every event.
+
+        There is no await between the last check and the return: no event can be missed.
+        """
         cache, watcher = self._feed.cache, self._watcher
         while not watcher.closed:
             lost = self._lost()
@@ -153,14 +156,14 @@ class CacheWatch:
                 await asyncio.sleep(0)
 
     def _lost(self) -> str:
-        """Why the events that the client still needs are gone, "" if they are not."""
+        """Return why events that the client still needs are gone; "" if they are available."""
         if self._feed.cache.generation != self._generation:
             return "cache reinitialized"
         return "too slow" if self._watcher.since < self._feed.cache.ring.oldest_watch_rv else ""
 
 
 class ErrorStream:
-    """A WATCH that is answered with one ERROR event."""
+    """The stream of a WATCH that is answered with one ERROR event."""
 
     bookmarks = 0
     buffered = 0

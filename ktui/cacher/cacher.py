@@ -1,8 +1,7 @@
-"""The reads of one resource, each answered by its watch cache or by etcd as its plan says.
+"""Read one resource from its watch cache or from etcd, as each request's plan says.
 
-Upstream: CacheDelegator and Cacher. The handlers plan a request with the rules of
-`ktui.kube.routing` and execute that plan: `get_handler`, `list_handler` and `watch_handler`.
-Writes go directly to the store.
+Upstream: CacheDelegator and Cacher. The handlers plan a request with the rules of `ktui.kube.routing` and
+execute that plan: `get_handler`, `list_handler` and `watch_handler`. Writes go directly to the store.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Cacher:
-    """`cache` None: the resource has no watch cache (events)."""
+    """The reads of one resource. `cache` is None for a resource without a watch cache (events)."""
 
     def __init__(
         self, store: Store, settings: Settings, cache: ResourceCache | None, supervisor: Supervisor
@@ -48,32 +47,35 @@ class Cacher:
         return self.store.resource
 
     async def get(self, namespace: str | None, name: str, rv: str = "") -> GetAnswer:
-        """One object; `answer.object` is None if there is none. Raises StatusError."""
+        """Return one object; `answer.object` is None if it does not exist. Raises StatusError."""
         return await self._get.get(namespace, name, rv, self._state())
 
     def cached(self, namespace: str | None, name: str) -> StoredObject | None:
-        """The object as the cache has it now, or None: the start of a write, which
-        etcd checks, may begin. kube-apiserver: cachedExistingObject of GuaranteedUpdate."""
+        """Return the object as the cache holds it now, or None.
+
+        A write starts from it, and etcd checks that it is current. kube-apiserver: cachedExistingObject of
+        GuaranteedUpdate.
+        """
         return self._get.cached(namespace, name)
 
     async def list(self, request: ListRequest) -> ListAnswer:
-        """A LIST, after the API's own validation of its options. Raises StatusError."""
+        """Answer a LIST whose options the API has validated. Raises StatusError."""
         with reaching(self.resource, "list"):
             return await self._list.list(request, self._state())
 
     def sending(self, answer: ListAnswer) -> AbstractContextManager[None]:
-        """While the block runs, `answer` is being sent: the cache keeps its encoded objects."""
+        """While the block runs, `answer` is being sent: the cache keeps its objects encoded."""
         if self.cache is None or answer.route != Source.CACHE.value:
             return nullcontext()
         return self.cache.sending(answer.rv)
 
     async def watch(self, request: WatchRequest) -> WatchAnswer:
-        """A WATCH, after the API's own validation of its options. Raises StatusError if it is refused."""
+        """Answer a WATCH whose options the API has validated. Raises StatusError if it is refused."""
         with reaching(self.resource, "watch"):
             return await self._watch.watch(request, self._state())
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
-        """Fill the cache if it is cold, and wait for it; False after `within` seconds."""
+        """Fill the cache if it is cold, and wait until it is filled; return False after `within` seconds."""
         return self.cache is None or await self.cache.ready(within)
 
     def warm(self) -> None:
@@ -84,9 +86,9 @@ class Cacher:
             self._count.latest()
 
     def size(self) -> tuple[int | None, int]:
-        """Number of objects of the resource and their average size in bytes, for flow control.
+        """Return the number of objects of the resource and their average size in bytes, for flow control.
 
-        None before they were counted, 0 bytes if none was sized: etcd only counts.
+        The number is None before the first count; the size is 0 if none is known, as etcd only counts.
         """
         state = self.state()
         if state.state == "disabled":
@@ -96,7 +98,7 @@ class Cacher:
         return state.objects, state.bytes // state.objects if state.objects else 0
 
     def state(self) -> telemetry.CacheStatus:
-        """The cache's state as telemetry publishes it; `disabled` for a resource without one."""
+        """Return the cache's state as telemetry publishes it; `disabled` for a resource without a cache."""
         if self.cache is None:
             return telemetry.CacheStatus(resource=self.resource.id, state="disabled")
         return self.cache.state()
@@ -108,7 +110,7 @@ class Cacher:
             await self.cache.close()
 
     def _state(self) -> CacheState:
-        """The state that plans depend on; the first request warms a cold cache."""
+        """Return the state that plans depend on; the first request starts filling a cold cache."""
         if self.cache is None:
             return CacheState(Readiness.DISABLED, progress=self._settings.progress)
         if self._settings.watch_cache:

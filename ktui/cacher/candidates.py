@@ -1,4 +1,4 @@
-"""The smallest set of cached objects that can match a LIST."""
+"""Find the smallest set of cached objects that can match a LIST."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import SelectionPredicate
 
-# A selector with more terms uses no index for the others: one selector must not evict all indexes.
+# A selector uses indexes for this many terms only: one selector must not evict all other indexes.
 MOST_TERMS = 4
 _METADATA = ("metadata.name", "metadata.namespace")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Objects in key order that may match: the first ones of `count`.
+    """Objects in key order that may match: the first of `count`.
 
-    `fetched` is how many kube-apiserver would have read from its cache, which has
-    fewer indexes. `last_key` is their last key: a page that ends there is the last.
+    `fetched` is the number of objects that kube-apiserver, which has fewer indexes, would have read from its
+    cache. `last_key` is the last key of all: a page that ends there is the last page.
     """
 
     objects: list[StoredObject]
@@ -44,15 +44,15 @@ def candidates(
     pods: bool,
     minor: int,
 ) -> Candidates:
-    """Objects with keys in [start, end) that no index rules out.
+    """Return the objects with keys in [start, end) that no index rules out.
 
-    `most` is how many are wanted if no index applies (None: all).
+    `most` is the number of objects to return if no index applies (None: all).
     """
     node = selection.fields.requires(NODE_NAME) if pods else None
     if node is not None:
         found = cache.fields.lookup(NODE_NAME, node, cache.store.all)
         objects = _in_range(found, start, end)
-        # Up to 1.31 index hits of other namespaces were included and filtered out later.
+        # Up to 1.31, index hits of other namespaces were included and filtered out later.
         fetched = len(objects) if minor >= 32 else len(found)
         return Candidates(objects, len(objects), fetched, objects[-1].key if objects else "")
     count = cache.store.count(start, end)

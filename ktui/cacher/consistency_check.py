@@ -1,7 +1,7 @@
-"""Check that a cache equals etcd: digests of both at the same resourceVersion.
+"""Compare a cache with etcd: digests of both at the same resourceVersion.
 
-kube-apiserver's consistency checker: FNV-1 (64 bit) over `namespace/name/rv` of
-every object in key order, without separators.
+kube-apiserver's consistency checker: FNV-1 (64 bit) over `namespace/name/rv` of every object in key order,
+without separators.
 """
 
 from __future__ import annotations

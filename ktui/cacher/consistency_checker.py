@@ -1,7 +1,7 @@
-"""Periodic checks that a cache equals etcd.
+"""Compare a cache with etcd periodically.
 
-kube-apiserver's DetectCacheInconsistency (1.34+): every 5 minutes and up to half as
-much longer. After a failure snapshots are not served until a check has succeeded.
+kube-apiserver's DetectCacheInconsistency (1.34+): every 5 to 7.5 minutes. After a failure snapshots are not
+served until a check has succeeded.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 
 
 class ConsistencyChecker:
-    """One per cache. `counts`: number of checks by outcome.
+    """Checks one cache. `counts` has the number of checks by outcome.
 
-    A check reads the whole resource from etcd, so it is for an etcd that ktui owns
+    A check reads the whole resource from etcd, so it runs only on an etcd that ktui owns
     (`settings.check_consistency`).
     """
 
@@ -42,7 +42,7 @@ class ConsistencyChecker:
         self._ready = ready
 
     async def run(self) -> None:
-        """Check until cancelled, if the version does and the setting allows it."""
+        """Check periodically until cancelled, if the version has the feature and the setting allows it."""
         while True:
             await asyncio.sleep(PERIOD * random.uniform(1.0, 1.0 + JITTER))
             wanted = self._settings.check_consistency and self._settings.behaviour.detect_cache_inconsistency

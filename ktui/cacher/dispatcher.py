@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.selection import SelectionPredicate
 
-# kube-apiserver's incoming channel, there of single events, here of transactions.
+# Capacity of kube-apiserver's incoming channel, in events; here in transactions.
 INCOMING = 100
-# Loop turns that clients get before their slowness is charged: they share this loop with the dispatcher.
+# Loop iterations before a slow client uses up the time budget: clients share this loop with the dispatcher.
 FREE_TURNS = 10
 
 Scope = tuple[str, str]  # namespace and name, "" for any
-Group = dict[Watcher, None]  # ordered, as watchers came
+Group = dict[Watcher, None]  # ordered by arrival
 
 
 class Watchers:
     """All watchers of a resource, indexed by what they can match.
 
-    A watcher of one namespace, one name or one value of the trigger field
-    (pods: spec.nodeName) is not even considered for other objects' events.
+    Events of other objects never reach a watcher of one namespace, one name or one value of the trigger field
+    (pods: spec.nodeName).
     """
 
     def __init__(self, trigger: str = "") -> None:
@@ -61,7 +61,7 @@ class Watchers:
             del self._groups[place]
 
     def concerned(self, transaction: Sequence[CacheEvent]) -> Iterator[Watcher]:
-        """Watchers that `transaction` may match. Do not await while iterating."""
+        """Yield the watchers that `transaction` may match. Do not await while iterating."""
         places: dict[Scope | str, None] = {}
         for event in transaction:
             obj = event.object
@@ -83,12 +83,11 @@ class Watchers:
 class Dispatcher:
     """Takes etcd's transactions from the reflector and offers each to its watchers, in order.
 
-    A transaction is the list of its events, all at one revision. A watcher gets all of it or none, so
-    that a stream never ends between two of its events: a client could not resume from there.
+    A transaction is the list of its events, all at one revision. A watcher gets all of it or none, so that a
+    stream never ends between two of its events: a client could not resume from there.
 
-    A watcher without room holds up the others for as long as the time budget
-    lasts; then its stream is ended, and `terminated` counts it. `sampler` samples an
-    event now and then.
+    A watcher without room delays the others until the time budget is spent; then its stream is ended and
+    `terminated` counts it. `sampler` samples some events for telemetry.
     """
 
     def __init__(
@@ -97,8 +96,8 @@ class Dispatcher:
         self.watchers = Watchers(trigger)
         self._sampler = sampler
         self.terminated = 0
-        self.dispatched = 0  # events that have been offered
-        self.rv = 0  # newest resourceVersion that all watchers have been offered
+        self.dispatched = 0  # number of events offered
+        self.rv = 0  # newest resourceVersion that was offered to all watchers
         self._budget = budget or TimeBudget()
         self._incoming: deque[Sequence[CacheEvent] | int] = deque()
         self._wake = asyncio.Event()
@@ -116,7 +115,7 @@ class Dispatcher:
             await self._drained.wait()
 
     def reset(self, rv: int, cause: str) -> None:
-        """End all streams and drop what is queued: the cache is filled again."""
+        """End all streams and drop the queue, because the cache is filled again."""
         self._incoming.clear()
         self._drained.set()
         for watcher in self.watchers:
@@ -156,13 +155,13 @@ class Dispatcher:
             blocked = [watcher for watcher in blocked if not watcher.offer(transaction)]
             if not blocked:
                 return
-        patience = self._budget.take()
+        budget = self._budget.take()
         while blocked:
-            if not await blocked[0].room(patience):
+            if not await blocked[0].room(budget):
                 self.close(blocked.pop(0), "too slow")
                 self.terminated += 1
-                patience = 0.0
-            # A client that has read something in time is not charged: with all of them
-            # on this loop, and their TLS in this process, ktui itself is mostly the slow part.
+                budget = 0.0
+            # A client that has read something in time is not charged: all clients run on this loop, and their
+            # TLS in this process, so the delay is mostly ktui's own.
             blocked = [watcher for watcher in blocked if not watcher.offer(transaction)]
-        self._budget.give_back(patience)
+        self._budget.give_back(budget)

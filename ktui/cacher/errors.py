@@ -1,4 +1,4 @@
-"""Errors of cache and storage, and the Status that the client gets for them."""
+"""Errors of cache and storage, and the Status that clients get for them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class SnapshotGone(Exception):
 class NotFresh(Exception):
     """The cache did not reach a resourceVersion within 3 seconds."""
 
-    def __init__(self, asked: int, current: int) -> None:
-        super().__init__(f"resourceVersion {asked} was not reached, cache at {current}")
-        self.asked = asked
+    def __init__(self, requested: int, current: int) -> None:
+        super().__init__(f"resourceVersion {requested} was not reached, cache at {current}")
+        self.requested = requested
         self.current = current
 
     def as_status(self, *, reject: bool = False) -> StatusError:
-        """504, or with `reject` 429; the client may retry either after a second."""
-        late = status.too_large_rv(self.asked, self.current)
+        """Return a 504, or with `reject` a 429; the client may retry either after a second."""
+        late = status.too_large_rv(self.requested, self.current)
         return status.too_many_requests(late.message, late.retry_after) if reject else late
 
 

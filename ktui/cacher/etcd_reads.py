@@ -1,4 +1,4 @@
-"""LIST from etcd: the page that a plan asks for, and etcd's errors as a Status."""
+"""Read the page of a LIST from etcd, with etcd's errors as a Status."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ktui.storage.selection import SelectionPredicate
     from ktui.storage.store import Store
 
-# Since 1.34 a revision that does not exist yet is a 504, before it was a bare 500. The change is not behind
-# a gate: a 1.36 that emulates 1.33, the oldest that it can, answers 504 as well.
+# Since 1.34 a revision that does not exist yet is a 504, before it was a bare 500. The change has no feature
+# gate: a 1.36 that emulates 1.33, the oldest possible, answers 504 as well.
 FUTURE_IS_TIMEOUT_SINCE = 33
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Objects in key order and what ListMeta says of them."""
+    """Objects in key order and the ListMeta of the answer."""
 
     objects: Sequence[StoredObject]
     rv: int

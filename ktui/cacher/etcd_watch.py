@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# kube-apiserver's outgoing channel.
+# Capacity of kube-apiserver's outgoing channel.
 OUTGOING = 100
 
 
 class EtcdWatch:
     """One client's own watch of etcd.
 
-    `initial` lists first and sends the objects as ADDED; `since` is then the resourceVersion
-    that the list must have reached. Otherwise events after `since` are sent, 0: from now on.
-    A task reads etcd, at most 100 batches ahead of the client.
+    With `initial` it lists first and sends the objects as ADDED; `since` is then the resourceVersion that the
+    list must have reached. Otherwise it sends events after `since` (0: from now on). A task reads etcd, at
+    most 100 batches ahead of the client.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class EtcdWatch:
         return self._queue.qsize()
 
     def close(self, cause: str) -> None:
-        """End the stream; what is queued is still delivered."""
+        """End the stream; queued events are still delivered."""
         self.cause = self.cause or cause
         self._ended.set()
         self._pump.cancel()
@@ -98,7 +98,7 @@ class EtcdWatch:
             ended.cancel()
 
     async def _run(self) -> None:
-        """Fill the queue; errors are ERROR events."""
+        """Fill the queue; errors become ERROR events."""
         try:
             await self._events()
             self.close("etcd closed the watch")
@@ -123,8 +123,11 @@ class EtcdWatch:
         await self._follow(since)
 
     async def _follow(self, since: int) -> None:
-        """Pass on events after `since`. After a broken connection the watch resumes where it stopped,
-        as in etcd's Go client: the client does not notice."""
+        """Pass on events after `since`.
+
+        After a broken connection the watch resumes at the last event, as etcd's Go client does: the client
+        does not notice.
+        """
         retry, history = WatchRetryPolicy(), self._store.history
         while True:
             try:

@@ -1,11 +1,11 @@
 """The cyclic buffer of a watch cache's newest events (upstream: watchCache.cache).
 
-kube-apiserver: capacity starts at 100 and follows the load, so that the buffer
-holds some 75 seconds of events (`eventFreshDuration`), never above 102,400.
+kube-apiserver: the capacity starts at 100 and follows the load, to hold about 75 seconds of events
+(`eventFreshDuration`), with a maximum of 102,400.
 
-Upstream keeps the objects of all events. Here the newest few megabytes are kept, more
-while LISTs are sent that still need older versions; older events keep only their difference to
-the next version of the object.
+Upstream keeps the objects of all events. Here only the newest few megabytes of objects are kept, and more
+while LISTs that need older versions are being sent; older events keep only the difference to the object's
+next version.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ktui.cacher.events import CacheEvent
 LOWER_CAPACITY = 100
 UPPER_CAPACITY = 102_400
 FRESH_SECONDS = 75.0
-# Stored bytes of the newest events' objects that are kept; the second is for LISTs being sent.
+# Stored bytes of the newest events' objects to keep; the second limit applies while LISTs are being sent.
 WHOLE_BYTES = 8 << 20
 MOST_WHOLE_BYTES = 64 << 20
-# Events that are shrunk at most per added event: shrinking this many is always fast.
+# Maximum events to shrink for each added event, so that an append is always fast.
 _SHRUNK_AT_ONCE = 4
-# Evicted events are removed once they are this share of the capacity.
+# Evicted events are removed when they reach this share of the capacity.
 _CUT = 1 / 8
 
 _rv_of = attrgetter("rv")
@@ -53,9 +53,9 @@ class EventBuffer:
         self._whole_bytes = whole_bytes
         self._most_whole_bytes = most_whole_bytes
         self._readers: list[int] = []
-        self._start = 0  # events before it are evicted, and cut off now and then
-        self._whole = 0  # events before it are shrunk
-        self._held = 0  # stored bytes of the others' objects
+        self._start = 0  # events before this index are evicted, and removed from time to time
+        self._whole = 0  # events before this index are shrunk
+        self._held = 0  # stored bytes of the objects of events that are not shrunk
         self._list_rv = 0
         self._evicted_rv = 0
 
@@ -72,16 +72,17 @@ class EventBuffer:
 
     @property
     def oldest_watch_rv(self) -> int:
-        """The smallest resourceVersion a WATCH may start from: the oldest deliverable event's, less one.
+        """The smallest resourceVersion from which a WATCH may start: the oldest deliverable event's, minus
+        one.
 
-        Not less than what was evicted, should the two be of one transaction.
+        At least the evicted event's resourceVersion, in case both belong to one transaction.
         """
         if self._evicted_rv:
             return max((self.oldest_event_rv or 1) - 1, self._evicted_rv)
         return self._list_rv
 
     def reset(self, list_rv: int) -> None:
-        """Empty the buffer: the store was filled again at `list_rv`. The capacity stays."""
+        """Empty the buffer, because the store was filled again at `list_rv`. The capacity stays."""
         self._events = []
         self._start = self._whole = self._held = 0
         self._list_rv = list_rv
@@ -99,7 +100,7 @@ class EventBuffer:
         self._cut()
 
     def since(self, rv: int, limit: int | None = None) -> Sequence[CacheEvent]:
-        """Events newer than `rv`, oldest first; the first `limit`, and all with the last one's rv."""
+        """Return events newer than `rv`, oldest first: `limit`, and all others at the last one's revision."""
         events = self._events
         low = bisect_right(events, rv, lo=self._start, key=_rv_of)
         if limit is None or low + limit >= len(events):
@@ -108,27 +109,27 @@ class EventBuffer:
         return events[low:high]
 
     def rv_at_or_above(self, rv: int) -> int | None:
-        """The resourceVersion of the oldest buffered event at or above `rv`."""
+        """The resourceVersion of the oldest buffered event at or above `rv`; None without such an event."""
         low = bisect_left(self._events, rv, lo=self._start, key=_rv_of)
         return self._events[low].rv if low < len(self._events) else None
 
     def count_from(self, rv: int) -> int:
-        """The number of buffered events at or above `rv`."""
+        """Return the number of buffered events at or above `rv`."""
         return len(self._events) - bisect_left(self._events, rv, lo=self._start, key=_rv_of)
 
     def newest(self, limit: int) -> Sequence[CacheEvent]:
-        """The newest `limit` events, newest first."""
+        """Return the newest `limit` events, newest first."""
         return self._events[max(self._start, len(self._events) - limit) :][::-1]
 
     def reader(self, rv: int) -> None:
-        """A LIST as of `rv` is being sent: versions that were superseded later are still needed."""
+        """Keep versions that were superseded after `rv`, because a LIST at `rv` is being sent."""
         self._readers.append(rv)
 
     def reader_gone(self, rv: int) -> None:
         self._readers.remove(rv)
 
     def shrink(self, most: int) -> bool:
-        """Shrink up to `most` events that are due; False if there are no more of them."""
+        """Shrink up to `most` events that are due; return False if no more are due."""
         for _ in range(most):
             if self._held <= self._whole_bytes:
                 return False
@@ -161,9 +162,9 @@ class EventBuffer:
         self.capacity = capacity
 
     def _cut(self) -> None:
-        """Remove evicted events. Those not yet shrunk are shrunk:
+        """Remove evicted events, and shrink those that are not shrunk yet.
 
-        a slow reader may still hold their objects.
+        A slow reader may still hold their objects.
         """
         if self._start < self.capacity * _CUT:
             return

@@ -1,4 +1,4 @@
-"""Events, as the cache keeps them and as watchers get them."""
+"""Watch events, as the cache stores them and as watchers receive them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOO
 
 
 class OutEvent:
-    """One watch event, encoded at most once per form that watchers use.
+    """One watch event, encoded at most once for each form that watchers use.
 
-    `object` is None for BOOKMARK and ERROR, whose `document` is the JSON of
-    `object` in the event as it is sent. `encoded` counts the encodings made so far.
+    `object` is None for BOOKMARK and ERROR, whose `document` is the JSON of the event's `object`. `encoded`
+    counts the encodings made so far.
     """
 
     __slots__ = ("_encodings", "_line", "document", "encoded", "object", "rv", "type")
@@ -34,7 +34,7 @@ class OutEvent:
         self._encodings: dict[Hashable, bytes] | None = None
 
     def line(self) -> bytes:
-        """`{"type":…,"object":…}` and a newline, as JSON."""
+        """Return the event as a line of JSON: `{"type":…,"object":…}` and a newline."""
         if self._line is None:
             body = self.document if self.object is None else self.object.full_json()
             self._line = b'{"type":"%b","object":%b}\n' % (self.type.encode(), body)
@@ -42,7 +42,7 @@ class OutEvent:
         return self._line
 
     def encoding(self, target: Hashable, encode: Callable[[OutEvent], bytes]) -> bytes:
-        """The event in another form (a Table …), shared by all watchers with that `target`."""
+        """Return the event in another form (a Table …), shared by all watchers with this `target`."""
         if self._encodings is None:
             self._encodings = {}
         found = self._encodings.get(target)
@@ -55,9 +55,8 @@ class OutEvent:
 class CacheEvent:
     """One change of a resource in the event buffer.
 
-    For DELETED `object` is the last state at the resourceVersion of the
-    deletion, and `previous` that state as it was stored. `at` is the time of
-    receipt on the buffer's monotonic clock.
+    For DELETED, `object` is the last state at the resourceVersion of the deletion, and `previous` that state
+    as it was stored. `at` is the time of receipt (seconds of the buffer's monotonic clock).
     """
 
     __slots__ = ("_added", "_deleted", "_modified", "_shrunk", "at", "object", "previous", "rv", "type")
@@ -76,19 +75,20 @@ class CacheEvent:
         self._deleted: OutEvent | None = None
 
     def out(self, current: bool, old: bool) -> OutEvent | None:
-        """The event for watchers whose filter matches the object now (`current`) and matched before (`old`).
+        """Return the event for watchers whose filter matches the object now (`current`) or matched it before
+        (`old`).
 
-        An object that leaves the filter is DELETED at the resourceVersion of
-        the update, with its previous content. All watchers share the answer.
+        An object that leaves the filter is DELETED at the resourceVersion of the update, with its previous
+        content. All watchers share the returned event.
         """
         if current:
             return self._as_modified() if old else self._as_added()
         return self._as_deleted() if old else None
 
     def shrink(self) -> None:
-        """Take as little memory as possible: few watchers still start this far back.
+        """Reduce the memory of an event so old that few watchers still start before it.
 
-        What they get is then encoded for each of them.
+        From then on the event is encoded for each watcher.
         """
         self._shrunk = True
         self._added = self._modified = self._deleted = None
@@ -124,5 +124,5 @@ class CacheEvent:
 
 
 def error(status: object) -> OutEvent:
-    """The ERROR that ends a stream; `status` is the body of a Status."""
+    """Return the ERROR that ends a stream; `status` is the body of a Status."""
     return OutEvent(ERROR, 0, document=msgspec.json.encode(status))

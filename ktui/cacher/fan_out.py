@@ -1,4 +1,4 @@
-"""Samples how one event reaches the watchers: who gets it, and the time and encodings it takes."""
+"""Sample how an event reaches the watchers: who receives it, the time that takes, and the encodings."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ktui.contract.events import FanOut
 from ktui.telemetry.bus import Bus
 
 SHORTEST_INTERVAL = 1.0  # seconds between two samples of a resource
-# Encodings are made when a watcher writes: by then watchers that keep up have written.
+# Encodings are made when a watcher writes; after this delay watchers that keep up have written.
 SETTLING_SECONDS = 0.25
-# Forms that are built from the object; all others are the object itself.
+# Forms that are built from the object; all other forms are the object itself.
 TRANSFORMED = ("Table", "PartialObjectMetadata")
 
 
 class Sampler:
-    """Describes an event of one resource now and then, while telemetry has subscribers."""
+    """Publishes a sample of a resource's events while telemetry has subscribers."""
 
     def __init__(self, bus: Bus, resource: str) -> None:
         self._bus = bus
@@ -29,7 +29,7 @@ class Sampler:
         self._pending: asyncio.TimerHandle | None = None
 
     def due(self) -> bool:
-        """True if the next event should be sampled."""
+        """Return True if the next event should be sampled."""
         return (
             self._bus.watched and self._pending is None and time.monotonic() >= self._last + SHORTEST_INTERVAL
         )
@@ -73,7 +73,7 @@ class Sampler:
 
 @dataclass(frozen=True, slots=True)
 class DispatchResult:
-    """The watchers that an event was offered to, and those that got it, by form."""
+    """The watchers that an event was offered to, and those that received it, by form."""
 
     concerned: int
     delivered: int

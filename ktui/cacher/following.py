@@ -1,4 +1,4 @@
-"""Follow a collection through its own watch cache: an informer within the server."""
+"""Follow a collection through its own watch cache, as an informer inside the server."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ Changed = Callable[[Sequence["OutEvent"], int], Awaitable[None]]
 
 
 async def follow(registry: Registry, resource: Resource, replaced: Replaced, changed: Changed) -> None:
-    """Until cancelled: `replaced` with all objects and their revision, `changed` with each batch of events.
+    """Follow `resource` until cancelled.
 
-    After an error all objects are read again.
+    Calls `replaced` with all objects and their revision, then `changed` with each batch of events and its
+    revision. After an error all objects are read again.
     """
     everything = SelectionPredicate(LabelSelector.parse(""), FieldSelector.parse("", resource), None, None)
     while True:

@@ -1,4 +1,4 @@
-"""GET: planned by the rules of the version, answered by the watch cache or by etcd."""
+"""Answer a GET from the watch cache or from etcd, as the version's rules plan it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class GetHandler:
-    """Executes the GETs of one resource; `cache` None: the resource has none."""
+    """Executes the GETs of one resource; `cache` is None for a resource without a watch cache."""
 
     def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
@@ -27,7 +27,7 @@ class GetHandler:
         self._cache = cache
 
     async def get(self, namespace: str | None, name: str, rv: str, state: CacheState) -> GetAnswer:
-        """`answer.object` is None if there is none. Raises StatusError."""
+        """Return the answer; its `object` is None if the object does not exist. Raises StatusError."""
         plan = decide_get(rv, state, self._settings.behaviour)
         current_meter().planned(plan, plan.source.value)
         if plan.error is not None:
@@ -47,7 +47,7 @@ class GetHandler:
         return GetAnswer(obj, cached_at, plan, plan.source.value)
 
     def cached(self, namespace: str | None, name: str) -> StoredObject | None:
-        """The object as the cache has it now, or None."""
+        """Return the object as the cache holds it now, or None."""
         if self._cache is None:
             return None
         prefix = self._store.prefix

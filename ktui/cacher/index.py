@@ -1,6 +1,6 @@
-"""Indexes by label and field value:
+"""Index cached objects by label and field value.
 
-the cost of a selective LIST depends on its result, not the collection.
+The cost of a selective LIST then depends on the size of its result, not of the collection.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 Postings = dict[str, dict[str, "StoredObject"]]  # value → objects by key
 
-# Selectors use few attributes; further ones evict the oldest.
+# Selectors use few attributes; each further one evicts the oldest.
 MAX_ATTRIBUTES = 24
 
 
 class _Build:
-    """An index being built. Keys that change meanwhile are up to date already: they are `settled`."""
+    """An index being built. `settled` are keys that changed meanwhile: their entries are already current."""
 
     def __init__(self) -> None:
         self.postings: Postings = {}
@@ -30,11 +30,10 @@ class _Build:
 
 
 class AttributeIndex:
-    """value → objects, for each attribute that some selector has used.
+    """value → objects, for each label or field that some selector has used.
 
-    An attribute is indexed when it is first used and kept up to
-    date with every change from then on, so labels that are never selected by cost
-    neither memory nor time.
+    An attribute is indexed when it is first used and kept current from then on, so labels that no selector
+    uses cost neither memory nor time.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class AttributeIndex:
         self._builds.clear()
 
     async def prepare(self, attribute: str, everything: Callable[[], Sequence[StoredObject]]) -> None:
-        """Index `attribute` if it is not, in slices: 100,000 objects take a while."""
+        """Index `attribute` unless it is indexed already; in slices, as 100,000 objects take long."""
         if attribute in self._postings:
             return
         if attribute in self._builds:
@@ -65,7 +64,7 @@ class AttributeIndex:
         try:
             async for part in sliced(everything()):
                 self._add(build.postings, (obj for obj in part if obj.key not in build.settled), attribute)
-            # Cleared meanwhile: these objects are no longer the cache's.
+            # Cleared meanwhile: these objects are no longer in the cache.
             if self._builds.get(attribute) is build:
                 self._install(attribute, build.postings)
         finally:
@@ -76,7 +75,7 @@ class AttributeIndex:
     def lookup(
         self, attribute: str, value: str, everything: Callable[[], Sequence[StoredObject]]
     ) -> Mapping[str, StoredObject]:
-        """Objects whose `attribute` is `value`; indexed at once if `prepare` was not called."""
+        """Return the objects whose `attribute` is `value`; index it now if `prepare` was not called."""
         postings = self._postings.get(attribute)
         if postings is None:
             postings = {}
@@ -85,7 +84,7 @@ class AttributeIndex:
         return postings.get(value, {})
 
     def change(self, previous: StoredObject | None, current: StoredObject | None) -> None:
-        """Follow one change of the store: `previous` was replaced by `current` (None: absent)."""
+        """Apply one change of the store: `current` replaced `previous` (None: absent)."""
         for attribute, postings in self._postings.items():
             self._replace(postings, attribute, previous, current)
         for attribute, build in self._builds.items():

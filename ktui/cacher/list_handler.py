@@ -1,4 +1,4 @@
-"""LIST: planned by the rules of the version, answered by the watch cache or by etcd."""
+"""Answer a LIST from the watch cache or from etcd, as the version's rules plan it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Read:
 
 
 class ListHandler:
-    """Executes the LISTs of one resource; `cache` None: it has none."""
+    """Executes the LISTs of one resource; `cache` is None for a resource without a watch cache."""
 
     def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
@@ -42,7 +42,7 @@ class ListHandler:
         self._cache = cache
 
     async def list(self, request: ListRequest, state: CacheState) -> ListAnswer:
-        """Raises StatusError, etcd's errors included if etcd is read."""
+        """Return the answer; raise StatusError, also for etcd's errors if etcd is read."""
         token, scope = read_token(request.options.continue_), self._scope(request)
         parameters = list_parameters(request.options, scope, token)
         plan = decide_list(parameters, state, self._settings.behaviour)
@@ -73,7 +73,7 @@ class ListHandler:
         return ListAnswer(page.objects, page.rv, continue_, page.remaining, plan, plan.source.value)
 
     async def _fall_back(self, read: _Read) -> ListAnswer:
-        """Read from etcd what the cache could not answer: at the exact revision, or at the newest."""
+        """Read from etcd, at the exact revision or at the newest, what the cache could not answer."""
         plan = read.plan
         route = plan.source.value if plan.source is Source.ETCD else FELL_BACK
         current_meter().planned(plan, route)
@@ -107,7 +107,7 @@ class ListHandler:
     def _continue(self, page: CachePage, scope: RequestScope) -> str:
         if not page.last_key:
             return ""
-        # The cache's prefix has no trailing slash, so the starts in its tokens have a leading one.
+        # The cache's prefix has no trailing slash, so the starts in its tokens have a leading slash.
         start = page.last_key[len(self._store.prefix + scope.prefix) - 1 :]
         return continuetoken.encode(page.rv, f"{start}\0")
 

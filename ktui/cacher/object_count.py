@@ -1,4 +1,4 @@
-"""The number of objects of a resource without a watch cache, counted by etcd periodically."""
+"""Count the objects of a resource without a watch cache periodically, in etcd."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# kube-apiserver: --etcd-count-metric-poll-period.
+# kube-apiserver's default of --etcd-count-metric-poll-period (seconds).
 PERIOD = 60.0
 
 
 class ObjectCount:
-    """kube-apiserver counts each resource once a minute; here only the requested ones.
+    """Counts one resource. kube-apiserver counts every resource once a minute; here only the requested ones.
 
-    A `count_only` range: etcd reads its index, no values.
+    The count is a `count_only` range: etcd reads its index, but no values.
     """
 
     def __init__(self, store: Store, supervisor: Supervisor) -> None:
         self._store = store
         self._supervisor = supervisor
         self._value: int | None = None
-        self._asked_at = 0.0
+        self._started_at = 0.0
         self._task: asyncio.Task[None] | None = None
 
     def latest(self) -> int | None:
-        """The last count, None before the first. Starts another in the background if it is old."""
-        # Both groups of events are one registry, counted under its core name.
+        """Return the last count, None before the first; start another in the background if it is old."""
+        # Both groups of events are one registry, which is counted under its core name.
         if self._store.resource.group == "events.k8s.io":
             return None
-        due = self._value is None or time.monotonic() - self._asked_at >= PERIOD
+        due = self._value is None or time.monotonic() - self._started_at >= PERIOD
         if due and (self._task is None or self._task.done()):
-            self._asked_at = time.monotonic()
+            self._started_at = time.monotonic()
             self._task = self._supervisor.start(f"the count of {self._store.resource.id}", self._count)
         return self._value
 

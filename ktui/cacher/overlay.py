@@ -1,4 +1,4 @@
-"""What differs between an earlier state of a watch cache and the present one."""
+"""Overlay: the difference between an earlier state of a watch cache and the present state."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from ktui.cacher.events import DELETED, CacheEvent
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
-# More keys than this are sorted in together, fewer inserted one by one.
+# More keys than this are appended and sorted, fewer are inserted one by one.
 _FEW = 32
-# Changes are inserted each in its place if they are less than this share of the objects.
+# Changes are inserted one by one if they are less than this share of the objects.
 _FEW_CHANGES = 1 / 20
 
 _key_of = attrgetter("key")
 
 
 class Overlay:
-    """The objects at `rv` that the events since have changed, sorted by key.
+    """The objects at `rv` that later events have changed, sorted by key.
 
-    `seen` is the resourceVersion of the last event followed. Reading a range costs what is in it.
+    `seen` is the resourceVersion of the last applied event. The cost of reading a range depends on the number
+    of changes in it.
     """
 
     __slots__ = ("_keys", "_surplus", "_then", "seen")
 
     def __init__(self, rv: int) -> None:
         self.seen = rv
-        self._then: dict[str, StoredObject | None] = {}  # None: there was none
+        self._then: dict[str, StoredObject | None] = {}  # None: the object did not exist
         self._keys: list[str] = []
-        self._surplus: dict[str, int] = {}  # 1: there was an object that is gone, -1: there is a new one
+        # 1: an object that has been deleted since, -1: an object created since
+        self._surplus: dict[str, int] = {}
 
     def follow(self, events: Sequence[CacheEvent]) -> None:
-        """Take in the next events of the buffer."""
+        """Apply the next events of the buffer."""
         then, fresh = self._then, []
         for event in events:
             key = event.object.key
@@ -57,11 +59,11 @@ class Overlay:
                 insort(self._keys, key)
 
     def surplus(self, start: str, end: str) -> int:
-        """How many more objects with keys in [start, end) there were than there are."""
+        """Return how many more objects with keys in [start, end) existed then than exist now."""
         return sum(count for key, count in self._surplus.items() if start <= key < end)
 
     def applied(self, objects: list[StoredObject], start: str, end: str) -> list[StoredObject]:
-        """The objects in [start, end) as they were; `objects` are the present ones, and are changed."""
+        """Return the objects in [start, end) as they were at `rv`; may modify `objects`, the present ones."""
         low = bisect_left(self._keys, start)
         keys = self._keys[low : bisect_left(self._keys, end, lo=low)]
         if len(keys) > len(objects) * _FEW_CHANGES:

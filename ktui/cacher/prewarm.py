@@ -11,15 +11,15 @@ from ktui.etcd.errors import EtcdError
 if TYPE_CHECKING:
     from ktui.cacher.sorted_store import SortedStore
 
-# Small caches are not prewarmed: doing so for all kinds would take a second at start.
+# Smaller caches are not prewarmed: prewarming all kinds would take a second at start.
 LARGE = 1000
 
 
 async def prewarm(filled: asyncio.Event, store: SortedStore) -> None:
     """Wait until the cache is filled, then transcode one object off the event loop.
 
-    The functions for its kind are generated with the first object: 100 ms for pods,
-    which would delay every other request.
+    The functions for a kind are generated with its first object: 100 ms for pods, which would delay every
+    other request.
     """
     await filled.wait()
     if len(store) < LARGE:

@@ -1,7 +1,7 @@
-"""Requests progress notifications from etcd while readers wait for a revision.
+"""Request progress notifications from etcd while readers wait for a revision.
 
-kube-apiserver's conditional progress requester: one request every 100 ms while
-there is at least one waiter; the first at once, unless the last is more recent.
+kube-apiserver's conditional progress requester: one request every 100 ms while there is at least one waiter;
+the first at once, unless the last request is more recent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ask = Callable[[], Awaitable[None]]
 
 
 class ProgressRequester:
-    """One for all caches: requests progress on the watch streams of caches with waiting readers."""
+    """Requests progress on the watch streams of all caches that have waiting readers."""
 
     def __init__(self, supervisor: Supervisor, period: float = PERIOD) -> None:
         self._supervisor = supervisor

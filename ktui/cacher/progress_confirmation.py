@@ -1,4 +1,4 @@
-"""When a progress notification of an etcd before 3.4.31 or 3.5.13 can be trusted.
+"""Decide when a progress notification of an etcd before 3.4.31 or 3.5.13 can be trusted.
 
 Such an etcd answers with its current revision, even if events are still to be sent to the watcher:
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-# Longer than one round of that loop, with a margin for a busy machine.
+# Longer than one iteration of that loop, with a margin for a busy machine.
 SETTLE_SECONDS = 0.3
 # etcd's queue of a watch stream holds 128 answers: half of it at once is a burst.
 BURST_EVENTS = 64
@@ -21,7 +21,7 @@ BURST_SECONDS = 0.1
 
 
 class ProgressConfirmation:
-    """Follows one watch. `created_at` is when etcd confirmed it: the loop cannot have run for it before."""
+    """Tracks one watch. `created_at` returns when etcd confirmed it, before which the loop ignores it."""
 
     def __init__(self, created_at: Callable[[], float], clock: Callable[[], float] = time.monotonic) -> None:
         self._created_at = created_at
@@ -32,7 +32,7 @@ class ProgressConfirmation:
         self._burst = 0
 
     def event(self) -> None:
-        """An event arrived."""
+        """Record that an event arrived."""
         now = self._clock()
         if now - self._burst_started > BURST_SECONDS:
             self._burst_started, self._burst = now, 0
@@ -50,5 +50,5 @@ class ProgressConfirmation:
 
     @property
     def pending(self) -> int:
-        """What the next answer will prove."""
+        """The revision that the next answer will prove."""
         return self._pending

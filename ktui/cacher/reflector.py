@@ -1,8 +1,8 @@
-"""Keeps one watch cache filled: a paged list of etcd, then a watch from its revision.
+"""Keep one watch cache filled: a paged list of etcd, then a watch from its revision.
 
-kube-apiserver's reflector over the etcd store. A watch that breaks is resumed
-as long as WatchRetryPolicy allows. After that the cache is not ready, its clients'
-watches end, and after a second everything is listed again.
+kube-apiserver's reflector over the etcd store. A watch that breaks is resumed as long as WatchRetryPolicy
+allows. After that the cache is not ready, its clients' watches end, and after a second everything is listed
+again.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store, StoreWatch
 
 RETRY_SECONDS = 1.0
-# kube-apiserver retries every second, whatever the error. A value that cannot be decoded stays that way,
-# and every retry reads the whole resource: so the delay doubles each time, up to this.
+# kube-apiserver retries every second, whatever the error. A value that cannot be decoded stays that way, and
+# every retry reads the whole resource: here the delay doubles each time, up to this.
 UNREADABLE_SECONDS = 30.0
-BROKEN_SECONDS = 1.0  # a watch broken for less does not make the cache stale: it is resumed sooner
+BROKEN_SECONDS = 1.0  # a watch broken for a shorter time does not make the cache stale
 
 log = logging.getLogger(__name__)
 
 
 class Reflector:
-    """`gate` is held while filling, so that one etcd is not read by many caches at once.
+    """Fills a watch cache and keeps it current.
 
-    `changed` is called whenever anything shown by telemetry has changed, and
-    `progressed` with each resourceVersion learnt without an event.
+    `gate` is held while filling, to limit how many caches read the same etcd at a time. `changed` is called
+    whenever anything that telemetry shows has changed, `progressed` with each resourceVersion that a progress
+    notification brought.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Reflector:
         self._heard_at = 0.0
         self._confirmation = ProgressConfirmation(lambda: math.inf)
         self._retry = RETRY_SECONDS
-        self._history = 0  # of etcd, when the cache was filled
+        self._history = 0  # etcd's history when the cache was filled
 
     @property
     def downtime(self) -> float:
@@ -83,7 +84,7 @@ class Reflector:
 
     @property
     def stale_seconds(self) -> float:
-        """Seconds since etcd last answered on the cache's watch; 0 if recent, or if nothing is served."""
+        """Seconds since etcd last answered on the cache's watch; 0 if recent or the cache is not ready."""
         if not self.ready.is_set():
             return 0.0
         silent = time.monotonic() - self._last_heard()
@@ -91,7 +92,7 @@ class Reflector:
         return silent if silent > limit else 0.0
 
     async def run(self) -> None:
-        """Fill and follow until cancelled. Errors other than etcd's end it, with the cache not ready."""
+        """Fill and follow until cancelled. Errors other than etcd's end it and leave the cache not ready."""
         while True:
             cause, pause = "stopped", RETRY_SECONDS
             try:
@@ -109,12 +110,12 @@ class Reflector:
                 cause = f"internal error: {error}"
                 raise
             finally:
-                # Whatever went wrong, a cache without a watch must not be ready.
+                # Whatever the error was, a cache without a watch must not be ready.
                 self._not_ready(cause)
             await asyncio.sleep(pause)
 
     async def request_progress(self) -> None:
-        """Request a progress notification; a broken watch is noticed by its reader."""
+        """Request a progress notification; the watch's reader handles a broken watch."""
         if self._watch is None:
             return
         self.progress_requests += 1
@@ -144,22 +145,22 @@ class Reflector:
         self._changed()
 
     async def _follow(self) -> None:
-        """Follow etcd from the cache's revision; raises EtcdError if the watch cannot be resumed."""
-        patience, seen = WatchRetryPolicy(), 0
+        """Follow etcd from the cache's revision; raise EtcdError if the watch cannot be resumed."""
+        retry, seen = WatchRetryPolicy(), 0
         while True:
             try:
                 await self._watch_on(seen)
                 return
             except EtcdError as error:
-                await self._resume(patience, error)
+                await self._resume(retry, error)
             seen = self._cache.rv
 
     async def _watch_on(self, seen: int) -> None:
         """Follow one watch; `seen` is the revision to resume from, 0 for the first watch.
 
-        A resumed watch begins at the last revision seen. Compactions of etcd before 3.5.18 (etcd #18274)
-        lose a deletion at exactly the compacted revision but still let a watch begin there,
-        which would miss it; one that begins earlier gets the compaction error.
+        A resumed watch begins at the last revision seen. Compactions of etcd before 3.5.18 (etcd #18274) lose
+        a deletion at exactly the compacted revision but still let a watch begin there, which would miss it. A
+        watch that begins earlier gets the compaction error.
         """
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(seen - 1 if seen else cache.rv) as watch:
@@ -183,14 +184,14 @@ class Reflector:
                 self._last_heard()
                 self._watch = None
 
-    async def _resume(self, patience: WatchRetryPolicy, error: EtcdError) -> None:
-        """Wait until etcd answers after `error`, which is raised again unless it is retryable."""
+    async def _resume(self, retry: WatchRetryPolicy, error: EtcdError) -> None:
+        """Wait until etcd answers after `error`; raise `error` again unless it is retryable."""
         while True:
-            if not patience.should_retry(error, self._settings.behaviour):
+            if not retry.should_retry(error, self._settings.behaviour):
                 raise error
             log.info("watch of %s: %s", self._store.resource.id, error)
             self._report(str(error))
-            await asyncio.sleep(patience.pause())
+            await asyncio.sleep(retry.pause())
             try:
                 head = await self._store.head()
             except EtcdError as again:
@@ -208,12 +209,12 @@ class Reflector:
         return self._heard_at
 
     def _same_history(self) -> None:
-        """Raise EtcdError if etcd's revisions have started over: what was read is not a current state."""
+        """Raise EtcdError if etcd's revisions have started over: the cache would hold another history."""
         if self._store.history != self._history:
             raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
 
     async def _answered(self, rv: int) -> None:
-        """Take a progress notification; if it cannot be trusted, request another while a reader waits."""
+        """Record a progress notification; if it cannot be trusted, request another while a reader waits."""
         if not self._settings.confirm_progress:
             self._progress(rv)
             return

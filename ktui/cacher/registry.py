@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """`warmups` bounds how many caches are filled at the same time: 1 for an etcd that ktui does not own.
+    """All cachers. `warmups` limits how many caches are filled at the same time: 1 for an etcd that ktui does
+    not own.
 
     `supervisor` keeps the caches' tasks running, and those of their servers.
     """
@@ -49,7 +50,7 @@ class Registry:
         return iter(list(self._cachers.values()))
 
     def for_resource(self, resource: Resource) -> Cacher:
-        """The cacher of `resource`, shared by all its served versions. Does not read etcd yet."""
+        """Return the cacher of `resource`, shared by all its served versions. Does not read etcd yet."""
         cacher = self._cachers.get(resource.id)
         if cacher is None:
             cacher = self._cachers[resource.id] = self._make(resource)
@@ -57,11 +58,11 @@ class Registry:
         return cacher
 
     def uncached_store(self, resource: Resource) -> Store:
-        """A store of keys that are no API resource: no cache, no telemetry."""
+        """Return a store for keys that do not belong to an API resource: without cache and telemetry."""
         return self._make_store(resource)
 
     def find(self, resource_id: str) -> Cacher | None:
-        """The cacher of `pods`, `ciliumnodes.cilium.io` … if it was requested before."""
+        """Return the cacher of `pods`, `ciliumnodes.cilium.io` …, None if it was not requested before."""
         return self._cachers.get(resource_id)
 
     def warm(self, resources: Iterable[Resource]) -> None:
@@ -71,7 +72,7 @@ class Registry:
                 self.for_resource(resource).warm()
 
     async def filled(self, within: float) -> bool:
-        """Wait until every cache that has been started is filled; False after `within` seconds."""
+        """Wait until every cache that has been started is filled; return False after `within` seconds."""
         started = [cacher for cacher in self if cacher.cache is not None and not cacher.cache.cold]
         return all(await asyncio.gather(*(cacher.ready(within) for cacher in started)))
 
@@ -81,21 +82,21 @@ class Registry:
         await asyncio.gather(*(cacher.close() for cacher in dropped if cacher is not None))
 
     def compacted(self, rv: int) -> None:
-        """etcd was compacted at `rv`: no cache serves older revisions."""
+        """Record that etcd was compacted at `rv`: no cache serves older revisions."""
         for cacher in self:
             if cacher.cache is not None:
                 cacher.cache.memory.compacted(rv)
                 cacher.cache.changed()
 
     def stale(self) -> dict[str, float]:
-        """Caches that serve reads but do not follow etcd, and for how many seconds."""
+        """Return the caches that serve reads but no longer follow etcd, and for how many seconds."""
         seconds = {
             cacher.resource.id: cacher.cache.stale_seconds for cacher in self if cacher.cache is not None
         }
         return {resource: silent for resource, silent in seconds.items() if silent}
 
     def states(self) -> list[CacheStatus]:
-        """The state of every cache, as telemetry publishes it."""
+        """Return the state of every cache, as telemetry publishes it."""
         return [cacher.state() for cacher in self]
 
     async def close(self) -> None:
@@ -115,5 +116,5 @@ class Registry:
 
 
 def has_watch_cache(resource: Resource) -> bool:
-    """True for every resource but events, whose watch-cache size kube-apiserver sets to 0."""
+    """Return True for every resource except events, whose watch-cache size is 0 in kube-apiserver."""
     return (resource.group, resource.resource) not in {("", "events"), ("events.k8s.io", "events")}

@@ -30,9 +30,9 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """A WATCH. `resource` is in the version of its bookmarks (None: the store's).
+    """A WATCH. `resource` has the version of its bookmarks (None: the store's).
 
-    `timeout` is in seconds, None for no end. `form` names the encoding for the client.
+    `timeout` is in seconds, None for no limit. `form` names the client's encoding.
     """
 
     namespace: str | None
@@ -46,7 +46,7 @@ class WatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class GetAnswer:
-    """`object` None: not found. `rv` is the resourceVersion of cache or etcd at the read."""
+    """The answer to a GET: `object` is None if not found; `rv` is the resourceVersion of cache or etcd."""
 
     object: StoredObject | None
     rv: int
@@ -58,8 +58,8 @@ class GetAnswer:
 class ListAnswer:
     """A LIST's objects in key order and its ListMeta.
 
-    `route` is where it was answered: `cache`, `cache_snapshot`, `etcd`, or
-    `cache,etcd` if the cache could not answer and etcd did.
+    `route` is the source of the answer: `cache`, `cache_snapshot`, `etcd`, or `cache,etcd` if the cache could
+    not answer and etcd did.
     """
 
     objects: Sequence[StoredObject]
@@ -73,8 +73,8 @@ class ListAnswer:
 class WatchEvents(Protocol):
     """A WATCH's events, until `close`, its timeout, or an end by the server.
 
-    `buffered` of `capacity` events wait for the client (`capacity` 0: never any); `live` says
-    that the initial and the missed events have been sent; `on_live` is called then.
+    `buffered` of `capacity` events wait for the client (`capacity` 0: events never wait). `live` is True once
+    the initial and the missed events have been sent; `on_live` is called then.
     """
 
     on_live: Callable[[], None]
@@ -106,12 +106,12 @@ class WatchAnswer:
         self.stream = stream
 
     def batches(self) -> AsyncIterator[list[OutEvent]]:
-        """Batches of events as they arrive: the efficient way to write them."""
+        """Yield batches of events as they arrive, for efficient writing."""
         return self.stream.batches()
 
     @property
     def events(self) -> AsyncIterator[OutEvent]:
-        """The same events one by one."""
+        """Yield the same events one by one."""
         return self._each()
 
     def close(self, cause: str = "client gone") -> None:

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store
 
 TRIGGER = "spec.nodeName"
-# The longest wait for a ready cache: kube-apiserver's request timeout, a little
-# shorter so that the error comes from the cache.
+# The longest wait for a ready cache (seconds): kube-apiserver's request timeout, a little shorter so that the
+# error comes from the cache.
 READY_TIMEOUT = 59.5
-# Events of the buffer to shrink at a time: about two milliseconds.
+# Events of the buffer to shrink at a time, about two milliseconds.
 _SHRUNK_AT_ONCE = 64
 
 
 class ResourceCache:
-    """Starts cold: nothing is read from etcd until `warm` is called."""
+    """The watch cache of one resource. It starts cold: nothing is read from etcd until `warm` is called."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class ResourceCache:
             ]
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
-        """Wait until the cache is filled, starting that if needed; False after `within` seconds."""
+        """Wait until the cache is filled, starting that if needed; return False after `within` seconds."""
         self.warm()
         try:
             async with asyncio.timeout(within):
@@ -106,8 +106,8 @@ class ResourceCache:
     async def reach(self, plan: Plan) -> int:
         """Probe and wait as `plan` says; return the probed revision or the plan's minimum.
 
-        Raises NotFresh if the cache does not reach it in time, StatusError if it is not ready
-        or etcd is unreachable.
+        Raises NotFresh if the cache does not reach it in time, StatusError if it is not ready or etcd is
+        unreachable.
         """
         if plan.wait.ready:
             await self.await_ready()
@@ -120,7 +120,7 @@ class ResourceCache:
         return probed
 
     async def await_ready(self) -> None:
-        """Block as kube-apiserver up to 1.30 does. Raises StatusError after a minute."""
+        """Wait for a ready cache as kube-apiserver up to 1.30 does. Raises StatusError after a minute."""
         with current_meter().phase("wait"):
             if await self.ready():
                 return
@@ -130,7 +130,7 @@ class ResourceCache:
         raise status.service_unavailable("context deadline exceeded")
 
     async def probe(self) -> int:
-        """etcd's current revision, without a timeout of its own. Raises StatusError."""
+        """Return etcd's current revision, without a timeout of its own. Raises StatusError."""
         self._probing += 1
         self._publisher.changed()
         try:
@@ -144,7 +144,7 @@ class ResourceCache:
         waiter = self.memory.waiter
         if rv <= waiter.rv:
             return
-        # Progress requests for waiting readers came with 1.28's gate.
+        # Progress requests for waiting readers exist since 1.28, with its feature gate.
         asks = self._settings.progress and self._settings.behaviour.consistent_list_from_cache
         self._publisher.changed()
         with current_meter().phase("wait"):
@@ -168,12 +168,12 @@ class ResourceCache:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Shrink the event buffer, a little at a time."""
+        """Shrink the event buffer, a few events at a time."""
         if self.memory.ring.shrink(_SHRUNK_AT_ONCE):
             asyncio.get_running_loop().call_soon(self._shrink)
 
     def routing_state(self) -> CacheState:
-        """The state that plans depend on."""
+        """Return the state that plans depend on."""
         if not self._settings.watch_cache:
             return CacheState(Readiness.DISABLED, progress=self._settings.progress)
         return CacheState(
@@ -187,7 +187,7 @@ class ResourceCache:
         )
 
     def state(self) -> telemetry.CacheStatus:
-        """The current state, as telemetry publishes it."""
+        """Return the current state as telemetry publishes it."""
         memory, reflector = self.memory, self._reflector
         return telemetry.CacheStatus(
             resource=self._id,
@@ -217,11 +217,11 @@ class ResourceCache:
 
     @property
     def stale_seconds(self) -> float:
-        """For how many seconds reads may have missed changes in etcd; 0 if the cache follows."""
+        """Seconds for which reads may have missed changes in etcd; 0 if the cache follows etcd."""
         return self._reflector.stale_seconds if self._settings.watch_cache else 0.0
 
     def changed(self) -> None:
-        """Publish the state: a part of it has changed."""
+        """Publish the state, because a part of it has changed."""
         self._publisher.changed()
 
     async def close(self) -> None:
@@ -241,7 +241,7 @@ class ResourceCache:
             self.changed()
 
     async def _follow(self) -> None:
-        """Follow etcd and dispatch its events: if either task fails, both restart with a list."""
+        """Follow etcd and dispatch its events; if either task fails, both are restarted with a list."""
         async with asyncio.TaskGroup() as halves:
             halves.create_task(self._reflector.run(), name=f"reflector {self._id}")
             halves.create_task(self.dispatcher.run(), name=f"dispatcher {self._id}")

@@ -1,4 +1,4 @@
-"""Waiting until a watch cache has reached a resourceVersion."""
+"""Wait until a watch cache has reached a resourceVersion."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class RevisionWaiter:
         return sum(not future.done() for _, _, future in self._waiters)
 
     def wanted(self, rv: int) -> bool:
-        """True if a reader waits for `rv` or less."""
+        """Return True if a reader waits for `rv` or less."""
         return bool(self._waiters) and self._waiters[0][0] <= rv
 
     def reset(self, rv: int) -> None:
-        """The store was filled again at `rv`, which may be older after a restore of etcd."""
+        """Record that the store was filled again at `rv`, which may be older after a restore of etcd."""
         self.rv = rv
         self._wake()
 
     def advance(self, rv: int) -> None:
-        """An event or a progress notification at `rv` arrived."""
+        """Record that an event or a progress notification at `rv` arrived."""
         if rv > self.rv:
             self.rv = rv
             self._wake()

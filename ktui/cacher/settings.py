@@ -1,4 +1,4 @@
-"""Settings that can change while the server runs."""
+"""Settings of the caches that can change while the server runs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ktui.kube.versions import Behaviour, behaviour_of, with_gate
 
 @dataclass(slots=True)
 class Settings:
-    """Read at each request, so that a change applies to the next one; caches are kept.
+    """Settings that are read at each request: a change applies to the next one, and caches are kept.
 
-    `progress`: etcd's progress notifications can be trusted (or are assumed to be).
-    `confirm_progress`: trust a notification only after a second one, for
-    etcds before 3.4.31 and 3.5.13, whose notifications overtake events (see progress_confirmation.py).
-    `priority_and_fairness` False is `--enable-priority-and-fairness=false`, whatever the version.
-    `check_consistency`: caches may be compared with etcd periodically, which reads all of it.
-    `watch_cache` False is `--watch-cache=false`: every read goes to etcd.
+    `progress`: etcd's progress notifications can be trusted (or are assumed to be). `confirm_progress`: a
+    notification is trusted only after a second one, for etcd before 3.4.31 and 3.5.13, whose notifications
+    overtake events (see progress_confirmation.py). `priority_and_fairness` False is
+    `--enable-priority-and-fairness=false`, whatever the version. `check_consistency`: caches may be compared
+    with etcd periodically, which reads every object. `watch_cache` False is `--watch-cache=false`: every read
+    goes to etcd.
     """
 
     behaviour: Behaviour = field(default_factory=behaviour_of)

@@ -1,11 +1,10 @@
 """Snapshots of one watch cache: its objects at the resourceVersion of any buffered event.
 
-kube-apiserver keeps a copy-on-write B-tree per event (ListFromCacheSnapshot). Here
-the event buffer already holds each event with the object before it, so a snapshot is
-the current store with the later events undone. Which snapshots exist
-follows kube-apiserver 1.36: one of the initial list and one per event; those
-older than the oldest buffered event are dropped once the buffer is full, those below a
-compaction at once. A quiet resource then has none until its next event.
+kube-apiserver keeps a copy-on-write B-tree per event (ListFromCacheSnapshot). Here the event buffer already
+holds each event with the previous object, so a snapshot is the current store with the later events undone.
+Which snapshots exist follows kube-apiserver 1.36: one of the initial list and one per event. Those older than
+the oldest buffered event are dropped once the buffer is full, those below a compaction at once. A quiet
+resource then has no snapshot until its next event.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ from ktui.storage.slices import Slices
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
-# Clients that page through old revisions at the same time.
+# Number of clients that can page through old revisions at the same time.
 MAX_OVERLAYS = 16
 
-# Events to follow at a time: one to four milliseconds.
+# Events to apply at a time: one to four milliseconds.
 _EVENTS_AT_ONCE = 1000
 
 
 class SnapshotPage(NamedTuple):
-    """The first objects of a key range at an earlier revision; `total` is how many there were."""
+    """The first objects of a key range at an earlier revision; `total` is the number of all."""
 
     objects: list[StoredObject]
     total: int
 
 
 class Snapshots:
-    """Earlier states of a cache. `follow` must get every event after the event buffer has it."""
+    """Earlier states of a cache. Call `follow` for every event after the event buffer has it."""
 
     def __init__(self, store: SortedStore, ring: EventBuffer) -> None:
         self._store = store
@@ -59,7 +58,7 @@ class Snapshots:
         return self._ring.rv_at_or_above(self._floor)
 
     def reset(self, list_rv: int) -> None:
-        """The store was filled again: its content is the only snapshot."""
+        """Record that the store was filled again: its content is the only snapshot."""
         self._floor = list_rv
         self._list_rv = list_rv
         self._overlays.clear()
@@ -69,7 +68,7 @@ class Snapshots:
         self._trusted = consistent
 
     def drop_below(self, rv: int) -> None:
-        """Drop snapshots older than `rv`: etcd has compacted up to it."""
+        """Drop snapshots older than `rv`, up to which etcd was compacted."""
         self._floor = max(self._floor, rv)
         if self._list_rv is not None and self._list_rv < rv:
             self._list_rv = None
@@ -77,18 +76,18 @@ class Snapshots:
             del self._overlays[old]
 
     def follow(self) -> None:
-        """An event was added to the buffer: the snapshots of evicted events are dropped."""
+        """Drop the snapshots of evicted events, after an event was added to the buffer."""
         oldest = self._ring.oldest_event_rv
         if oldest is not None and self._ring.full and (self._list_rv is not None or oldest > self._floor):
             self.drop_below(oldest)
 
     def has(self, rv: int) -> bool:
-        """True if a LIST at exactly `rv` finds a snapshot."""
+        """Return True if a LIST at exactly `rv` finds a snapshot."""
         oldest = self.oldest
         return oldest is not None and oldest <= rv
 
     def slice(self, rv: int, start: str, end: str, most: int | None = None) -> SnapshotPage | None:
-        """The first `most` objects (None: all) of keys in [start, end) as they were at `rv`.
+        """Return the first `most` objects (None: all) with keys in [start, end) as they were at `rv`.
 
         None if there is no snapshot for `rv`.
         """
@@ -107,7 +106,7 @@ class Snapshots:
         return SnapshotPage(objects[:most], total)
 
     async def prepare(self, rv: int) -> None:
-        """Follow the events since `rv` in slices, until few are left for `slice`: they may be 100,000."""
+        """Apply the events since `rv`, which may be 100,000, in slices, until few are left for `slice`."""
         slices = Slices()
         seen = self._overlays[rv].seen if rv in self._overlays else rv
         while self.has(rv) and self._ring.count_from(seen + 1) > _EVENTS_AT_ONCE:
@@ -115,7 +114,7 @@ class Snapshots:
             await slices.yield_if_due()
 
     def _follow(self, rv: int, most: int | None = None) -> Overlay:
-        """The overlay of `rv`, having followed `most` events more (None: all)."""
+        """Return the overlay of `rv` after applying `most` more events (None: all)."""
         overlay = self._overlays.pop(rv, None) or Overlay(rv)
         overlay.follow(self._ring.since(overlay.seen, most))
         self._overlays[rv] = overlay

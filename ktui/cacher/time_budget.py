@@ -1,4 +1,4 @@
-"""How long slow watchers may delay the dispatch of events to other watchers.
+"""The time that slow watchers may delay the dispatch of events to other watchers.
 
 kube-apiserver's timeBudget: refilled by 50 ms each second, never above 100 ms.
 """
@@ -13,7 +13,7 @@ MAXIMUM = 0.1
 
 
 class TimeBudget:
-    """Seconds that may still be spent on waiting."""
+    """Seconds that the dispatcher may still wait for slow watchers."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -21,7 +21,7 @@ class TimeBudget:
         self._refilled = clock()
 
     def take(self) -> float:
-        """Take all that is available; give back what is not used."""
+        """Take and return all available seconds; `give_back` returns the unused ones."""
         self._refill()
         taken, self._available = self._available, 0.0
         return taken

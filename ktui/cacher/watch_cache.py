@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class WatchCache:
-    """Upstream's watchCache. It neither waits nor reads: the reflector fills it.
+    """Upstream's watchCache. It neither waits nor reads etcd: the reflector fills it.
 
-    `generation` counts the refills: a watcher of an older one has missed events.
+    `generation` counts the refills: a watcher with an older generation has missed events.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class WatchCache:
         return self.waiter.rv
 
     def replace(self, objects: Sequence[StoredObject], rv: int) -> None:
-        """Hold exactly `objects` (sorted by key), as they are at `rv`."""
+        """Replace the content with `objects` (sorted by key) at `rv`."""
         self.store.replace(objects)
         self.labels.clear()
         self.fields.clear()
@@ -63,11 +63,11 @@ class WatchCache:
         return event
 
     def progress(self, rv: int) -> None:
-        """A progress notification: no further event up to `rv`."""
+        """Record a progress notification: there are no further events up to `rv`."""
         self.waiter.advance(rv)
 
     def compacted(self, rv: int) -> None:
-        """etcd was compacted at `rv`: older revisions are not served from here either."""
+        """Record that etcd was compacted at `rv`: older revisions are no longer served from here either."""
         self.snapshots.drop_below(rv)
 
     def _reindex(self, previous: StoredObject | None, current: StoredObject | None) -> None:

@@ -1,4 +1,4 @@
-"""WATCH: planned by the rules of the version, served by the watch cache or by etcd itself."""
+"""Serve a WATCH from the watch cache or directly from etcd, as the version's rules plan it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
-# Resources whose watchers kube-apiserver finds by a trigger field: (first minor, last minor, field).
+# Trigger fields by which kube-apiserver finds a resource's watchers: (first minor, last minor, field).
 _TRIGGERS = {
     "pods": (19, 99, "spec.nodeName"),
     "nodes": (19, 26, NAME),
@@ -38,7 +38,7 @@ _TRIGGERS = {
 
 
 class WatchHandler:
-    """Opens the WATCHes of one resource; `cache` None: the resource has none."""
+    """Opens the WATCHes of one resource; `cache` is None for a resource without a watch cache."""
 
     def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class WatchHandler:
         self._cache = cache
 
     async def watch(self, request: WatchRequest, state: CacheState) -> WatchAnswer:
-        """Raises StatusError if rejected at once; later errors are ERROR events in the stream."""
+        """The answer; raise StatusError if rejected at once. Later errors are ERROR events in the stream."""
         plan = decide_watch(watch_parameters(request.options), state, self._settings.behaviour)
         current_meter().planned(plan, plan.source.value)
         if plan.error is not None:
@@ -62,7 +62,7 @@ class WatchHandler:
 
     async def _from_cache(self, cache: ResourceCache, request: WatchRequest, plan: Plan) -> CacheWatch:
         reached = await cache.reach(plan)
-        # No await from here on: the state and its resourceVersion belong together.
+        # No await from here on: the objects must be from the same moment as their resourceVersion.
         objects = self._present(cache, request) if plan.initial_events else None
         if objects:
             meter = current_meter()
@@ -111,7 +111,7 @@ class WatchHandler:
         return Watcher(selection, since, 2 * size, form=request.form)
 
     def _selection(self, request: WatchRequest) -> SelectionPredicate:
-        """The selectors, and the namespace and name that scope the dispatch."""
+        """Return the selectors, with the namespace and name that scope the dispatch."""
         fields = request.selection.fields
         namespace = request.namespace or fields.requires(NAMESPACE)
         name = request.name or fields.requires(NAME)

@@ -1,4 +1,4 @@
-"""Whether a broken watch of etcd is resumed, or everything is listed again."""
+"""Decide whether a broken watch of etcd is resumed, or everything is listed again."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube.versions import Behaviour
 from ktui.storage.errors import UnreadableError
 
-# kube-apiserver since 1.25: errors that etcd returns are retried this long after the first one …
+# kube-apiserver since 1.25: errors that etcd returns are retried this long after the first one (seconds).
 TOLERATED_SECONDS = 30.0
 TOLERANT_SINCE = 25
-# … and a new period begins once the first one is older than this.
+# A new period begins once the first error is older than this (seconds).
 FORGOTTEN_SECONDS = 60.0
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 _ETCDS_OWN = "etcdserver:"
 
 
 def broken_connection(error: EtcdError) -> bool:
-    """True if the connection failed, False if etcd answered the request with an error."""
+    """Return True if the connection failed, False if etcd answered the request with an error."""
     return isinstance(error, UnreachableError) and _ETCDS_OWN not in error.detail
 
 
 class WatchRetryPolicy:
     """Decides which errors of one cache's watch are retryable.
 
-    A broken connection is re-established however long that takes, as etcd's Go
-    client does transparently: the cache stays ready. An error that etcd returns (no leader,
-    permission denied …) ends the watch: up to 1.24 everything is then listed again.
+    A broken connection is re-established however long that takes, as etcd's Go client does transparently: the
+    cache stays ready. An error that etcd returns (no leader, permission denied …) ends the watch: up to 1.24
+    everything is then listed again.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -38,7 +38,7 @@ class WatchRetryPolicy:
         self._pause = SHORTEST_PAUSE
 
     def should_retry(self, error: EtcdError, behaviour: Behaviour) -> bool:
-        """True if the watch may resume after the last revision that it has seen."""
+        """Return True if the watch may resume after the last revision that it has seen."""
         if isinstance(error, CompactedError | UnreadableError):
             return False
         if broken_connection(error):
@@ -49,7 +49,7 @@ class WatchRetryPolicy:
         return behaviour.minor >= TOLERANT_SINCE and now - self._first <= TOLERATED_SECONDS
 
     def pause(self) -> float:
-        """Seconds until the next attempt: doubled each time, two at most."""
+        """Return the seconds until the next attempt: doubled each time, two at most."""
         now = self._clock()
         if now - self._paused > 5 * LONGEST_PAUSE:
             self._pause = SHORTEST_PAUSE

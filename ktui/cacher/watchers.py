@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, triggered: bool) -> int:
-    """The size of each of a watcher's two channels, in events.
+    """Return the size of each of a watcher's two channels, in events.
 
-    kube-apiserver up to 1.24: 10, or 1,000 if the resource has a trigger index
-    (`triggers`) that the watcher does not use (`triggered`). Since 1.25 one second's
-    worth of the event buffer, at least 10, at most 10, 1,000 or 100.
+    kube-apiserver up to 1.24: 10, or 1,000 if the resource has a trigger index (`triggers`) that the watcher
+    does not use (`triggered`). Since 1.25 a 75th of the event buffer's capacity (one second's events): at
+    least 10, at most 10 for a watcher that uses the trigger index, 1,000 if it does not, 100 without such an
+    index.
     """
     most = 10 if triggered else 1000 if triggers else 100
     if behaviour.minor <= 24:
@@ -30,11 +31,11 @@ def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, tr
 
 
 class Watcher:
-    """Takes events from the dispatcher, hands them to the client in batches.
+    """Takes events from the dispatcher and passes them to the client in batches.
 
-    `since` is the newest resourceVersion that the client already has; `size` bounds the queue,
-    which the last transaction in it may exceed. kube-apiserver has two channels in a row, before and
-    after the filter; here the filter is applied first and the queue holds both.
+    `since` is the newest resourceVersion that the client already has; `size` limits the queue, which the last
+    transaction in it may exceed. kube-apiserver has two channels in a row, before and after the filter; here
+    the filter is applied first and the queue has the capacity of both.
     """
 
     def __init__(self, selection: SelectionPredicate, since: int, size: int, *, form: str = "") -> None:
@@ -58,7 +59,7 @@ class Watcher:
         return len(self._queue)
 
     def convert(self, event: CacheEvent) -> OutEvent | None:
-        """`event` as this watcher sees it, None if it does not match."""
+        """Return `event` as this watcher sees it, None if it does not match."""
         deleted, previous = event.type == DELETED, event.previous
         if not self._selective:
             return event.out(not deleted, previous is not None or deleted)
@@ -68,7 +69,7 @@ class Watcher:
         )
 
     def concerns(self, obj: StoredObject) -> bool:
-        """True if `obj` has the watched namespace and name, whatever the selectors are."""
+        """Return True if `obj` has the watched namespace and name, whatever the selectors are."""
         namespace, name = self.selection.namespace, self.selection.name
         return (not namespace or obj.namespace == namespace) and (not name or obj.name == name)
 
@@ -76,17 +77,17 @@ class Watcher:
         return not self._selective or obj.matches(self.selection)
 
     def visible(self, events: Sequence[CacheEvent]) -> list[OutEvent]:
-        """The events that this watcher sees of `events`."""
+        """Return the events that this watcher sees of `events`."""
         seen = (self.convert(event) for event in events if self.concerns(event.object))
         return [out for out in seen if out is not None]
 
     def offer(self, transaction: Sequence[CacheEvent]) -> bool:
-        """Queue what the watcher sees of all events of a revision; False if there is no room."""
+        """Queue what the watcher sees of all events of a revision; return False if there is no room."""
         event = transaction[0]
         if event.rv <= self.since or self.cause:
             return True
         queue = self._queue
-        if len(transaction) == 1:  # nearly all: the dispatcher has found this watcher by its scope
+        if len(transaction) == 1:  # nearly all events: the dispatcher found this watcher by its scope
             out = self.convert(event)
             if out is not None:
                 if len(queue) >= self.capacity:
@@ -111,9 +112,9 @@ class Watcher:
             self._wake.set()
 
     async def room(self, within: float) -> bool:
-        """Wait until the client has read something; False if it has not in time.
+        """Wait until the client has read something; return False if it has not in time.
 
-        If this process stalled, both are due at once: a client that reads then counts as in time.
+        If this process stalled, both are due at once: a client that has read then counts as in time.
         """
         try:
             async with asyncio.timeout(within):
@@ -123,13 +124,13 @@ class Watcher:
         return True
 
     def close(self, cause: str) -> None:
-        """End the stream once what is queued has been read."""
+        """End the stream once the queued events have been read."""
         self.cause = self.cause or cause
         self._wake.set()
         self._room.set()
 
     async def batches(self) -> AsyncIterator[list[OutEvent]]:
-        """All that is queued, whenever there is something; ends after `close`."""
+        """Yield all queued events, whenever there are any; end after `close`."""
         while True:
             if self._queue:
                 batch = list(self._queue)

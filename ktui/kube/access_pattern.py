@@ -1,6 +1,7 @@
-"""Advice on a client's access pattern: how often, how many at a time, as which user, in which format.
+"""Advice on a client's access pattern: how often it sends a request, how many at a time, as which user, in
+which format.
 
-A single request does not show these; what is known of the client beyond it is an `AccessPattern`.
+A single request does not show these; `AccessPattern` holds what else is known of the client.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ METADATA_ONLY = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 # A client that repeats a request within this many seconds polls; a rarer one may be cheaper than a watch.
 POLLING_SECONDS = 600.0
-# This many agents that start together are a thundering herd.
+# From this many agents on, a simultaneous start is a thundering herd.
 HERD = 10
-# More pages than this are many; pages of at least this many objects need not be smaller.
+# From this many pages on, larger pages are advised, unless a page has at least PAGE objects already.
 MANY_PAGES, PAGE = 10, 500
-# A smaller answer is cheap in any format.
+# Answers below this size (bytes) are cheap in any format.
 BIG_ANSWER = 256 * 1024
 RESTARTS_PER_MINUTE = 0.1  # of the agents
 _SERVICE_ACCOUNT = "system:serviceaccount:"
@@ -62,7 +63,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Hint(NamedTuple):
-    """Advice before its route is predicted. `path` may be the request's own."""
+    """Advice whose route is not predicted yet. `path` may equal the request's own path."""
 
     id: str
     why: str
@@ -71,7 +72,7 @@ class Hint(NamedTuple):
 
 
 def hints(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
-    """What to do instead; nothing for a request that the server refuses."""
+    """Yield what the client could do instead; nothing for a request that the server refuses."""
     if plan.error is None:
         for rule in _RULES:
             yield from rule(request, plan, behaviour, pattern)
@@ -100,7 +101,7 @@ def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Acce
 
 
 def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
-    """The request as a LIST of its collection: a GET becomes a selector of its name."""
+    """Return the path of the LIST of the request's collection: a GET becomes a field selector of its name."""
     info = request.info
     if request.verb != "get":
         return rewritten(request, **changes)

@@ -1,4 +1,4 @@
-"""Cheaper variants of a request: what to write instead, why, and the predicted (not measured) effect."""
+"""Find cheaper variants of a request: the rewritten path, the reason, the predicted plan."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _OPERATION_COST = {
 class Advice:
     """A cheaper variant. `path` is the rewritten request, `plan` its predicted plan.
 
-    `headers` are to be sent with it. Without another path or headers the advice is
-    about the client's access pattern: the request stays the same (`tryable` False). docs/advice.md
-    has the evidence for each id.
+    The client has to send `headers` with it. Where neither path nor headers change, the advice is about the
+    client's access pattern and the request stays the same (`tryable` False). docs/advice.md has the evidence
+    for each id.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Advice:
 
 
 def near_parameter(name: str) -> str | None:
-    """The list option that a client probably meant, None if no option has a similar name."""
+    """Return the list option that a client probably meant, None if no option has a similar name."""
     by_lower = {parameter.lower(): parameter for parameter in PARAMETERS}
     near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[near[0]] if near else None
@@ -69,10 +69,10 @@ def near_parameter(name: str) -> str | None:
 def advise(
     request: ReadRequest, state: CacheState, behaviour: Behaviour, pattern: AccessPattern = UNKNOWN
 ) -> tuple[Advice, ...]:
-    """Cheaper variants, the most effective first; none for a request that is refused or cheap already.
+    """Return cheaper variants, the most effective first; none for a request that is refused or cheap already.
 
-    A misspelt parameter is corrected first and the other variants start from there. `pattern` adds
-    what is known of the client and cannot be seen in one request.
+    A misspelt parameter is corrected first, and the other variants start from the corrected request.
+    `pattern` adds what is known of the client and cannot be seen in one request.
     """
     found = []
     corrected = _corrected(request)
@@ -102,7 +102,7 @@ def _misspelt(request: ReadRequest) -> list[tuple[str, str]]:
 
 
 def _corrected(request: ReadRequest) -> ReadRequest | None:
-    """The request with its parameters spelt correctly; None if none is misspelt, or a value is not valid."""
+    """Return the request with correctly spelt parameters; None if none is misspelt, or a value is invalid."""
     names = dict(_misspelt(request))
     if not names:
         return None
@@ -110,11 +110,11 @@ def _corrected(request: ReadRequest) -> ReadRequest | None:
     try:
         return parse_request(request.info.path + query_text(parameters), request.verb)
     except RequestError:
-        return None  # the value is not a valid selector: the warning alone has to do
+        return None  # the value is not a valid selector: the warning has to suffice
 
 
 def etcd_cost(plan: Plan) -> int:
-    """Approximate weight of a plan's etcd reads, for comparisons only."""
+    """Return the approximate weight of a plan's etcd reads; weights can only be compared with each other."""
     return sum(_OPERATION_COST.get(op, 0) for op in plan.etcd_ops)
 
 

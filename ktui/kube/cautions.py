@@ -1,4 +1,4 @@
-"""Warnings about a request for its author, one sentence each."""
+"""Warnings about a request for the client's author, one sentence each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.kube.versions import Behaviour
 
 
 def cautions(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> tuple[str, ...]:
-    """Warnings about parameters that do not do what they seem to do."""
+    """Return warnings about parameters whose effect is not what they suggest."""
     found = [*_unknown(request)]
     if request.verb == "list":
         found += [*_limits(request, plan, behaviour), *_narrowing(request, behaviour)]

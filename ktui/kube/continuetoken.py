@@ -13,10 +13,10 @@ _JSON_TYPES = {dict: "object", list: "array", str: "string", bool: "bool"}
 
 
 class ContinueToken(NamedTuple):
-    """Where the next page starts.
+    """The start of the next page.
 
-    `start` is relative to the list's key prefix, without a leading slash. A negative
-    `rv` means: continue at the current revision.
+    `start` is relative to the list's key prefix, without a leading slash. A negative `rv` means: continue at
+    the current revision.
     """
 
     rv: int
@@ -24,7 +24,7 @@ class ContinueToken(NamedTuple):
 
 
 def encode(rv: int, start: str) -> str:
-    """The token for a page at `rv` that begins at `start` (last key + NUL)."""
+    """Return the token for a page at revision `rv` that begins at `start` (last key + NUL)."""
     compact = json.dumps({"v": _VERSION, "rv": rv, "start": start}, separators=(",", ":"), ensure_ascii=False)
     # Go's JSON encoder escapes the characters that could end a script element.
     for char in "<>&\u2028\u2029":
@@ -44,7 +44,7 @@ def _decode(token: str) -> ContinueToken:
     data = base64url.decode(token)
     try:
         jsonscan.check(data)
-    except ValueError as error:  # Go's own decoder; request bodies go through a fork of an older one
+    except ValueError as error:  # Go's own decoder; request bodies use a fork of an older one
         raise ValueError(str(error).replace("in string literal", "in string")) from None
     fields = _members(json.loads(data.decode("utf-8", "replace"), parse_float=_Number, parse_int=_Number))
     version = _string(fields, "v")
@@ -57,10 +57,10 @@ def _decode(token: str) -> ContinueToken:
     if not start:
         raise ValueError(f"encoded start key empty (version {_VERSION})")
     key = start if start.startswith("/") else f"/{start}"
-    # A start above the prefix would let a client read another resource's keys.
+    # A start outside the prefix would let a client read another resource's keys.
     if pathclean.clean(key) != key:
         raise ValueError(start)
-    return ContinueToken(rv, key[1:] or "\0")  # "/" is the beginning, and a valid token
+    return ContinueToken(rv, key[1:] or "\0")  # "/" alone is a valid token: the beginning of the range
 
 
 class _Number(str):
@@ -68,7 +68,7 @@ class _Number(str):
 
 
 def _members(value: Any) -> dict[str, Any]:
-    """The object's members by lower-case name: Go's decoder ignores case."""
+    """Return the object's members by lower-case name, because Go's decoder ignores case."""
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -15,7 +15,7 @@ META_FIELDS = ("metadata.name", "metadata.namespace")
 
 
 def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
-    """One Resource per served version, the preferred one first; [] if none is served.
+    """Return one Resource per served version, the preferred one first; [] if none is served.
 
     Raises KeyError or TypeError if the document is not a CRD.
     """
@@ -28,13 +28,13 @@ def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
 
 
 def _keeps_unknown(crd: Mapping[str, Any]) -> bool:
-    """`preserveUnknownFields`, which v1beta1 has by default."""
+    """Return `preserveUnknownFields`, which defaults to true in v1beta1."""
     old = str(crd.get("apiVersion", "")).endswith("/v1beta1")
     return bool(crd["spec"].get("preserveUnknownFields", old))
 
 
 def _schemas(spec: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The structural schema of each version that has one."""
+    """Return the structural schema by version; versions without one are missing."""
     found: dict[str, Mapping[str, Any]] = {}
     for version in _versions(spec):
         schema = (version.get("schema") or spec.get("validation") or {}).get("openAPIV3Schema")
@@ -87,7 +87,7 @@ def _resource(
 
 
 def _deprecation(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
-    """The warning of a deprecated version: its own text, or the newer version to use."""
+    """Return the warning of a deprecated version: its own text, or the newer version to use; "" otherwise."""
     if not version.get("deprecated"):
         return ""
     if version.get("deprecationWarning"):
@@ -105,7 +105,7 @@ def _deprecation(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
 
 
 def _shared(spec: Mapping[str, Any], version: Mapping[str, Any], member: str, default: Any) -> Any:
-    """A member of the version, else (v1beta1) the one given for all versions."""
+    """Return a member of the version, else (v1beta1) the member given for all versions."""
     return version.get(member) or spec.get(member) or default
 
 
@@ -118,7 +118,7 @@ def _field_selectors(
 
 
 def _columns(spec: Mapping[str, Any], version: Mapping[str, Any]) -> tuple[TableColumn, ...]:
-    """`additionalPrinterColumns`; without any, upstream adds the age column with its own description."""
+    """Return `additionalPrinterColumns`; without any, upstream adds its own age column."""
     extra = _shared(spec, version, "additionalPrinterColumns", None)
     if not extra:
         return (TableColumn("Age", source=".metadata.creationTimestamp", type="date"),)
@@ -139,14 +139,14 @@ def _column(column: Mapping[str, Any]) -> TableColumn:
 
 
 def version_priority(version: str) -> tuple[int, int, int, str]:
-    """Sort key: GA before beta before alpha, higher numbers first, other names last."""
+    """Return a sort key: GA before beta before alpha, higher numbers first, other names last."""
     major, stage, minor = _split_version(version)
     rank = {"": 0, "beta": 1, "alpha": 2}.get(stage, 3)
     return (rank, -major, -minor, version) if rank < 3 else (rank, 0, 0, version)
 
 
 def is_stable(version: str) -> bool:
-    """True for a version that is neither alpha nor beta."""
+    """Return True for a version that is neither alpha nor beta."""
     return "alpha" not in version and "beta" not in version
 
 

@@ -1,9 +1,8 @@
-"""Discovery documents: which groups, versions and resources are served.
+"""Discovery documents: which groups, versions and resources the server has.
 
-Both forms: one document per group and version (`/api`, `/apis`, `/apis/apps/v1`), and
-the aggregated one (apidiscovery.k8s.io/v2) that kubectl has requested since 1.27.
-As with kube-apiserver's defaults, gated kinds and
-the alpha and beta versions of built-in kinds are not listed (they can still be read).
+Both forms: one document per group and version (`/api`, `/apis`, `/apis/apps/v1`), and the aggregated one
+(apidiscovery.k8s.io/v2) that kubectl has requested since 1.27. As with kube-apiserver's defaults, gated kinds
+and the alpha and beta versions of built-in kinds are not listed (they can still be read).
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ _CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create",
 
 
 def api_versions(server_address: str) -> Document:
-    """`/api`; `server_address` is `HOST:PORT`."""
+    """Return the document of `/api`; `server_address` is `HOST:PORT`."""
     address = {"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [address]}
 
 
 def api_group_list(table: ResourceTable) -> Document:
-    """`/apis`."""
+    """Return the document of `/apis`."""
     groups = [_group(group, versions) for group, versions in _groups(table).items() if group]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def api_group(table: ResourceTable, group: str) -> Document | None:
-    """`/apis/GROUP`; None when there is no such group."""
+    """Return the document of `/apis/GROUP`; None if there is no such group."""
     versions = _groups(table).get(group)
     if not group or not versions:
         return None
@@ -45,18 +44,18 @@ def api_group(table: ResourceTable, group: str) -> Document | None:
 
 
 def api_resource_list(table: ResourceTable, group: str, version: str) -> Document | None:
-    """`/api/v1` (group ""), `/apis/GROUP/VERSION`; None when nothing is served there."""
+    """Return the document of `/api/v1` (group "") or `/apis/GROUP/VERSION`; None if nothing is served."""
     resources = _groups(table).get(group, {}).get(version)
     if not resources:
         return None
     entries = [entry for resource in resources for entry in _entries(resource)]
-    # The core group's document says no apiVersion, in upstream too.
+    # The core group's document has no apiVersion in upstream either.
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     return {**head, "groupVersion": resources[0].api_version, "resources": entries}
 
 
 def group_discovery_list(table: ResourceTable, *, core: bool, version: str = "v2") -> Document:
-    """The aggregated document of `/api` (`core`) or `/apis`, in one of AGGREGATED_VERSIONS."""
+    """Return the aggregated document of `/api` (`core`) or `/apis`, in one of AGGREGATED_VERSIONS."""
     items = [
         _aggregated(group, versions) for group, versions in _groups(table).items() if core == (not group)
     ]
@@ -69,7 +68,7 @@ def group_discovery_list(table: ResourceTable, *, core: bool, version: str = "v2
 
 
 def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
-    """Group → version (preferred first) → resources by name; custom resource groups come last."""
+    """Return group → version (preferred first) → resources by name; custom resource groups come last."""
     found: dict[str, dict[str, list[Resource]]] = {group: {} for group in _order(table)}
     for resource in _served(table):
         found[resource.group].setdefault(resource.version, []).append(resource)
@@ -83,7 +82,7 @@ def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
 
 
 def _order(table: ResourceTable) -> list[str]:
-    """Custom groups are sorted by the names of their APIServices: `v1.example.io`, `v2.cilium.io`."""
+    """The groups in upstream's order; custom ones by the names of their APIServices (`v1.example.io`)."""
     builtin = dict.fromkeys(r.group for r in table if not r.custom)
     names: dict[str, list[str]] = {}
     for resource in table:
@@ -94,7 +93,7 @@ def _order(table: ResourceTable) -> list[str]:
 
 
 def _served(table: ResourceTable) -> list[Resource]:
-    """The listed resources, once per version. Custom resources are in the table once per version already."""
+    """Return the listed resources, one per version, which custom resources are in the table already."""
     announced = [r for r in table if not r.gated]
     custom = [r for r in announced if r.custom]
     return custom + [r.at(v) for r in announced if not r.custom for v in r.versions if is_stable(v)]
@@ -115,7 +114,7 @@ def _optional(resource: Resource) -> Document:
 
 
 def _storage_version_hash(resource: Resource) -> Document:
-    """Hash that identifies the stored kind; "" for kinds that are never stored."""
+    """Return the hash that identifies the stored kind; {} for kinds that are never stored."""
     if not resource.stored:
         return {}
     group, _, version = resource.storage_version.rpartition("/")

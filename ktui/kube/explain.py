@@ -1,4 +1,4 @@
-"""A request explained under one version: plan, seats, warnings and cheaper forms; no I/O."""
+"""Explain a request under one Kubernetes version: plan, seats, warnings and cheaper variants; no I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ktui.kube.versions import Behaviour
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a kube-apiserver of `behaviour` does with `request`."""
+    """Prediction of what a kube-apiserver of `behaviour` does with `request`."""
 
     request: ReadRequest
     behaviour: Behaviour
@@ -32,7 +32,7 @@ class Explanation:
     level: PriorityLevel | None = None
 
     def document(self) -> dict[str, Any]:
-        """As JSON, for programs; ids and values are those of docs/routing.md."""
+        """Return the JSON document of `ktui explain --json`; ids and values are those of docs/routing.md."""
         plan = self.plan
         document: dict[str, Any] = {
             "kube_version": self.behaviour.version,
@@ -78,7 +78,7 @@ def explain(
     pattern: AccessPattern = UNKNOWN,
     level: PriorityLevel | None = None,
 ) -> Explanation:
-    """Everything that can be predicted. `warnings` come before those about the request itself.
+    """Return everything that can be predicted. `warnings` come before those about the request itself.
 
     `level` is the requester's priority level, None if the requester is unknown.
     """

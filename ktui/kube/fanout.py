@@ -1,8 +1,7 @@
-"""What one watch event costs a kube-apiserver: copies of the object and encodings, by version.
+"""Work that one watch event costs a kube-apiserver: copies of the object and encodings, by version.
 
-kube-apiserver's dispatcher wraps the object of an event (`cachingObject`), so that each
-encoding is made once for all watchers; when it wraps, and what it copies, has
-changed between versions.
+kube-apiserver's dispatcher wraps the object of an event (`cachingObject`), so that each encoding is made once
+for all watchers. The versions differ in when it wraps the object and in what it copies.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from enum import StrEnum
 from ktui.kube.gates import NEWEST_MINOR, OLDEST_MINOR
 from ktui.kube.versions import Behaviour, behaviour_of
 
-# Minors between which nothing of this changes.
+# Ranges of minors (first, last) within which these rules do not change.
 ERAS: tuple[tuple[int, int], ...] = ((OLDEST_MINOR, 19), (20, 23), (24, 28), (29, NEWEST_MINOR))
 
-# (releases, one of them, the gate RemoveSelfLink where it is not locked).
+# (label of the releases, a version to compute with, the gate RemoveSelfLink where it is not locked).
 _SELF_LINK = "RemoveSelfLink"
 _RULES = (
     ("1.17 – 1.19", "1.19", False),
@@ -33,13 +32,12 @@ _WATCHERS_TO_WRAP = 3
 
 @dataclass(frozen=True, slots=True)
 class ChangeRecipients:
-    """One change (ADDED, MODIFIED or DELETED) and the watchers that get it.
+    """One change (ADDED, MODIFIED or DELETED) and the watchers that receive it.
 
-    `concerned` watchers match the dispatch index, before their
-    selectors are evaluated. Of those that get the event, `plain` take the object itself in
-    `plain_forms` different encodings (media type × version), `tables` take a Table or
-    PartialObjectMetadata in `table_forms`, and `leaving` had the object in their selector before the
-    change: they get DELETED with the previous object.
+    `concerned` watchers match the dispatch index, before their selectors are evaluated. Of those that receive
+    the event, `plain` receive the object itself in `plain_forms` different encodings (media type × version),
+    and `tables` a Table or PartialObjectMetadata in `table_forms`. `leaving` watchers selected the object
+    before the change but not after it: they receive DELETED with the previous object.
     """
 
     change: str
@@ -59,8 +57,8 @@ class ChangeRecipients:
 class EventWork:
     """Work for one event: deep copies, encodings, and selfLinks written into objects.
 
-    `wrapped`: the watchers share one object and its encodings. Of the encodings `plain` are of the object
-    itself, `tables` of a Table or PartialObjectMetadata, `leaving` of a previous object.
+    `wrapped`: the watchers share one object and its encodings. `plain` counts encodings of the object itself,
+    `tables` those of a Table or PartialObjectMetadata, `leaving` those of a previous object.
     """
 
     wrapped: bool
@@ -76,11 +74,11 @@ class EventWork:
 
 
 def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
-    """The work that a kube-apiserver of `behaviour` does for `audience`."""
+    """Return the work of a kube-apiserver of `behaviour` for `audience`."""
     if behaviour.minor <= 23 and audience.concerned < _WATCHERS_TO_WRAP:
         return unshared(audience, links=not behaviour.remove_self_link)
     forms = audience.plain_forms if audience.plain else 0
-    # Up to 1.28 each such watcher transforms its own copy; later they share the result.
+    # Up to 1.28 each of these watchers transforms its own copy; later ones share the result.
     shared_tables = audience.table_forms if audience.tables else 0
     tables = audience.tables if behaviour.minor <= 28 else shared_tables
     # The previous object of a MODIFIED is never wrapped.
@@ -97,15 +95,19 @@ def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
 
 
 def unshared(audience: ChangeRecipients, *, links: bool) -> EventWork:
-    """Each watcher copies and encodes by itself: all of them up to 1.16 (KEP-1152 came with 1.17), up to
-    1.23 one or two; `links`: selfLinks are written."""
+    """Return the work if each watcher copies and encodes the object; `links`: selfLinks are written.
+
+    This holds for all watchers up to 1.16 (KEP-1152 came with 1.17), and up to 1.23 for one or two.
+    """
     delivered = audience.delivered
     parts = audience.plain, audience.tables, audience.leaving
     return EventWork(False, delivered, *parts, links=delivered if links else 0)
 
 
 def fan_out_by_version(audience: ChangeRecipients) -> list[tuple[str, EventWork]]:
-    """(releases, work) from the oldest on; where the gate RemoveSelfLink can be set, with either value."""
+    """Return (label of the releases, work), the oldest first; with each value of the gate RemoveSelfLink
+    where it is not locked.
+    """
     found = [("≤ 1.16", unshared(audience, links=True))]
     for name, version, gate in _RULES:
         gates = {} if gate is None else {_SELF_LINK: gate}
@@ -114,7 +116,9 @@ def fan_out_by_version(audience: ChangeRecipients) -> list[tuple[str, EventWork]
 
 
 def _wrapping(audience: ChangeRecipients, behaviour: Behaviour) -> int:
-    """Copies made to wrap the object: up to 1.23 always; later to overwrite a DELETED one's RV."""
+    """Return the number of copies made to wrap the object: 1 up to 1.23, later 1 only for a DELETED, whose RV
+    is overwritten.
+    """
     return int(behaviour.minor <= 23 or audience.change == "DELETED")
 
 
@@ -134,8 +138,8 @@ class DeletedEra:
     carries: DeletedObject
 
 
-# The first patch release of each minor that sends the resourceVersion of the event.
-# With the old resourceVersion, an informer that resumed from it replayed history.
+# The first patch release of each minor that sends the event's resourceVersion. Earlier ones sent the old one:
+# an informer that resumed from it replayed history.
 _FIXED_IN = {7: 13, 8: 8, 9: 3}
 DELETED_HISTORY: tuple[DeletedEra, ...] = (
     DeletedEra(("≤ 1.6",), DeletedObject.CURRENT),

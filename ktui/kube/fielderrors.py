@@ -28,34 +28,34 @@ class FieldError:
 
 
 def forbidden(field: str, detail: str) -> FieldError:
-    """A field that must not be set (to this value)."""
+    """Return the error for a field that must not be set, or not to this value."""
     return FieldError(field, "FieldValueForbidden", f"Forbidden: {detail}")
 
 
 def required(field: str, detail: str = "") -> FieldError:
-    """A field that is missing."""
+    """Return the error for a missing field."""
     return FieldError(
         field, "FieldValueRequired", f"Required value: {detail}" if detail else "Required value"
     )
 
 
 def invalid_value(field: str, value: str, detail: str) -> FieldError:
-    """A string that violates a rule."""
+    """Return the error for a string that violates a rule."""
     return FieldError(field, "FieldValueInvalid", f"Invalid value: {quote(value)}: {detail}")
 
 
 def invalid_number(field: str, value: int, detail: str) -> FieldError:
-    """A number that violates a rule."""
+    """Return the error for a number that violates a rule."""
     return FieldError(field, "FieldValueInvalid", f"Invalid value: {value}: {detail}")
 
 
 def invalid_tree(field: str, value: Any, detail: str) -> FieldError:
-    """An object or a list that violates a rule, shown as JSON."""
+    """Return the error for an object or list that violates a rule; the message shows it as JSON."""
     return FieldError(field, "FieldValueInvalid", f"Invalid value: {_json(value)}: {detail}")
 
 
 def not_supported(field: str, value: str | list[str], supported: Iterable[str]) -> FieldError:
-    """A string outside a fixed set, or a list with one that is outside."""
+    """Return the error for a string outside a fixed set, or for a list that holds such a string."""
     shown = quote(value) if isinstance(value, str) else _json(value)
     choices = ", ".join(map(quote, supported))
     return FieldError(
@@ -64,17 +64,17 @@ def not_supported(field: str, value: str | list[str], supported: Iterable[str]) 
 
 
 def not_found_value(field: str, value: str) -> FieldError:
-    """A reference to something that is not in the object."""
+    """Return the error for a reference to something that is missing in the object."""
     return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}")
 
 
 def too_long(field: str, limit: int) -> FieldError:
-    """A string of more than `limit` bytes."""
+    """Return the error for a string of more than `limit` bytes."""
     return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {limit} bytes")
 
 
 def limited(rule: Callable[P, Iterator[FieldError]]) -> Callable[P, list[FieldError]]:
-    """Return the errors that a rule yields, at most one more than a response shows.
+    """Wrap a rule to return at most one error more than a response shows.
 
     A body of 3 MB has room for 180,000 invalid labels.
     """
@@ -91,11 +91,11 @@ def _json(value: Any) -> str:
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:
-    """Join several errors into one message: duplicates once, more than one in brackets."""
+    """Join several errors into one message: without duplicates, in brackets if there is more than one."""
     texts = list(dict.fromkeys(map(str, errors)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def invalid_object(kind: str, group: str, name: str, errors: Iterable[FieldError]) -> StatusError:
-    """The 422 for these errors; `kind` is the object's kind, not its plural."""
+    """Return the 422 for these errors; `kind` is the object's kind, not its plural."""
     return invalid(kind, group, name, [StatusCause(e.reason, e.message, e.field) for e in errors])

@@ -1,7 +1,7 @@
-"""The FlowSchemas and PriorityLevelConfigurations that kube-apiserver creates for itself, by version.
+"""The FlowSchemas and PriorityLevelConfigurations that kube-apiserver creates by default, by version.
 
-Upstream: apiserver/pkg/apis/flowcontrol/bootstrap. The mandatory ones are always in force, whatever is
-stored; the suggested ones are created in an empty etcd.
+Upstream: apiserver/pkg/apis/flowcontrol/bootstrap. The mandatory ones always apply, whatever is stored; the
+suggested ones are created in an empty etcd.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Doc = dict[str, Any]
 
 @cache
 def default_levels(minor: int) -> dict[str, Doc]:
-    """By name: the specs of 1.`minor`."""
+    """Return the specs of 1.`minor` by name."""
     specs: dict[str, Doc] = {
         name: {"type": "Limited", "limited": _limits(shares, lendable, queuing, minor)}
         for name, shares, lendable, queuing, since in (
@@ -53,7 +53,7 @@ def _limits(shares: int, lendable: int, queuing: tuple[int, int] | None, minor: 
 
 @cache
 def default_schemas(minor: int) -> dict[str, Doc]:
-    """By name, in the order of precedence: the specs of 1.`minor`."""
+    """Return the specs of 1.`minor` by name, in the order of precedence."""
     manager, scheduler = "system:kube-controller-manager", "system:kube-scheduler"
     system_accounts = _account("*")
     every, by_user, by_namespace = _everything(), "ByUser", "ByNamespace"

@@ -1,7 +1,7 @@
-"""FlowSchemas and PriorityLevelConfigurations, and which requests a FlowSchema matches.
+"""The specs of FlowSchemas and PriorityLevelConfigurations, and which requests a FlowSchema matches.
 
-Upstream: apiserver/pkg/util/flowcontrol/rule.go. Specs are read as they are stored, by msgspec; a spec that
-cannot be understood is a ValueError.
+Upstream: apiserver/pkg/util/flowcontrol/rule.go. msgspec reads specs in their stored form and raises
+ValueError for a spec that is not valid.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ALL = "*"
 QUEUE, REJECT = "Queue", "Reject"
 LIMITED, EXEMPT = "Limited", "Exempt"
 BY_USER, BY_NAMESPACE = "ByUser", "ByNamespace"
-# What the API sets where a client leaves it out.
+# The API's defaults.
 DEFAULT_PRECEDENCE, DEFAULT_SHARES = 1000, 30
 
 
@@ -28,7 +28,7 @@ class _Named(msgspec.Struct, frozen=True):
 
 
 class FlowSubject(msgspec.Struct, frozen=True, rename="camel"):
-    """Whose requests a rule matches; the member that `kind` names is set."""
+    """The users whose requests a rule matches; only the member that `kind` names is set."""
 
     kind: str
     user: _Named | None = None
@@ -48,7 +48,8 @@ class FlowSubject(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ResourceRule(msgspec.Struct, frozen=True, rename="camel"):
-    """`cluster_scope`: requests without a namespace, a LIST over all namespaces among them."""
+    """Resource requests that a rule matches. `cluster_scope`: also requests without a namespace, such as a
+    LIST over all namespaces."""
 
     verbs: tuple[str, ...] = ()
     api_groups: tuple[str, ...] = ()
@@ -56,24 +57,28 @@ class ResourceRule(msgspec.Struct, frozen=True, rename="camel"):
     cluster_scope: bool = False
     namespaces: tuple[str, ...] = ()
 
-    def matches(self, asked: RequestAttributes) -> bool:
+    def matches(self, attributes: RequestAttributes) -> bool:
         return (
-            _listed(asked.verb, self.verbs)
-            and _listed(asked.full_resource, self.resources)
-            and _listed(asked.group, self.api_groups)
-            and (_listed(asked.namespace, self.namespaces) if asked.namespace else self.cluster_scope)
+            _listed(attributes.verb, self.verbs)
+            and _listed(attributes.full_resource, self.resources)
+            and _listed(attributes.group, self.api_groups)
+            and (
+                _listed(attributes.namespace, self.namespaces) if attributes.namespace else self.cluster_scope
+            )
         )
 
 
 class PathRule(msgspec.Struct, frozen=True, rename="camel"):
-    """A path matches itself and everything below it, with a star at its end or without."""
+    """Non-resource requests that a rule matches. A URL matches itself and, with or without a trailing star,
+    all paths below it."""
 
     verbs: tuple[str, ...] = ()
     non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
 
-    def matches(self, asked: RequestAttributes) -> bool:
-        return _listed(asked.verb, self.verbs) and any(
-            url in (ALL, asked.path) or asked.path.startswith(f"{url.removesuffix(ALL).removesuffix('/')}/")
+    def matches(self, attributes: RequestAttributes) -> bool:
+        return _listed(attributes.verb, self.verbs) and any(
+            url in (ALL, attributes.path)
+            or attributes.path.startswith(f"{url.removesuffix(ALL).removesuffix('/')}/")
             for url in self.non_resource_urls
         )
 
@@ -83,24 +88,26 @@ EVERY_PATH = PathRule((ALL,), (ALL,))
 
 
 class FlowRule(msgspec.Struct, rename="camel"):
-    """Some subjects and what they ask for. Not changed after it was read."""
+    """Subjects and the requests of theirs that match. Never changed after decoding."""
 
     subjects: tuple[FlowSubject, ...] = ()
     resource_rules: tuple[ResourceRule, ...] = ()
     non_resource_rules: tuple[PathRule, ...] = ()
-    asks_everything: bool = False
+    matches_everything: bool = False
 
     def __post_init__(self) -> None:
-        self.asks_everything = EVERY_RESOURCE in self.resource_rules and EVERY_PATH in self.non_resource_rules
+        self.matches_everything = (
+            EVERY_RESOURCE in self.resource_rules and EVERY_PATH in self.non_resource_rules
+        )
 
-    def is_of(self, who: Requester) -> bool:
+    def matches_subject(self, who: Requester) -> bool:
         return any(subject.matches(who) for subject in self.subjects)
 
-    def asks(self, asked: RequestAttributes) -> bool:
+    def matches_request(self, attributes: RequestAttributes) -> bool:
         rules: Sequence[ResourceRule | PathRule] = (
-            self.non_resource_rules if asked.path else self.resource_rules
+            self.non_resource_rules if attributes.path else self.resource_rules
         )
-        return any(rule.matches(asked) for rule in rules)
+        return any(rule.matches(attributes) for rule in rules)
 
 
 class _Distinguisher(msgspec.Struct, frozen=True):
@@ -119,14 +126,14 @@ class SchemaSpec(msgspec.Struct, frozen=True, rename="camel"):
     def level(self) -> str:
         return self.priority_level_configuration.name
 
-    def flow_of(self, who: Requester, asked: RequestAttributes) -> str:
-        """What separates this request's flow from the schema's other flows."""
+    def flow_of(self, who: Requester, attributes: RequestAttributes) -> str:
+        """Return the flow distinguisher: requests of this schema with the same value share a flow."""
         method = self.distinguisher_method.type if self.distinguisher_method is not None else ""
-        return who.user if method == BY_USER else asked.namespace if method == BY_NAMESPACE else ""
+        return who.user if method == BY_USER else attributes.namespace if method == BY_NAMESPACE else ""
 
 
 class QueuingSpec(msgspec.Struct, frozen=True, rename="camel"):
-    """How many queues a level has, how many of them a flow may use, and how long each may get."""
+    """The number of queues of a level, how many of them a flow may use, and the length limit of each."""
 
     queues: int = 64
     hand_size: int = 8
@@ -134,14 +141,14 @@ class QueuingSpec(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class LimitResponse(msgspec.Struct, frozen=True):
-    """What becomes of a request that cannot be served at once."""
+    """What happens to a request that has to wait for seats: it is queued or rejected."""
 
     type: str = REJECT
     queuing: QueuingSpec | None = None
 
 
 class LevelLimits(msgspec.Struct, frozen=True, rename="camel"):
-    """Of an exempt level only the first two count. `borrowing_limit_percent` None: without limit."""
+    """Limits of a level; an exempt one uses only the first two. `borrowing_limit_percent` None: no limit."""
 
     nominal_concurrency_shares: int | None = None
     lendable_percent: int = 0
@@ -167,12 +174,12 @@ class LevelSpec(msgspec.Struct, frozen=True):
 
     @property
     def queuing(self) -> QueuingSpec | None:
-        """None: requests are not queued."""
+        """Return the queue settings; None if requests are not queued."""
         response = self.limits.limit_response
         return (response.queuing or QueuingSpec()) if response.type == QUEUE else None
 
     def fault(self, name: str) -> str:
-        """Why kube-apiserver ignores a stored level with this spec; "" if it does not."""
+        """Return why kube-apiserver ignores a stored level with this spec; "" if the spec is valid."""
         if (self.type == LIMITED) != (self.limited is not None):
             return "type and limited do not agree"
         if self.type == LIMITED and self.exempt is not None:
@@ -186,12 +193,12 @@ class LevelSpec(msgspec.Struct, frozen=True):
 
 
 def schema_spec(stored: Mapping[str, Any]) -> SchemaSpec:
-    """Of a stored FlowSchema; ValueError."""
+    """Return the spec of a stored FlowSchema; raise ValueError if it is not valid."""
     return msgspec.convert(stored.get("spec") or {}, SchemaSpec, strict=False)
 
 
 def level_spec(stored: Mapping[str, Any]) -> LevelSpec:
-    """Of a stored PriorityLevelConfiguration; ValueError."""
+    """Return the spec of a stored PriorityLevelConfiguration; raise ValueError if it is not valid."""
     return msgspec.convert(stored.get("spec") or {}, LevelSpec, strict=False)
 
 

@@ -1,7 +1,7 @@
 """API Priority and Fairness: the flow schema that matches a request, and the limits of its priority level.
 
-A request gets the first matching schema by precedence, then by name. Without a server that has its own:
-the configuration that kube-apiserver creates for itself, with the default concurrency of 400 + 200.
+A request gets the first matching schema by precedence, then by name. Where no server supplies its
+configuration, kube-apiserver's defaults apply, with the default concurrency of 400 + 200.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ktui.kube.seats import priority_level_max
 from ktui.kube.users import Requester
 
 SERVER_SEATS = 600  # --max-requests-inflight 400 and --max-mutating-requests-inflight 200
-MOST_USERS = 1024  # whose schemas are remembered
+MOST_USERS = 1024  # number of users whose schemas are cached
 
 
 @dataclass(frozen=True, slots=True)
 class PriorityLevel:
-    """`shares` of the server's concurrency; `hand_size` 0: requests are not queued.
+    """A priority level. `shares` of the server's concurrency; `hand_size` 0: requests are not queued.
 
-    `nominal` are its seats if the server reports them; None: derived from the default shares.
+    `nominal` is the number of seats that the server reports; None: derived from the default shares.
     """
 
     name: str
@@ -48,7 +48,7 @@ class PriorityLevel:
 
     @property
     def nominal_seats(self) -> int:
-        """The seats of the level before others lend it theirs (nominalConcurrencyLimit)."""
+        """Return the level's seats before lending and borrowing (nominalConcurrencyLimit)."""
         return self.nominal or math.ceil(
             SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values())
         )
@@ -56,7 +56,7 @@ class PriorityLevel:
 
 @dataclass(frozen=True, slots=True)
 class FlowSchema:
-    """A schema and the level of its requests."""
+    """A flow schema and the priority level of its requests."""
 
     name: str
     level: PriorityLevel
@@ -65,7 +65,7 @@ class FlowSchema:
 
     @property
     def uid(self) -> str:
-        """Of the object in etcd; of one that is not stored derived from the name: the same in every ktui."""
+        """The uid of the stored object, else one derived from the name, the same in every ktui."""
         return self.stored_uid or _uid("flowschemas", self.name)
 
 
@@ -76,48 +76,51 @@ LEVELS = {
 
 
 def displayed_level(level: PriorityLevel) -> PriorityLevel:
-    """The level for which ktui's own server reports seats.
+    """Return the level for which ktui's own server reports seats.
 
-    Requests of the level `exempt` are never queued, so seats mean nothing there: they are reported as for
-    an ordinary user, whose level is `global-default`.
+    Requests of the level `exempt` are never queued, so seats mean nothing there: they are reported as for an
+    ordinary user, whose level is `global-default`.
     """
     return LEVELS["global-default"] if level.name == "exempt" else level
 
 
 def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
-    """The priority level of a request; `verb` as in a flow schema's rules."""
+    """Return the priority level of a request; `verb` as in a flow schema's rules."""
     return classify(requester, attributes_of(info, verb), minor).level
 
 
 class Classifier:
-    """Finds the schema of a request. The schemas whose subjects match a user are remembered by user."""
+    """Finds the flow schema of a request. Caches, by user, the schemas whose subjects match that user."""
 
     def __init__(self, schemas: Iterable[FlowSchema]) -> None:
-        """In any order; the one of the last precedence takes requests that none matches."""
+        """Take schemas in any order; the last by precedence gets the requests that no schema matches."""
         self.schemas = sorted(schemas, key=lambda schema: (schema.spec.matching_precedence, schema.name))
-        self._of_users: dict[tuple[str, tuple[str, ...]], list[tuple[FlowSchema, list[FlowRule]]]] = {}
+        self._by_user: dict[tuple[str, tuple[str, ...]], list[tuple[FlowSchema, list[FlowRule]]]] = {}
 
-    def classify(self, who: Requester, asked: RequestAttributes) -> FlowSchema:
+    def classify(self, who: Requester, attributes: RequestAttributes) -> FlowSchema:
         key = (who.user, who.groups)
-        found = self._of_users.get(key)
+        found = self._by_user.get(key)
         if found is None:
-            if len(self._of_users) >= MOST_USERS:
-                self._of_users.clear()
-            found = self._of_users[key] = self._of(who)
+            if len(self._by_user) >= MOST_USERS:
+                self._by_user.clear()
+            found = self._by_user[key] = self._rules_for(who)
         for schema, rules in found:
             for rule in rules:
-                if rule.asks_everything or rule.asks(asked):
+                if rule.matches_everything or rule.matches_request(attributes):
                     return schema
         return self.schemas[-1]
 
-    def _of(self, who: Requester) -> list[tuple[FlowSchema, list[FlowRule]]]:
-        own = ((schema, [rule for rule in schema.spec.rules if rule.is_of(who)]) for schema in self.schemas)
+    def _rules_for(self, who: Requester) -> list[tuple[FlowSchema, list[FlowRule]]]:
+        own = (
+            (schema, [rule for rule in schema.spec.rules if rule.matches_subject(who)])
+            for schema in self.schemas
+        )
         return [(schema, rules) for schema, rules in own if rules]
 
 
-def classify(requester: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
-    """The flow schema of a request in kube-apiserver 1.`minor` as it configures itself."""
-    return _defaults(minor).classify(requester, asked)
+def classify(requester: Requester, attributes: RequestAttributes, minor: int) -> FlowSchema:
+    """Return the flow schema of a request in kube-apiserver 1.`minor` with its default configuration."""
+    return _defaults(minor).classify(requester, attributes)
 
 
 @cache

@@ -1,8 +1,8 @@
 """Feature gates of kube-apiserver that affect reads: stage and default by minor, as data.
 
-Each gate has a list of `FeatureSpec`s; one applies from its minor until the next
-one. Before the first one the gate does not exist and the behaviour is off;
-after GONE the flag is refused and the last default applies permanently.
+Each gate has a list of `FeatureSpec`s; each applies from its minor until the next one. Before the first one
+the gate does not exist and the feature is off; from GONE on, the flag is refused and the last default
+applies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ VERSION_RANGE = f"1.{OLDEST_MINOR} to 1.{NEWEST_MINOR}"
 
 
 class GateStage(StrEnum):
-    """Stage of a gate; a locked one can only be set to its default."""
+    """Stage of a gate; a locked gate can only be set to its default."""
 
     ALPHA = "alpha"
     BETA = "beta"
@@ -26,7 +26,7 @@ class GateStage(StrEnum):
 
 
 class FeatureSpec(NamedTuple):
-    """Stage and default from this minor on."""
+    """Stage and default of a gate from `minor` on."""
 
     minor: int
     stage: GateStage
@@ -74,7 +74,7 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
 
 
 def phase_of(gate: str, minor: int) -> FeatureSpec | None:
-    """The gate's spec in `minor`, None before the gate existed. KeyError for an unknown name."""
+    """Return the gate's spec in `minor`, None before the gate existed; raise KeyError for an unknown name."""
     current = None
     for phase in GATES[gate]:
         if phase.minor > minor:
@@ -84,6 +84,6 @@ def phase_of(gate: str, minor: int) -> FeatureSpec | None:
 
 
 def default_of(gate: str, minor: int) -> bool:
-    """What the server does in `minor` if the gate is not set."""
+    """Return whether the feature is on in `minor` if the gate is not set."""
     phase = phase_of(gate, minor)
     return phase is not None and phase.default

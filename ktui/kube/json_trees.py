@@ -1,4 +1,4 @@
-"""Copies of JSON trees, and their depth."""
+"""Copy JSON trees and limit their depth."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LARGE_BYTES = 128 * 1024
 
 
 def copied(tree: T) -> T:
-    """A tree of its own: `copy.deepcopy` for what JSON has, in a fifth of the time.
+    """Return a deep copy, five times as fast as `copy.deepcopy`, for the types that JSON has.
 
-    A large one is copied in Python, which lets other threads run meanwhile.
+    A tree of more than LARGE_BYTES is copied in Python, which lets other threads run meanwhile.
     """
     text = marshal.dumps(cast("Any", tree))
     own: T = marshal.loads(text) if len(text) <= LARGE_BYTES else _copied(tree)
@@ -28,7 +28,7 @@ def _copied(tree: Any) -> Any:
 
 
 def deeper_than(tree: Any, most: int) -> bool:
-    """Whether a tree has more than `most` levels of objects and lists. It is walked without recursion."""
+    """Return True if a tree has more than `most` levels of objects and lists; without recursion."""
     level = [tree]
     for _ in range(most + 1):
         level = [value for value in level if isinstance(value, dict | list)]

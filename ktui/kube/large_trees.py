@@ -1,7 +1,7 @@
-"""Work on large JSON trees in short steps, for a thread beside an event loop.
+"""Decode and sort large JSON data in short steps, in a thread next to the event loop.
 
-A single call into C keeps the interpreter until it returns: `msgspec.json.decode` of a megabyte, `sorted`
-of 100,000 names and the like stop the event loop for tens of milliseconds, whichever thread calls them.
+A single call into C holds the GIL until it returns: `msgspec.json.decode` of a megabyte or `sorted` of
+100,000 names stops the event loop for tens of milliseconds, whichever thread calls it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _SCALAR = rb"(?:%b|[-+.\w]++)" % _STRING
 
 
 def _nested(levels: int) -> bytes:
-    """The pattern of a value with at most `levels` levels of objects and lists; it never backtracks."""
+    """Return a pattern, without backtracking, of a value with at most `levels` nested objects or lists."""
     value = _SCALAR
     for _ in range(levels):
         value = rb"(?:%b|\{(?:%b:%b,?+)*+\}|\[(?:%b,?+)*+\])" % (_SCALAR, _STRING, value, value)
     return value
 
 
-# Members or items that are complete: a comma or the end of what holds them follows.
+# Complete members or items: followed by a comma or by the closing bracket.
 _MEMBERS = re.compile(rb"(?:%b:%b(?:,|(?=\})))*+" % (_STRING, _nested(4)))
 _ITEMS = re.compile(rb"(?:%b(?:,|(?=\])))*+" % _nested(4))
 _NAME = re.compile(rb"(%b):" % _STRING)
@@ -36,7 +36,7 @@ _VALUE = re.compile(_SCALAR)
 
 
 def decoded(text: bytes) -> Any:
-    """What `msgspec.json.decode` returns; of a large text in steps of about STEP_BYTES."""
+    """Return what `msgspec.json.decode` returns; a large text is decoded in steps of about STEP_BYTES."""
     if len(text) <= STEP_BYTES:
         return msgspec.json.decode(text)
     body = text.strip()
@@ -48,7 +48,7 @@ def decoded(text: bytes) -> Any:
 
 
 def _value(text: bytes, at: int) -> tuple[Any, int]:
-    """The value that begins at `at`, and where it ends; _UnexpectedError, IndexError."""
+    """Return the value that begins at `at` and its end; raise _UnexpectedError or IndexError."""
     opening = text[at : at + 1]
     if opening == b"{":
         return _members(text, at + 1)
@@ -64,7 +64,7 @@ def _members(text: bytes, at: int) -> tuple[dict[str, Any], int]:
         end = _end(_MEMBERS.match(text, at, at + STEP_BYTES))
         if end > at:
             members.update(msgspec.json.decode(b"{%b}" % text[at:end].removesuffix(b",")))
-        elif text[at] != ord("}"):  # a long member, or one with many levels
+        elif text[at] != ord("}"):  # a long member, or a deeply nested one
             end = _end(_NAME.match(text, at))
             name = msgspec.json.decode(text[at : end - 1])
             members[name], end = _value(text, end)
@@ -90,7 +90,7 @@ def _items(text: bytes, at: int) -> tuple[list[Any], int]:
 
 
 def _closed(text: bytes, at: int) -> int:
-    """Where an object or a list ends whose bracket is at `at`."""
+    """Return the offset after the closing bracket at `at`."""
     if text[at - 1] == ord(","):
         raise _UnexpectedError
     return at + 1
@@ -103,11 +103,11 @@ def _end(match: re.Match[bytes] | None) -> int:
 
 
 class _UnexpectedError(Exception):
-    """The text is not JSON without white space."""
+    """The text has white space between tokens, or is not JSON."""
 
 
 def in_order(names: Iterable[str]) -> Iterable[str]:
-    """The names sorted; many of them in short runs that are merged."""
+    """Return the names sorted; a long list is sorted in short runs, which are then merged."""
     found = list(names)
     if len(found) <= STEP_NAMES:
         return sorted(found)

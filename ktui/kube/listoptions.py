@@ -9,7 +9,7 @@ from ktui.kube import query as q
 from ktui.kube.golang.numbers import NumError, parse_int
 from ktui.kube.status import bad_request
 
-# Parameters read by other layers: never a mistake of the client.
+# Parameters that other layers read; they are not reported as unknown.
 _KNOWN_ELSEWHERE = frozenset(
     {
         "pretty",
@@ -42,8 +42,8 @@ _KNOWN_ON_GET = frozenset({"resourceVersion", "pretty", "includeObject", "timeou
 class ListOptions:
     """Options of LIST, WATCH and DELETECOLLECTION. Selectors are raw text.
 
-    `unknown` are parameters that kube-apiserver silently ignores, in order: a
-    misspelt `filedSelector` turns a narrow LIST into a full one.
+    `unknown` are the parameters that kube-apiserver silently ignores, in the query's order: a misspelt
+    `filedSelector` turns a narrow LIST into a full one.
     """
 
     label_selector: str = ""
@@ -61,7 +61,7 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class GetOptions:
-    """Options of GET. resourceVersionMatch is not one of them and is ignored."""
+    """Options of GET, which ignores resourceVersionMatch."""
 
     resource_version: str = ""
     unknown: tuple[str, ...] = ()
@@ -69,12 +69,13 @@ class GetOptions:
 
 @lru_cache(maxsize=16)
 def parse_list_options(query: str) -> ListOptions:
-    """Decode a raw query. Raises StatusError 400 with strconv's text for a bad number.
+    """Decode a raw query; raise StatusError 400 with strconv's text for an invalid number.
 
-    Cached as its pairs are: flow control reads it for the work estimate, then the handler.
+    Cached like the query's pairs: flow control reads the options for the work estimate, then the handler
+    does.
     """
     values = q.first_values(query)
-    # In upstream's decoding order: the first invalid number is the one reported.
+    # Upstream's decoding order: the first invalid number is reported.
     timeout = _integer(values, "timeoutSeconds")
     limit = _integer(values, "limit")
     return ListOptions(
@@ -93,14 +94,16 @@ def parse_list_options(query: str) -> ListOptions:
 
 
 def parse_get_options(query: str) -> GetOptions:
-    """Decode a raw query of a GET."""
+    """Decode the raw query of a GET."""
     values = q.first_values(query)
     unknown = tuple(key for key in values if key not in _KNOWN_ON_GET)
     return GetOptions(values.get("resourceVersion", ""), unknown)
 
 
 def with_watch_defaults(options: ListOptions, *, watch_list: bool) -> ListOptions:
-    """A WATCH from unset or "0" becomes a streaming list if the gate WatchList is on (1.32, 1.34+)."""
+    """Return the options with upstream's defaults: a WATCH from unset or "0" becomes a streaming list if
+    WatchList is on (1.32, 1.34+).
+    """
     explicit = options.send_initial_events is not None or options.resource_version_match
     if not watch_list or not options.watch or explicit or options.resource_version not in ("", "0"):
         return options

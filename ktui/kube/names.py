@@ -1,4 +1,4 @@
-"""Which names, label keys and label values are valid, and upstream's messages for invalid ones."""
+"""Validate names, label keys and label values, with upstream's messages for invalid ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEY_EXAMPLES = ("MyName", "my.name", "123-abc")
 
 
 def label_key_faults(key: str) -> list[str]:
-    """What is wrong with a label or annotation key; [] if it is valid."""
+    """Return what is wrong with a label or annotation key; [] if it is valid."""
     prefix, slash, name = key.partition("/")
     if not slash:
         return _name_part_faults(key)
@@ -49,7 +49,7 @@ def _name_part_faults(name: str) -> list[str]:
 
 
 def label_value_faults(value: str) -> list[str]:
-    """What is wrong with a label value; [] if it is valid."""
+    """Return what is wrong with a label value; [] if it is valid."""
     faults = [_too_long(63)] if _bytes(value) > 63 else []
     if not re.fullmatch(_LABEL_VALUE, value):
         faults.append(_with_pattern(_LABEL_VALUE_RULE, _LABEL_VALUE, "MyValue", "my_value", "12345"))
@@ -57,7 +57,7 @@ def label_value_faults(value: str) -> list[str]:
 
 
 def subdomain_faults(name: str, unit: str = "characters") -> list[str]:
-    """What is wrong with an object name of most kinds (RFC 1123 subdomain)."""
+    """Return what is wrong with an object name of most kinds (RFC 1123 subdomain); [] if it is valid."""
     faults = [_too_long(253, unit)] if _bytes(name) > 253 else []
     if not re.fullmatch(_SUBDOMAIN, name):
         faults.append(_with_pattern(_SUBDOMAIN_RULE, _SUBDOMAIN, "example.com"))
@@ -65,7 +65,7 @@ def subdomain_faults(name: str, unit: str = "characters") -> list[str]:
 
 
 def dns_label_faults(name: str) -> list[str]:
-    """What is wrong with a namespace's or container's name (RFC 1123 label)."""
+    """Return what is wrong with a namespace's or container's name (RFC 1123 label); [] if it is valid."""
     faults = [_too_long(63)] if _bytes(name) > 63 else []
     if not re.fullmatch(_DNS_LABEL, name):
         faults.append(_with_pattern(_DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc"))
@@ -73,7 +73,7 @@ def dns_label_faults(name: str) -> list[str]:
 
 
 def config_key_faults(key: str) -> list[str]:
-    """What is wrong with a key of a ConfigMap's or Secret's data."""
+    """Return what is wrong with a key of a ConfigMap's or Secret's data; [] if it is valid."""
     faults = [_too_long(253, "characters")] if _bytes(key) > 253 else []
     if not re.fullmatch(_CONFIG_KEY, key):
         rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
@@ -86,7 +86,7 @@ def config_key_faults(key: str) -> list[str]:
 
 
 def path_segment_faults(name: str) -> list[str]:
-    """What is wrong with a name of the most permissive kinds (RBAC): it only has to fit into a URL path."""
+    """Return what is wrong with a name that only has to fit into a URL path (RBAC); [] if it is valid."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
     return [f"may not contain '{char}'" for char in "/%" if char in name]

@@ -1,9 +1,8 @@
-"""resource.Quantity: its canonical form, which is the stored one, and its value.
+"""resource.Quantity: its canonical form, in which it is stored, and its value.
 
-apimachinery/pkg/api/resource: no fractional digits, the largest suffix that
-keeps the number whole, the same family of suffixes (binary, decimal, exponent);
-binary values below 1024 become decimal. Values finer than a nano
-are rounded away from zero.
+Rules of apimachinery/pkg/api/resource: no fractional digits, the largest suffix that keeps the number whole,
+the same family of suffixes (binary, decimal, exponent); binary values below 1024 become decimal. Values finer
+than a nano are rounded away from zero.
 """
 
 import json
@@ -22,24 +21,24 @@ _WITH_A_SUFFIX = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)[eEinumkKMGTP]+(?:[+-]?\d*
 _NO_SUFFIX = "unable to parse quantity's suffix"
 _NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _NANO = Decimal("1e-9")
-_DIGITS = 120  # of precision
+_DIGITS = 120  # decimal precision
 
 
 @cached_by_text(maxsize=4096, longest=64)
 def canonical_quantity(text: str) -> str | None:
-    """ "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None if it is not a quantity."""
+    """Return the canonical form: "0.5" → "500m", "1024Mi" → "1Gi", "1e3" → "1e3"; None if there is none."""
     parsed = _parsed(text)
     return None if parsed is None else _canonical(*parsed)
 
 
 def amount(quantity: str | None) -> Decimal:
-    """The value; 0 for "" and for anything that is not a quantity."""
+    """Return the value; 0 for "" and for any text that is not a quantity."""
     parsed = _parsed(quantity or "0")
     return parsed[0] if parsed is not None else Decimal(0)
 
 
 def added(one: str, other: str) -> str:
-    """The sum in the form of the first, or of the second if the first is 0."""
+    """Return the sum of two quantities in the form of the first, or of the second if the first is 0."""
     first, second = _parsed(one), _parsed(other)
     if first is None or second is None:
         return other if first is None else one
@@ -47,7 +46,7 @@ def added(one: str, other: str) -> str:
 
 
 def quantity_fault(value: Any) -> str:
-    """Upstream's ParseQuantity message for a JSON value that is not a quantity, "" for one that is.
+    """Return upstream's ParseQuantity message for a JSON value that is not a quantity, "" for one that is.
 
     Unquoted JSON is read as text: `true` is parsed like the string "true".
     """
@@ -58,7 +57,7 @@ def quantity_fault(value: Any) -> str:
 
 
 def _canonical(value: Decimal, suffix: str) -> str:
-    """The value in the family of `suffix`."""
+    """Format the value with the suffixes of the family that `suffix` belongs to."""
     if not value:
         return "0"
     with localcontext() as context:
@@ -69,7 +68,7 @@ def _canonical(value: Decimal, suffix: str) -> str:
 
 
 def _parsed(text: str) -> tuple[Decimal, str] | None:
-    """Value and suffix."""
+    """Return value and suffix; None if `text` is not a quantity."""
     match = _FORM.fullmatch(text)
     if match is None or len(text) > 64:
         return None

@@ -1,4 +1,4 @@
-"""Query strings as Go's net/url and Kubernetes' parameter decoding read them."""
+"""Parse query strings as Go's net/url and Kubernetes' parameter decoding do."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 @lru_cache(maxsize=16)
 def pairs(query: str) -> tuple[tuple[str, str], ...]:
-    """Decoded pairs in order. As in Go, a pair with a bad escape or a semicolon is dropped.
+    """Return the decoded pairs in order. As in Go, a pair with a bad escape or a semicolon is dropped.
 
-    Cached, because several steps read the same query and one may be 64 KB long.
+    Cached, because several steps read the same query and a query may be 64 KB long.
     """
     found = []
     for part in query.split("&"):
@@ -25,7 +25,7 @@ def pairs(query: str) -> tuple[tuple[str, str], ...]:
 
 
 def first_values(query: str) -> dict[str, str]:
-    """Each parameter's first value; repetitions are ignored."""
+    """Return each parameter's first value; repetitions are ignored."""
     found: dict[str, str] = {}
     for key, value in pairs(query):
         found.setdefault(key, value)
@@ -33,5 +33,5 @@ def first_values(query: str) -> dict[str, str]:
 
 
 def boolean(value: str) -> bool:
-    """The value of a parameter that is given: only `false` (in any case) and `0` mean no; empty means yes."""
+    """Parse a boolean parameter: only `false` (in any case) and `0` are False; an empty value is True."""
     return value != "0" and value.lower() != "false"

@@ -1,4 +1,4 @@
-"""RBAC: which rule of a role allows a request (upstream: pkg/apis/rbac/v1/evaluation_helpers.go)."""
+"""RBAC: find the rule of a role that allows a request (upstream: pkg/apis/rbac/v1/evaluation_helpers.go)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL = "*"
 
 
 class PolicyRule(msgspec.Struct, frozen=True, rename="camel"):
-    """One rule of a Role or ClusterRole; an absent list allows nothing."""
+    """A rule of a Role or ClusterRole; an absent list allows nothing."""
 
     verbs: tuple[str, ...] = ()
     api_groups: tuple[str, ...] = ()
@@ -25,19 +25,19 @@ class PolicyRule(msgspec.Struct, frozen=True, rename="camel"):
     resource_names: tuple[str, ...] = ()
     non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
 
-    def allows(self, asked: RequestAttributes) -> bool:
-        if ALL not in self.verbs and asked.verb not in self.verbs:
+    def allows(self, attributes: RequestAttributes) -> bool:
+        if ALL not in self.verbs and attributes.verb not in self.verbs:
             return False
-        if asked.path:
-            return any(_url_matches(url, asked.path) for url in self.non_resource_urls)
+        if attributes.path:
+            return any(_url_matches(url, attributes.path) for url in self.non_resource_urls)
         return (
-            (ALL in self.api_groups or asked.group in self.api_groups)
-            and any(_resource_matches(resource, asked) for resource in self.resources)
-            and (not self.resource_names or asked.name in self.resource_names)
+            (ALL in self.api_groups or attributes.group in self.api_groups)
+            and any(_resource_matches(resource, attributes) for resource in self.resources)
+            and (not self.resource_names or attributes.name in self.resource_names)
         )
 
     def document(self) -> dict[str, Any]:
-        """The rule as it stands in a review; empty lists are left out."""
+        """Return the rule as in a SelfSubjectRulesReview; empty lists are left out."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return {name: list(values) for name, values in found.items() if values}
 
@@ -46,21 +46,21 @@ def _url_matches(rule: str, path: str) -> bool:
     return rule in (ALL, path) or (rule.endswith(ALL) and path.startswith(rule.rstrip(ALL)))
 
 
-def _resource_matches(rule: str, asked: RequestAttributes) -> bool:
-    if rule in (ALL, asked.full_resource):
+def _resource_matches(rule: str, attributes: RequestAttributes) -> bool:
+    if rule in (ALL, attributes.full_resource):
         return True
-    return bool(asked.subresource) and rule == f"*/{asked.subresource}"
+    return bool(attributes.subresource) and rule == f"*/{attributes.subresource}"
 
 
 class BindingSubject(msgspec.Struct, frozen=True):
-    """To whom a binding gives a role."""
+    """A user, group or service account to which a binding grants a role."""
 
     kind: str
     name: str
     namespace: str = ""
 
-    def is_of(self, who: Requester, namespace: str) -> bool:
-        """`namespace` of the binding, "" for a cluster-wide one."""
+    def matches(self, who: Requester, namespace: str) -> bool:
+        """Whether the subject includes `who`; `namespace` is the binding's, "" if cluster-wide."""
         match self.kind:
             case "User":
                 return self.name == who.user
@@ -91,10 +91,10 @@ class Binding(msgspec.Struct, frozen=True):
     subjects: tuple[BindingSubject, ...]
 
     def subject_of(self, who: Requester) -> BindingSubject | None:
-        return next((subject for subject in self.subjects if subject.is_of(who, self.namespace)), None)
+        return next((subject for subject in self.subjects if subject.matches(who, self.namespace)), None)
 
     def described(self, subject: BindingSubject) -> str:
-        """As in the reason of an allowed review: `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`."""
+        """Return the reason of an allowed review: `ClusterRoleBinding "x" of ClusterRole "y" to User "z"`."""
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
         name = f"{self.name}/{self.namespace}" if self.namespace else self.name
         role = f"{self.role.kind} {quote(self.role.name)}"
@@ -102,12 +102,12 @@ class Binding(msgspec.Struct, frozen=True):
 
 
 def rules_of(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
-    """The rules of a stored role; ValueError for one that cannot be understood."""
+    """Return the rules of a stored role; raise ValueError if they are not valid."""
     return msgspec.convert(role.get("rules") or (), tuple[PolicyRule, ...], strict=False)
 
 
 def binding_of(stored: Mapping[str, Any]) -> Binding:
-    """A stored binding; ValueError for one that cannot be understood."""
+    """Return a stored binding; raise ValueError if it is not valid."""
     metadata = stored.get("metadata") or {}
     return Binding(
         str(metadata.get("name", "")),
@@ -118,10 +118,11 @@ def binding_of(stored: Mapping[str, Any]) -> Binding:
 
 
 def aggregated_rules(role: Mapping[str, Any], roles: Mapping[str, Mapping[str, Any]]) -> list[Any] | None:
-    """The rules of the ClusterRoles among `roles` that the role's aggregationRule selects; None without one.
+    """Return the rules of the ClusterRoles among `roles` that the role's aggregationRule selects; None
+    without one.
 
-    Each rule once, in the order of the selectors and then of names. ValueError for a selector that cannot be
-    understood. Upstream: pkg/controller/clusterroleaggregation.
+    Each rule appears once, in the order of the selectors and then of names. Raises ValueError for an invalid
+    selector. Upstream: pkg/controller/clusterroleaggregation.
     """
     aggregation = role.get("aggregationRule")
     if aggregation is None:

@@ -1,4 +1,4 @@
-"""The parts of a URL path, by the rules of kube-apiserver's RequestInfo (1.19–1.37)."""
+"""Split a URL path into its parts, by the rules of kube-apiserver's RequestInfo (1.19–1.37)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
-    """The parts of a path. Without `is_resource` all of them are empty.
+    """The parts of a path; all of them are empty unless `is_resource`.
 
-    `namespace` is empty for the namespaces themselves, as for every cluster-scoped
-    resource. `watch` is set by the deprecated path `/api/v1/watch/pods`, `deeper` if the
-    path continues below the subresource.
+    `namespace` is empty for namespaces and for every other cluster-scoped resource. `watch` is set by the
+    deprecated path `/api/v1/watch/pods`, `deeper` if the path continues after the subresource.
     """
 
     path: str
@@ -36,20 +35,20 @@ class RequestInfo:
 
     @property
     def resource_id(self) -> str:
-        """`pods`, `leases.coordination.k8s.io`, the id of a Resource; "" if the path is not one."""
+        """The id of the Resource: `pods`, `leases.coordination.k8s.io`; "" for other paths."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
     @property
     def incomplete(self) -> bool:
-        """`/api/v1/watch` without a resource: upstream answers that it cannot find it."""
+        """True for `/api/v1/watch` without a resource, which upstream answers with 404."""
         special = self.resource in ("watch", "proxy") and not self.watch
         return special and not self.name and not self.namespace
 
 
 class RequestAttributes(NamedTuple):
-    """What flow schemas and authorizers match. `verb` as in their rules: "get", "list" …;
+    """The attributes that flow schemas and authorizers match.
 
-    `path` of non-resources, "" for resources.
+    `verb` is spelt as in their rules: "get", "list" …; `path` is set for non-resource requests only.
     """
 
     verb: str
@@ -63,15 +62,15 @@ class RequestAttributes(NamedTuple):
 
     @property
     def full_resource(self) -> str:
-        """`pods`, `pods/log`: as in the rules of a role."""
+        """Resource and subresource as in the rules of a role: `pods`, `pods/log`."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
 def attributes_of(info: RequestInfo, verb: str, name: str = "") -> RequestAttributes:
-    """The attributes of a request with the API's `verb`; `name`: what a LIST selects by metadata.name."""
+    """The attributes of a request with the API's `verb`; `name` is the metadata.name that a LIST selects."""
     if not info.is_resource:
         return RequestAttributes(verb, path=info.path)
-    # A namespace is in itself.
+    # The namespace of a Namespace object is the object itself.
     namespace = info.name if info.resource == "namespaces" and not info.group else info.namespace
     return RequestAttributes(
         verb,
@@ -86,7 +85,7 @@ def attributes_of(info: RequestInfo, verb: str, name: str = "") -> RequestAttrib
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """Decoded path and raw query of a path with query or of a whole URL."""
+    """Return the decoded path and the raw query of a URL or of a path with a query."""
     rest = url.split("#", 1)[0]
     if "://" in rest.split("?", 1)[0]:
         rest = "/" + rest.split("://", 1)[1].partition("/")[2]
@@ -120,12 +119,12 @@ def _resource(path: str, group: str, version: str, rest: list[str]) -> RequestIn
 
 
 def api_verb(verb: str) -> str:
-    """The verb as in RBAC, flow schemas and error messages; "" for a method without one."""
+    """Return the verb as in RBAC, flow schemas and error messages; "" for a method without one."""
     return _API_VERBS.get(verb, "")
 
 
 def rules_verb(info: RequestInfo, verb: str) -> str:
-    """The verb that flow schemas and authorizers see: the method's, of a path that is no resource."""
+    """The verb that flow schemas and authorizers see; for a non-resource path the method in lower case."""
     return api_verb(verb) if info.is_resource else verb.lower()
 
 
@@ -146,7 +145,7 @@ _API_VERBS = {
 
 
 def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
-    """The verb used for routing; the method if it has none, NO_VERB for an unknown method.
+    """Return the verb used for routing; the method itself if no verb applies, NO_VERB for an unknown method.
 
     Methods are case-sensitive: kube-apiserver knows neither `get` nor `LIST`.
     """
@@ -157,14 +156,14 @@ def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
     if method == "GET" and info.watch:
         return "WATCH"
     if method == "GET" and not info.name:
-        return "WATCH" if _asks_to_watch(query) else "LIST"
+        return "WATCH" if _watch_requested(query) else "LIST"
     if method == "DELETE" and not info.name:
         return "DELETECOLLECTION"
     return method
 
 
-def name_asked(verb: str, query: str) -> str:
-    """The name that a LIST or WATCH selects by `metadata.name`, as kube-apiserver's filters see it."""
+def selected_name(verb: str, query: str) -> str:
+    """Return the name that a LIST or WATCH selects by `metadata.name`, "" for none."""
     from ktui.kube.query import first_values  # start-up time
     from ktui.kube.selectors import FieldSelector
     from ktui.kube.status import StatusError
@@ -176,7 +175,7 @@ def name_asked(verb: str, query: str) -> str:
         return ""
 
 
-def _asks_to_watch(query: str) -> bool:
+def _watch_requested(query: str) -> bool:
     from ktui.kube.query import boolean, first_values  # start-up time
 
     value = first_values(query).get("watch")

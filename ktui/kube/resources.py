@@ -31,12 +31,11 @@ class TableColumn:
 class Resource:
     """One resource in one served version.
 
-    `prefix` is below --etcd-prefix and has no leading slash (`services/specs/`); it
-    is empty for kinds that are never stored (reviews, bindings). `storage_version` is
-    the apiVersion that is written. `gated` kinds are off unless a feature gate or
-    --runtime-config enables them: readable if etcd holds them, absent from discovery.
-    `deprecation` is the warning in every answer; `schemas` are a custom resource's structural
-    schemas by version (of all versions, empty if nothing is pruned).
+    `prefix` is the key prefix below --etcd-prefix, without a leading slash (`services/specs/`); it is empty
+    for kinds that are never stored (reviews, bindings). `storage_version` is the apiVersion in which objects
+    are stored. `gated` kinds are off unless a feature gate or --runtime-config enables them: readable if etcd
+    holds them, absent from discovery. `deprecation` is the warning added to every answer. `schemas` has a
+    custom resource's structural schemas by version (of all versions; empty if nothing is pruned).
     """
 
     group: str
@@ -73,12 +72,12 @@ class Resource:
 
     @property
     def stored(self) -> bool:
-        """True if etcd holds objects of it at all."""
+        """True if etcd holds objects of this resource."""
         return bool(self.prefix)
 
     @property
     def served_as_stored(self) -> bool:
-        """True if it is served in the version in which it is stored."""
+        """True if the served version is the storage version."""
         return self.storage_version in ("", self.api_version)
 
     @property
@@ -88,12 +87,12 @@ class Resource:
         return f"{root}/{self.api_version}/{self.resource}"
 
     def at(self, version: str) -> Resource:
-        """The same resource served in another version (nothing else differs for a built-in kind)."""
+        """Return the same resource in another served version (nothing else differs for a built-in kind)."""
         return self if version == self.version else replace(self, version=version)
 
 
 class ResourceTable:
-    """Resources by every name they have. Immutable; `plus` returns a larger one."""
+    """Resources that can be found by each of their names. Immutable; `plus` returns a larger table."""
 
     def __init__(self, source: Iterable[Resource] | Callable[[], Iterable[Resource]]) -> None:
         self._source = source
@@ -150,21 +149,22 @@ class ResourceTable:
         return self._all
 
     def preferred(self) -> tuple[Resource, ...]:
-        """Each resource once, in its preferred version."""
+        """Return each resource once, in its preferred version."""
         return self._preferred
 
     def find(self, group: str, version: str, resource: str) -> Resource | None:
-        """By group ("" for core), version and plural name."""
+        """Find a resource by group ("" for core), version and plural name; None if there is none."""
         return self._by_gvr.get((group, version, resource))
 
     def by_prefix(self, prefix: str) -> Resource | None:
-        """By its etcd prefix (`services/specs/`). Two events groups share one: core answers."""
+        """Find a resource by its etcd prefix (`services/specs/`). For events: that of the core group."""
         return self._by_prefix.get(prefix)
 
     def by_name(self, name: str) -> Resource | None:
-        """By any name that kubectl takes: plural, singular, kind, short name, `plural.group`;
+        """Find a resource by any name that kubectl accepts: plural, singular, kind, short name,
+        `plural.group`.
 
-        core groups first.
+        Core groups come first.
         """
         return self._by_name.get(name.lower())
 
@@ -177,7 +177,7 @@ class ResourceTable:
         return any(group == served for served, _ in self._group_versions)
 
     def plus(self, resources: Iterable[Resource]) -> ResourceTable:
-        """This table and these resources, which take precedence over existing ones."""
+        """Return a table with these resources, which replace those of the same group, version and name."""
         added = tuple(resources)
         replaced = {(r.group, r.version, r.resource) for r in added}
         kept = (r for r in self._all if (r.group, r.version, r.resource) not in replaced)

@@ -1,4 +1,4 @@
-"""Rewrite a read request: parameters changed, added or removed, the others in their original order."""
+"""Rewrite a read request: change, add or remove parameters and keep the order of the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Parameters = list[tuple[str, str]]
 
 
 def rewritten(request: ReadRequest, **changes: str | None) -> str:
-    """The same path with other parameters; None removes one."""
+    """Return the same path with changed parameters; None removes a parameter."""
     return request.info.path + query_text(changed(request, **changes))
 
 

@@ -1,4 +1,4 @@
-"""A workload as its autoscaling/v1 Scale: replicas and selector."""
+"""Read and write a workload's autoscaling/v1 Scale: replicas and selector."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """Where a kind keeps its replicas, as a CustomResourceDefinition names it (`.spec.replicas`).
+    """Where a kind keeps its replicas, as in a CustomResourceDefinition (`.spec.replicas`).
 
-    `selector` "": none. It is a selector as text, or a label selector of a built-in kind.
+    `selector` is "" if there is none. The field holds a selector as text, or a built-in kind's label
+    selector.
     """
 
     replicas: str = ".spec.replicas"
@@ -34,7 +35,7 @@ BUILTIN_PATHS = ScalePaths()
 
 
 def paths_of(scale: Mapping[str, Any]) -> ScalePaths:
-    """The paths of a CustomResourceDefinition's `subresources.scale`."""
+    """Return the paths of a CustomResourceDefinition's `subresources.scale`."""
     return ScalePaths(
         scale.get("specReplicasPath", ""),
         scale.get("statusReplicasPath", ""),
@@ -44,10 +45,10 @@ def paths_of(scale: Mapping[str, Any]) -> ScalePaths:
 
 
 def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
-    """The Scale of a workload.
+    """Return the Scale of a workload.
 
-    StatusError 500 for a custom resource without replicas, or with a value of another type
-    at that path; 400 for an invalid selector.
+    Raises StatusError 500 for a custom resource without replicas or with a value of another type at that
+    path, and 400 for an invalid selector.
     """
     metadata = obj.get("metadata") or {}
     replicas = _number(obj, paths.replicas, paths)
@@ -67,7 +68,7 @@ def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
 
 
 def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
-    """A copy of the object with that many replicas."""
+    """Return a copy of the object with this number of replicas."""
     new = copied(obj)
     *above, last = _names(paths.replicas)
     container = new
@@ -78,7 +79,7 @@ def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
 
 
 def replicas_of(scale: Obj, name: str) -> int:
-    """The replicas that a Scale requests; StatusError 422."""
+    """Return the replicas that a Scale requests; raise StatusError 422 for a negative number."""
     replicas: int = (scale.get("spec") or {}).get("replicas") or 0
     if replicas < 0:
         raise _negative(name, replicas)
@@ -86,7 +87,7 @@ def replicas_of(scale: Obj, name: str) -> int:
 
 
 def selector_text(selector: Any) -> str:
-    """A selector in one line: of a LabelSelector, of plain labels, or text unchanged."""
+    """Return a LabelSelector or plain labels as selector text; text is returned unchanged."""
     if isinstance(selector, str):
         return selector
     if not isinstance(selector, dict):
@@ -121,7 +122,7 @@ def _selector(obj: Obj, paths: ScalePaths) -> str:
 
 
 def _other_type(path: str, value: Any, expected: str) -> StatusError:
-    """The message of unstructured.NestedString and NestedInt64."""
+    """Return the error of unstructured.NestedString and NestedInt64 for a value of another type."""
     return bare_error(
         f"{path} accessor error: {go_value(value)} is of the type {go_type(value)}, expected {expected}"
     )

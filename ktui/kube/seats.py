@@ -1,7 +1,7 @@
-"""Flow-control seats: how much of the server's concurrency a request takes.
+"""Flow-control seats: the share of the server's concurrency that a request takes.
 
-kube-apiserver's list work estimator (since 1.23, by size since 1.34). It sees the request
-as the client wrote it, before the server sets defaults.
+kube-apiserver's list work estimator (since 1.23, by size since 1.34). It reads the options as the client
+wrote them, before the server sets defaults.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ktui.kube.listoptions import ListOptions
 from ktui.kube.versions import Behaviour
 
 UNKNOWN_AVERAGE = 1_500_000
-"""Bytes an object is taken for when none was sized yet: etcd's request limit."""
+"""Assumed bytes of an object before any object was sized: etcd's request limit."""
 
 PRIORITY_LEVEL_CAPS_SINCE = 25
 _OBJECTS_PER_SEAT = 100
@@ -24,11 +24,11 @@ _CACHE_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ListWork:
-    """Input of the estimator.
+    """Input of the seat estimator.
 
-    `objects` are those stored of the resource, None if never counted; `stale` means
-    that the count is older than 3 minutes. `average_bytes` is the average stored size, 0 if
-    unknown. `single` is a LIST narrowed to one name.
+    `objects` is the number of stored objects of the resource, None if never counted; `stale`: that count is
+    older than 3 minutes. `average_bytes` is the average stored size, 0 if unknown. `single` is a LIST
+    narrowed to one name.
     """
 
     objects: int | None
@@ -41,39 +41,39 @@ class ListWork:
 
 
 class SeatRange(NamedTuple):
-    """Fewest and most seats, whatever the resource holds."""
+    """Fewest and most seats of a request, whatever number of objects is stored."""
 
     min: int
     max: int
 
 
 def flow_controlled(behaviour: Behaviour) -> bool:
-    """APIPriorityAndFairness; without it requests in flight are only counted."""
+    """Return True if APIPriorityAndFairness is on; without it, requests in flight are only counted."""
     return behaviour.api_priority_and_fairness
 
 
 def max_seats(behaviour: Behaviour, priority_level_max: int | None = None) -> int:
-    """The most that one request may take; a queuing priority level caps it since 1.25."""
+    """Return the most seats that one request may take; a queuing priority level caps them since 1.25."""
     most = 100 if behaviour.size_based_list_cost_estimate else 10
     capped = priority_level_max is not None and behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE
     return min(most, priority_level_max or most) if capped else most
 
 
 def priority_level_max(nominal_seats: int, hand_size: int) -> int:
-    """Cap of a queuing priority level (1.25+): 15 % of it, and one queue's fair share of the hand."""
+    """The cap of a queuing priority level (1.25+): 15 % of it, and one queue's fair share of the hand."""
     return max(1, min(math.ceil(0.15 * nominal_seats), nominal_seats // hand_size))
 
 
 def list_from_cache(
     behaviour: Behaviour, resource_version: str, match: str, limit: int, *, continued: bool, progress: bool
 ) -> bool:
-    """True if the estimator assumes that the cache will answer.
+    """Return True if the estimator assumes that the cache will answer.
 
-    It knows neither snapshots (a continued or exact LIST counts as etcd's) nor whether
-    the resource has a cache at all.
+    The estimator ignores snapshots (a continued or exact LIST counts as etcd's) and does not know whether the
+    resource has a cache.
     """
     if behaviour.minor >= 33 and match:
-        return match == "NotOlderThan"  # the delegator looks at the match first, even with a token
+        return match == "NotOlderThan"  # the delegator checks the match first, even with a token
     if continued or match not in ("", "NotOlderThan"):
         return False
     if resource_version == "":
@@ -93,7 +93,7 @@ def work_of(
     objects: int | None = None,
     average_bytes: int = 0,
 ) -> ListWork:
-    """Input of the estimator for a LIST or WATCH over `objects` (None: never counted), from its options."""
+    """The estimator's input for a LIST or WATCH over `objects` (None: never counted), from its options."""
     return ListWork(
         objects=objects,
         average_bytes=average_bytes,
@@ -112,7 +112,7 @@ def work_of(
 
 
 def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> int:
-    """Seats of a LIST; 0 without flow control (1.19)."""
+    """Return the seats of a LIST; 0 without flow control (1.19)."""
     if not flow_controlled(behaviour):
         return 0
     if behaviour.minor <= 22 or (work.single and not behaviour.size_based_list_cost_estimate):
@@ -127,29 +127,29 @@ def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | N
     return min(max(seats, 1), most)
 
 
-def _asked_for(work: ListWork, objects: int) -> int:
+def _requested(work: ListWork, objects: int) -> int:
     return work.limit if 0 < work.limit < objects else objects
 
 
 def _by_count(work: ListWork, objects: int) -> int:
-    asked = _asked_for(work, objects)
+    requested = _requested(work, objects)
     if work.from_cache:
         cost = objects
     elif work.selectors:
-        cost = objects + asked
+        cost = objects + requested
     else:
-        cost = 2 * asked
+        cost = 2 * requested
     return math.ceil(cost / _OBJECTS_PER_SEAT)
 
 
 def _by_size(work: ListWork, objects: int) -> int:
-    asked = _asked_for(work, objects)
+    requested = _requested(work, objects)
     if work.single:
         read = 1
     elif work.selectors and not work.from_cache:
-        read = max(asked, objects // 2)
+        read = max(requested, objects // 2)
     else:
-        read = asked
+        read = requested
     average = work.average_bytes if work.average_bytes > 0 or objects == 0 else UNKNOWN_AVERAGE
     size = read * average
     return math.ceil((min(size, _CACHE_BYTES) if work.from_cache else size) / _BYTES_PER_SEAT)
@@ -162,7 +162,7 @@ def watch_seats(
     send_initial_events: bool | None,
     priority_level_max: int | None = None,
 ) -> int:
-    """Seats of a WATCH while it starts: 1, or those of the LIST for its initial events."""
+    """Return the seats of a WATCH while it starts: 1, or those of the LIST for its initial events."""
     if not flow_controlled(behaviour):
         return 0
     streaming = behaviour.minor >= 28 and behaviour.watch_list and send_initial_events is True
@@ -175,12 +175,12 @@ def watch_seats(
     return list_seats(behaviour, from_cache, priority_level_max)
 
 
-# Enough to reach every cap, small enough for an int64.
+# Objects: enough to reach every cap, small enough for an int64.
 _MANY = 10**9
 
 
 def list_seat_range(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> SeatRange:
-    """Seats of that LIST over an empty resource and over a huge one of large objects."""
+    """Return the seats of the LIST over an empty resource and over a huge one with large objects."""
     few, many = (list_seats(behaviour, _sized(work, n, 0), priority_level_max) for n in (0, _MANY))
     return SeatRange(few, many)
 
@@ -192,9 +192,9 @@ def watch_seat_range(
     send_initial_events: bool | None,
     priority_level_max: int | None = None,
 ) -> SeatRange:
-    """Seats of that WATCH over an empty resource and over a huge one of large objects."""
-    asked = resource_version, send_initial_events
-    few, many = (watch_seats(behaviour, _sized(work, n, 0), *asked, priority_level_max) for n in (0, _MANY))
+    """Return the seats of the WATCH over an empty resource and over a huge one with large objects."""
+    options = resource_version, send_initial_events
+    few, many = (watch_seats(behaviour, _sized(work, n, 0), *options, priority_level_max) for n in (0, _MANY))
     return SeatRange(few, many)
 
 

@@ -12,7 +12,7 @@ _PROXY = ("create", "delete", "get", "patch", "update")
 
 
 class Subresource(NamedTuple):
-    """`group` and `version` are those of its kind; ("", "") for the resource's own."""
+    """A subresource. `group` and `version` are those of its kind, ("", "") for the resource's own."""
 
     name: str
     kind: str

@@ -1,4 +1,4 @@
-"""Cached results for short texts: client input is bounded in length before it is kept."""
+"""Cache results for short texts: longer client input is never kept in memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def cached_by_text(maxsize: int, longest: int = 1024) -> Callable[[Callable[[str
     """Cache the results of a function for the last `maxsize` texts of at most `longest` characters."""
 
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
-        remembered = lru_cache(maxsize=maxsize)(function)
+        cached = lru_cache(maxsize=maxsize)(function)
 
         @wraps(function)
         def choose(text: str) -> T:
-            return remembered(text) if len(text) <= longest else function(text)
+            return cached(text) if len(text) <= longest else function(text)
 
         return choose
 

@@ -1,4 +1,4 @@
-"""Users as authentication finds them: a name, groups, a uid, and what else is known."""
+"""Authenticated users: name, groups, uid and extra attributes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Requester(NamedTuple):
         return self.user.split(":")[2] if self.user.startswith(SERVICE_ACCOUNT) else ""
 
     def document(self) -> dict[str, Any]:
-        """The UserInfo of authentication.k8s.io/v1; what is empty is left out."""
+        """Return the UserInfo of authentication.k8s.io/v1; empty members are left out."""
         extra = {name: list(values) for name, values in sorted(self.extra.items())}
         found = {"username": self.user, "uid": self.uid, "groups": list(self.groups), "extra": extra}
         return {name: value for name, value in found.items() if value}
@@ -40,7 +40,7 @@ ANONYMOUS = Requester("system:anonymous", (UNAUTHENTICATED,))
 def requester_of(
     user: str, groups: Sequence[str] = (), uid: str = "", extra: Mapping[str, Sequence[str]] = NO_EXTRA
 ) -> Requester:
-    """Add the groups of all users and of each service account, as upstream does when it impersonates."""
+    """Return a user with the groups that upstream adds to all users and service accounts it impersonates."""
     if user == ANONYMOUS.user:
         return Requester(user, tuple(dict.fromkeys([*groups, UNAUTHENTICATED])), uid, extra)
     added = [AUTHENTICATED]
@@ -50,7 +50,7 @@ def requester_of(
 
 
 def service_account_groups(namespace: str) -> list[str]:
-    """The groups of every service account of a namespace."""
+    """Return the groups of the service accounts of a namespace."""
     return [SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}"]
 
 

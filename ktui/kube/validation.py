@@ -1,4 +1,4 @@
-"""Valid combinations of list options (kube-apiserver: ValidateListOptions, storage.ValidateListOptions)."""
+"""Validate combinations of list options (upstream: ValidateListOptions, storage.ValidateListOptions)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 EXACT = "Exact"
 NOT_OLDER_THAN = "NotOlderThan"
 _MATCH = "resourceVersionMatch"
-_STREAMING_SINCE = 27  # sendInitialEvents is an option from 1.27 on
+_STREAMING_SINCE = 27  # sendInitialEvents exists since 1.27
 
 
 def validate_list(options: ListOptions, behaviour: Behaviour) -> None:
-    """Options of a LIST. Raises StatusError 422 with every cause."""
+    """Validate the options of a LIST; raise StatusError 422 with every cause."""
     errors = _match_errors(options)
     if options.send_initial_events is not None and behaviour.minor >= _STREAMING_SINCE:
         errors.append(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
@@ -27,7 +27,7 @@ def validate_list(options: ListOptions, behaviour: Behaviour) -> None:
 
 
 def validate_watch(options: ListOptions, behaviour: Behaviour) -> None:
-    """Options of a WATCH, after `with_watch_defaults`. Raises StatusError 422 with every cause."""
+    """Validate the options of a WATCH after `with_watch_defaults`; raise StatusError 422 with every cause."""
     if behaviour.minor < _STREAMING_SINCE:
         errors = _match_errors(options)
         if options.resource_version_match:
@@ -40,7 +40,7 @@ def validate_watch(options: ListOptions, behaviour: Behaviour) -> None:
 def read_list(
     options: ListOptions, behaviour: Behaviour, resource: Resource
 ) -> tuple[LabelSelector, FieldSelector]:
-    """Selectors of a LIST or DELETECOLLECTION, with all checks in upstream's order.
+    """Return the selectors of a LIST or DELETECOLLECTION; raise StatusError, checking in upstream's order.
 
     The syntax of both selectors (400), then the options (422), then the resource's fields (400).
     """
@@ -52,7 +52,7 @@ def read_list(
 def read_watch(
     options: ListOptions, behaviour: Behaviour, resource: Resource
 ) -> tuple[LabelSelector, FieldSelector]:
-    """The same of a WATCH, after `with_watch_defaults`."""
+    """Return the selectors of a WATCH after `with_watch_defaults`, with the checks of `read_list`."""
     labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
     validate_watch(options, behaviour)
     return labels, fields.for_resource(resource)

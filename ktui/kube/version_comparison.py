@@ -1,4 +1,4 @@
-"""One request under every supported minor: what changes from one to the next, and because of which gate."""
+"""Compare a request under every supported minor: what changes from one to the next, and by which gate."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ASPECTS = tuple(Outcome.__slots__)
 
 @dataclass(frozen=True, slots=True)
 class GateChange:
-    """A gate whose value differs between two neighbouring minors, and the aspects that it changes.
+    """A gate whose value differs between two consecutive minors, and the aspects that it changes.
 
     `gate` is "" for a change of the minor itself, independent of any gate.
     """
@@ -72,7 +72,7 @@ def compare_versions(
     behaviours: Iterable[Behaviour] | None = None,
     seats: Seats | None = None,
 ) -> tuple[VersionResult, ...]:
-    """The request under each of `behaviours` (default: every minor with its default gates), in order.
+    """Return the request's result under each of `behaviours` (default: every minor with its default gates).
 
     `seats` replaces the default estimate, for callers that know the resource's size.
     """
@@ -119,7 +119,7 @@ def _compared(before: VersionResult, after: VersionResult, rules: _Rules) -> Ver
 def _causes(
     before: VersionResult, after: VersionResult, changed: frozenset[str], rules: _Rules
 ) -> Iterable[GateChange]:
-    """Gates that, set back, bring an aspect back; then what no gate accounts for."""
+    """Yield the gates that restore an aspect if reverted, then one change for all unexplained aspects."""
     unexplained = changed
     for gate, was in _switched(before.behaviour, after.behaviour):
         _, without = rules.of(with_gate(after.behaviour, gate, was))
@@ -132,7 +132,7 @@ def _causes(
 
 
 def _switched(before: Behaviour, after: Behaviour) -> Iterable[tuple[str, bool]]:
-    """Gates whose effective value differs, with the value that they had."""
+    """Yield the gates whose effective value differs, with their value before."""
     for gate in GATES:
         was = before.enabled(gate)
         if after.enabled(gate) != was:

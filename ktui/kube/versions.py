@@ -1,4 +1,4 @@
-"""The rules of one Kubernetes version: a minor, and its feature gates as set."""
+"""Behaviour of one Kubernetes version: its minor and the values of its feature gates."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NO_GATES: Mapping[str, bool] = MappingProxyType({})
 
 
 class BehaviourError(ValueError):
-    """An unknown version or gate; the message is one sentence for the user."""
+    """The version or gate is unknown; the message is one sentence for the user."""
 
 
 class UnknownVersionError(BehaviourError):
-    """Not a Kubernetes version between the oldest and the newest supported minor."""
+    """The version is not between the oldest and the newest supported minor."""
 
 
 class UnknownGateError(BehaviourError):
@@ -67,7 +67,7 @@ class Behaviour:
         return f"1.{self.minor}" if self.patch is None else f"1.{self.minor}.{self.patch}"
 
     def enabled(self, gate: str) -> bool:
-        """Effective value of a gate by its own name; False for one that the minor never had."""
+        """Return the effective value of a gate by its upstream name; False if the minor never had it."""
         return self.gates.get(gate, False)
 
     @property
@@ -85,7 +85,7 @@ _FIELDS = {gate: _snake(gate) for gate in GATES if _snake(gate) in Behaviour.__s
 
 
 def parse_version(text: str) -> tuple[int, int | None]:
-    """Minor and patch of `1.36`, `v1.33.2` or `1.31.0-rc.1`; UnknownVersionError otherwise."""
+    """Return minor and patch of `1.36`, `v1.33.2` or `1.31.0-rc.1`; raise UnknownVersionError otherwise."""
     match = _VERSION.fullmatch(text.strip())
     if match and OLDEST_MINOR <= int(match[1]) <= NEWEST_MINOR:
         return int(match[1]), int(match[2]) if match[2] else None
@@ -95,7 +95,7 @@ def parse_version(text: str) -> tuple[int, int | None]:
 
 
 def parse_gates(text: str) -> dict[str, bool]:
-    """`A=true,B=false` as kube-apiserver's --feature-gates takes it; BehaviourError for anything else."""
+    """Parse `A=true,B=false` as kube-apiserver's --feature-gates does; raise BehaviourError otherwise."""
     gates: dict[str, bool] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = pair.partition("=")
@@ -106,7 +106,7 @@ def parse_gates(text: str) -> dict[str, bool]:
 
 
 def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO_GATES) -> Behaviour:
-    """The behaviour of a kube-apiserver of `version` started with these --feature-gates.
+    """Return the behaviour of a kube-apiserver of `version` started with these --feature-gates.
 
     Raises UnknownVersionError, UnknownGateError or LockedGateError (all ValueError).
     """
@@ -115,7 +115,7 @@ def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO
 
 
 def with_gate(behaviour: Behaviour, gate: str, on: bool) -> Behaviour:
-    """The same with one gate's effect set, even if no flag could set it: for comparisons."""
+    """Return the behaviour with one gate set, even if no flag can set it in this version; for comparisons."""
     changed: dict[str, Any] = {"gates": MappingProxyType({**behaviour.gates, gate: on})}
     if gate in _FIELDS:
         changed[_FIELDS[gate]] = on
@@ -123,13 +123,13 @@ def with_gate(behaviour: Behaviour, gate: str, on: bool) -> Behaviour:
 
 
 def steering_gates(minor: int) -> tuple[tuple[str, FeatureSpec], ...]:
-    """The gates of this minor that affect reads and have a flag, with their spec in it."""
+    """Return the gates that affect reads and can be set in this minor, with their spec."""
     phases = ((gate, phase_of(gate, minor)) for gate in _FIELDS)
     return tuple((gate, phase) for gate, phase in phases if phase and phase.stage is not GateStage.GONE)
 
 
 def check_gates(gates: Mapping[str, bool]) -> None:
-    """Raises UnknownGateError for a name that no minor knows."""
+    """Raise UnknownGateError for a gate that no minor has."""
     for gate in gates:
         if gate not in GATES:
             raise UnknownGateError(f"unknown feature gate {gate!r}: {_known_gates(gate, NEWEST_MINOR)}")

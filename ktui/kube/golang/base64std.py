@@ -8,7 +8,7 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9+/]")
 
 
 def fault(text: str) -> str:
-    """`illegal base64 data at input byte N`, "" for text that can be decoded."""
+    """Return `illegal base64 data at input byte N`, or "" if `text` can be decoded."""
     places = [at for at, char in enumerate(text) if char not in "\r\n"]
     plain = "".join(text[at] for at in places)
     end = len(text)

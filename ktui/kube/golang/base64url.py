@@ -21,10 +21,10 @@ def encode(data: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """The decoded bytes of `text`; line ends inside are skipped, as in Go.
+    """Decode `text`; line ends inside it are skipped, as in Go.
 
-    Raises CorruptInputError at the first foreign character, or at the start of a
-    group of four that holds a single character.
+    Raises CorruptInputError at the first foreign character, or at the start of a group of four that holds a
+    single character.
     """
     raw = text.encode("utf-8", "surrogateescape").decode("latin-1")
     places = [i for i, char in enumerate(raw) if char not in "\r\n"]

@@ -12,7 +12,7 @@ _NUMBER_ONLY = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)$")
 
 
 def parse_duration(text: str) -> float:
-    """The duration in seconds. Raises ValueError with Go's message."""
+    """Return the duration in seconds; raise ValueError with Go's message."""
     sign, rest = (-1.0 if text[:1] == "-" else 1.0), text.lstrip("+-") if text[:1] in ("+", "-") else text
     if rest == "0":
         return 0.0
@@ -30,7 +30,9 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """As Duration.String writes it, to the nanosecond: `1h2m3.5s`, `1.926865ms`, `929.214µs`, `0s`."""
+    """Format a duration as Duration.String does, to the nanosecond: `1h2m3.5s`, `1.926865ms`, `929.214µs`,
+    `0s`.
+    """
     ns = round(abs(seconds) * 1e9)
     sign = "-" if seconds < 0 and ns else ""
     for unit, size in (("ns", 1), ("µs", 1_000), ("ms", 1_000_000)):
@@ -43,7 +45,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _decimal(number: int, size: int) -> str:
-    """`number` / `size`, without zeros at its end; `size` is a power of ten."""
+    """Format `number` / `size` without trailing zeros; `size` is a power of ten."""
     whole, part = divmod(number, size)
     digits = str(part).rjust(len(str(size)) - 1, "0").rstrip("0") if part else ""
     return f"{whole}.{digits}" if digits else str(whole)

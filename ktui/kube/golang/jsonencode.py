@@ -18,5 +18,7 @@ _ESCAPES = {
 
 
 def to_json(value: Any, order: Literal["sorted"] | None = None) -> bytes:
-    """A document; none of these characters stands outside of a string."""
+    """Encode `value` as JSON. The special characters occur only inside strings, so the encoded bytes can be
+    replaced.
+    """
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], msgspec.json.encode(value, order=order))

@@ -1,7 +1,7 @@
 """encoding/json's syntax check, with the error texts of its scanner.
 
-Python's json names other errors at other places; a client of kube-apiserver sees
-Go's. Works on bytes, as Go's scanner does: an error names one byte, not one character.
+Python's json reports other errors at other positions; clients of kube-apiserver see Go's. Works on bytes, as
+Go's scanner does: an error names one byte, not one character.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def check(data: bytes) -> None:
 
 
 def quote_char(code: int) -> str:
-    """One byte as the scanner shows it: `'o'`; no part of ASCII: `'\\x89'`."""
+    """Return one byte as the scanner shows it: `'o'`, outside of ASCII `'\\x89'`."""
     if code == ord("'"):
         return r"'\''"
     if code == ord('"'):

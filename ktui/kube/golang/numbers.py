@@ -11,7 +11,7 @@ _DIGITS = re.compile(r"[0-9]+")
 _SIGNED = re.compile(r"[+-]?[0-9]+")
 _INT64 = range(-(1 << 63), 1 << 63)
 _UINT64 = range(1 << 64)
-_PLAIN = range(-4, 6)  # exponents that 'g' writes out when it takes the fewest digits
+_PLAIN = range(-4, 6)  # exponents for which 'g' with the shortest representation uses no exponent
 
 
 class NumError(ValueError):
@@ -19,12 +19,12 @@ class NumError(ValueError):
 
 
 def parse_int(text: str) -> int:
-    """A signed 64-bit number; NumError otherwise."""
+    """Return a signed 64-bit number; raise NumError if `text` is not one."""
     return _parse("ParseInt", text, _SIGNED, _INT64)
 
 
 def parse_uint(text: str) -> int:
-    """An unsigned 64-bit number without a sign; NumError otherwise."""
+    """Return an unsigned 64-bit number written without a sign; raise NumError if `text` is not one."""
     return _parse("ParseUint", text, _DIGITS, _UINT64)
 
 
@@ -39,7 +39,7 @@ def _parse(function: str, text: str, form: re.Pattern[str], bounds: range) -> in
 
 
 def general(value: float) -> str:
-    """strconv.FormatFloat(value, 'g', -1, 64) of a finite float: the fewest digits that name it."""
+    """Return strconv.FormatFloat(value, 'g', -1, 64) of a finite float: the fewest digits possible."""
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     assert isinstance(exponent, int), value
     text, point = "".join(map(str, digits)), len(digits) + exponent

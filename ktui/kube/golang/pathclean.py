@@ -1,4 +1,4 @@
-"""path.Clean of Go (POSIX normpath, except that Go knows no leading `//`)."""
+"""Go's path.Clean (POSIX normpath, except that Go does not keep a leading `//`)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import posixpath
 
 
 def clean(path: str) -> str:
-    """The shortest path with the same meaning; "." for the empty path."""
+    """Return the shortest path with the same meaning; "." for the empty path."""
     cleaned = posixpath.normpath(path)
     return cleaned[1:] if cleaned.startswith("//") else cleaned

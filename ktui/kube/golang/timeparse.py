@@ -1,7 +1,7 @@
 """Go's time.Parse errors for a text that is not a time: RFC 3339, and Kubernetes' form with microseconds.
 
-The layout's elements are consumed one by one; the error names the first that does not fit and
-the rest of the text (Go: time/format.go).
+The layout's elements are consumed one by one; the error names the first that does not match, and the rest of
+the text (Go: time/format.go).
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ _TAKES = {
     ".000000": r"[.,]\d{6}",
     "Z07:00": r"Z|[+-]\d\d:\d\d",
 }
-_LONGEST_REMEMBERED = 64
-_FRACTION = re.compile(r"[.,]\d+", re.ASCII)  # after seconds it may always stand
+_MAX_CACHED_LENGTH = 64
+_FRACTION = re.compile(r"[.,]\d+", re.ASCII)  # allowed after the seconds in every layout
 _RANGES = {"01": ("month", 1, 12), "15": ("hour", 0, 23), "04": ("minute", 0, 59), "05": ("second", 0, 59)}
 
 
 def time_fault(text: str, layout: str = RFC3339) -> str:
-    """ "" for a time, else `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`."""
-    if len(text) > _LONGEST_REMEMBERED:
+    """Return "" for a time, else Go's error: `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse
+    "x" as "2006"`.
+    """
+    if len(text) > _MAX_CACHED_LENGTH:
         return next(_faults(text, layout), "")
-    return _remembered(text, layout)
+    return _cached_fault(text, layout)
 
 
-@lru_cache(maxsize=4096)  # the times of one object are mostly the same few
-def _remembered(text: str, layout: str) -> str:
+@lru_cache(maxsize=4096)  # most times in one object are the same
+def _cached_fault(text: str, layout: str) -> str:
     return next(_faults(text, layout), "")
 
 

@@ -1,4 +1,4 @@
-"""fmt's %v and %T of JSON values, as some of upstream's errors print them."""
+"""fmt's %v and %T of JSON values, which some of upstream's errors contain."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _TYPES = {
 
 
 def go_type(value: Any) -> str:
-    """`map[string]interface {}`, `int64`, `<nil>` …"""
+    """Return the Go type of a decoded JSON value: `map[string]interface {}`, `int64`, `<nil>` …"""
     return _TYPES.get(type(value), "<nil>")
 
 
 def go_value(value: Any) -> str:
-    """`map[a:1 b:[x y]]`: keys in order, text without quotes."""
+    """Format a value as %v does: `map[a:1 b:[x y]]`, keys sorted, strings without quotes."""
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{go_value(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):

@@ -11,8 +11,11 @@ from ktui.kube.routing.resource_version import parse_rv
 
 
 class RevisionAge(StrEnum):
-    """Where a revision lies: etcd forgot it; the cache knows it; it is the cache's newest; only
-    etcd has it yet; neither has it yet."""
+    """Age of a revision relative to etcd and the cache.
+
+    COMPACTED in etcd; OLD but known to the cache; CURRENT: the cache's newest; AHEAD of the cache but in
+    etcd; BEYOND etcd's newest.
+    """
 
     COMPACTED = "compacted"
     OLD = "old"
@@ -21,7 +24,7 @@ class RevisionAge(StrEnum):
     BEYOND = "beyond"
 
 
-# Only their order matters: compacted < compaction < watchable < old < cache < ahead < etcd < beyond.
+# Only the order matters: compacted < compaction < watchable < old < cache < ahead < etcd < beyond.
 _COMPACTED_UP_TO, _OLDEST_WATCH, _CACHE, _ETCD = 50, 60, 100, 120
 _REVISION = {
     RevisionAge.COMPACTED: 40,
@@ -33,7 +36,7 @@ _REVISION = {
 
 
 class AssumedRevision(int):
-    """A revision of which only the order among others is assumed: its number means nothing."""
+    """An assumed revision: only its order relative to others has a meaning, its number has none."""
 
     def __str__(self) -> str:
         return "(not known)"
@@ -48,9 +51,9 @@ def assumed_state(
     token_age: RevisionAge = RevisionAge.CURRENT,
     snapshot: bool = True,
 ) -> CacheState:
-    """A state in which the request's resourceVersion (or else its token's) is that old.
+    """Return a state in which the request's resourceVersion (or else its token's) has the given age.
 
-    `snapshot`: one as old as `old` is retained; one at the cache's own revision always is.
+    `snapshot`: a snapshot as old as `old` is retained; one at the cache's own revision always is.
     """
     shift = _shift(request, rv_age, token_age)
 

@@ -1,4 +1,4 @@
-"""What a plan depends on besides the request: the state of the watch cache and of etcd."""
+"""Inputs of a plan besides the request: the state of the watch cache and of etcd."""
 
 from __future__ import annotations
 

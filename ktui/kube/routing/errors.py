@@ -19,7 +19,7 @@ BAD_CONTINUE = "invalid continue token: continue key is not valid"
 def invalid_options(
     validate: Callable[[ListOptions, Behaviour], None], options: ListOptions, behaviour: Behaviour
 ) -> StatusError:
-    """The 422 for options that `validate` rejects, with every cause in its message."""
+    """Return the 422 for options that `validate` rejects, with every cause in its message."""
     try:
         validate(options, behaviour)
     except StatusError as error:
@@ -28,17 +28,20 @@ def invalid_options(
 
 
 def bad_continue() -> StatusError:
-    """400 without the decoder's own message, for a plan made without the token's text."""
+    """Return the 400 without the decoder's own message, for a plan made without the token's text."""
     return status.bad_request(BAD_CONTINUE)
 
 
 def bad_rv(text: str) -> StatusError:
-    """400 of the storage layer for an invalid resourceVersion."""
+    """Return the 400 of the storage layer for an invalid resourceVersion."""
     return status.invalid_resource_version(text, _fault(text))
 
 
 def bad_rv_in_cache(text: str) -> StatusError:
-    """500: in the cache the parse error is not an API status (LIST up to 1.32, GET and WATCH always)."""
+    """Return the 500 for an invalid resourceVersion in the cache, whose parse error is not an API status.
+
+    LIST up to 1.32; GET and WATCH in every version.
+    """
     return status.invalid_resource_version_in_cache(text, _fault(text))
 
 
@@ -51,15 +54,17 @@ def _fault(text: str) -> str:
 
 
 def not_ready(state: CacheState, behaviour: Behaviour) -> StatusError:
-    """429 of a cache that is not ready. Since 1.33 the delay grows with the downtime, and the message
-    includes the last error."""
+    """Return the 429 of a cache that is not ready.
+
+    Since 1.33 the delay grows with the downtime, and the message includes the last error.
+    """
     if behaviour.minor <= 32:
         return status.storage_initializing()
-    # The cap of 30 s is reached after 57 s; far beyond that the power would overflow.
+    # The cap of 30 s is reached after 57 s; much larger exponents would overflow.
     delay = min(max(int(math.exp(0.06 * min(state.downtime_seconds, 60.0))), 1), 30)
     return status.storage_initializing(state.last_error, delay)
 
 
 def future_revision() -> StatusError:
-    """500 with etcd's own message, passed on unchanged (up to 1.33)."""
+    """Return the 500 with etcd's own message, passed on unchanged (up to 1.33)."""
     return status.bare_error(FUTURE_REVISION)

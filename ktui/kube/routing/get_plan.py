@@ -13,7 +13,7 @@ from ktui.kube.versions import Behaviour
 
 
 def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a GET, which has no resourceVersionMatch. A pure function."""
+    """Return the plan of a GET, which has no resourceVersionMatch. A pure function."""
     trace = Trace(STORE_GET)
     readiness = state.readiness
     if trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
@@ -36,7 +36,7 @@ def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -
 
 
 def _from_etcd(trace: Trace, reasons: tuple[str, ...], rv: str, state: CacheState) -> Plan:
-    """The key is read before its resourceVersion is compared with the requested one."""
+    """Return the plan of a read of etcd: the key is read first, then its resourceVersion is compared."""
     trace.enter(ETCD)
     n = parse_rv(rv)
     if n is None:

@@ -1,4 +1,4 @@
-"""A LIST as the rules see it: request, cache and version in one object."""
+"""ListCase: the request, the cache's state and the version of one LIST, as input of the rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Reasons = tuple[str, ...]
 
 
 class ListCase:
-    """Request, cache and version together, with the names that predicates use."""
+    """Request, cache and version together; the attributes are what the predicates test."""
 
     __slots__ = (
         "behaviour",
@@ -50,13 +50,13 @@ class ListCase:
         self.limited = parameters.limit > 0
         self.token = parameters.token
         self.has_token = parameters.token.state is not TokenState.NONE
-        # A continue token names a position in a collection: a single key has none.
+        # A continue token names a position in a collection; a single key has no positions.
         self.recursive = parameters.recursive or self.has_token
         self.ready = state.readiness is Readiness.READY
         # A cache that was never filled has seen no revision.
         self.cache_rv = 0 if state.readiness is Readiness.INITIALIZING else state.cache_rv
         self.progress = state.progress
-        # Set during the decision: a consistent read of the cache; a wait until the cache is ready.
+        # Set during the decision: the read from the cache is consistent; it waits until the cache is ready.
         self.consistent = self.waited = False
 
     @property
@@ -76,7 +76,7 @@ class ListCase:
 
     @property
     def seen_token(self) -> tuple[str, int]:
-        """The token as predicates show it."""
+        """The token's state and revision as predicates show them."""
         return self.token.state.value, self.token.rv
 
     def reject(
@@ -88,5 +88,5 @@ class ListCase:
         etcd_ops: tuple[EtcdOp, ...] = (),
         wait: Wait = Wait.NONE,
     ) -> Plan:
-        """A plan that ends in an error: nothing about limit or consistency."""
+        """Return a plan that ends in an error, without limit and consistency."""
         return Plan(source, reasons, self.trace.steps, wait=wait, etcd_ops=etcd_ops, error=error)

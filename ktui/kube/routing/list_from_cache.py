@@ -1,4 +1,4 @@
-"""A LIST that the watch cache answers: what it waits for, and the fallback."""
+"""Plan a LIST that the watch cache answers: what it waits for, and the fallback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.kube.routing.trace import GET_LIST, WATCH_CACHE
 
 
 def not_ready(case: ListCase) -> Plan | None:
-    """The plan for a cache that is not ready; None if it is ready, or the request waits for it."""
+    """Return the plan for a cache that is not ready; None if it is ready or the request waits for it."""
     case.trace.enter(GET_LIST)
     if not case.trace.ask(Predicate.NOT_READY, not case.ready, case.state.readiness.value):
         return None
@@ -84,7 +84,7 @@ def _if_late(case: ListCase) -> Fallback:
 
 
 def lost_in_1_33(case: ListCase) -> Plan:
-    """1.33.0–1.33.2: a consistent page takes the probed revision for an exact one, which the cache lacks."""
+    """1.33.0–1.33.2: a consistent page is read exactly at the probed revision, which the cache lacks."""
     case.trace.ask(Predicate.LOST_PAGE, True, case.behaviour.version)
     return Plan(
         Source.ETCD,
@@ -102,7 +102,7 @@ def lost_in_1_33(case: ListCase) -> Plan:
 
 
 def snapshot(case: ListCase, n: int, reason: str) -> Plan:
-    """Serve exactly revision n: from a snapshot, or from the future by waiting for it."""
+    """Serve exactly revision n: from a snapshot, or, if n is ahead of the cache, by waiting for it."""
     case.trace.enter(WATCH_CACHE)
     behind = case.trace.ask(Predicate.CACHE_BEHIND_EXACT, n > case.cache_rv, n, case.cache_rv)
     if behind and _beyond(case, n):
@@ -142,7 +142,7 @@ def _served(
         revision=revision,
         minimum=minimum,
         limit=case.limit,
-        # The cache of every minor ignores the limit if resourceVersion is 0, with a token as well.
+        # In every version the cache ignores the limit if resourceVersion is 0, with a token as well.
         limit_honoured=(not case.zero) if case.limited else None,
         consistency=consistency,
         list_revision=list_revision,

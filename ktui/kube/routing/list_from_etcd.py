@@ -1,4 +1,4 @@
-"""A LIST that the etcd store answers: at which revision, and with which errors."""
+"""Plan a LIST that the etcd store answers: the revision it reads, and the possible errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _rest(case: ListCase, reasons: Reasons) -> Plan:
         op = EtcdOp.PAGE if case.limited else EtcdOp.REST
         return _listed(case, reasons, Consistency.INCONSISTENT_CONTINUE, ListRevision.ETCD, op)
     if _compacted(case, rv):
-        error = status.continue_expired("")  # the new token is made where the old one is known
+        error = status.continue_expired("")  # the handler, which has the old token, makes the new one
         return _fails(case, (*reasons, "e.expired_cont"), error, EtcdOp.AT_REVISION)
     return _listed(case, reasons, Consistency.EXACT, ListRevision.TOKEN, EtcdOp.AT_REVISION, revision=rv)
 
@@ -91,7 +91,7 @@ def _fails(case: ListCase, reasons: Reasons, error: status.StatusError, *ops: Et
 
 
 def _compacted(case: ListCase, rv: int) -> bool:
-    """A read exactly at the compacted revision still succeeds."""
+    """Whether `rv` is known to be compacted; a read at the compacted revision itself still succeeds."""
     oldest = case.state.compact_rv
     return oldest is not None and case.trace.ask(Predicate.COMPACTED, rv < oldest, rv, oldest)
 

@@ -15,7 +15,7 @@ from ktui.kube.versions import Behaviour
 
 
 def decide_list(parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a LIST. A pure function."""
+    """Return the plan of a LIST. A pure function."""
     case = ListCase(parameters, state, behaviour)
     rejected = rejected_by_api(case)
     if rejected:
@@ -34,7 +34,7 @@ def decide_list(parameters: ListParameters, state: CacheState, behaviour: Behavi
 
 
 def _until_1_30(case: ListCase) -> Plan:
-    """1.19–1.30: any one of four predicates delegates the LIST to etcd."""
+    """1.19–1.30: any of four predicates delegates the LIST to etcd."""
     trace, gate = case.trace, case.behaviour.consistent_list_from_cache
     trace.enter(SHOULD_DELEGATE)
     reasons = []
@@ -80,7 +80,7 @@ def _until_1_32(case: ListCase) -> Plan:
 
 
 def _not_provable(case: ListCase) -> list[str]:
-    """Why the cache cannot guarantee a consistent read; empty if it can."""
+    """Return why the cache cannot guarantee a consistent read; [] if it can."""
     ask, gate = case.trace.ask, case.behaviour.consistent_list_from_cache
     if ask(Predicate.CONSISTENT_READS_OFF, not gate, gate):
         return ["d.unset"]

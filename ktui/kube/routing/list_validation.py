@@ -1,4 +1,4 @@
-"""Which LISTs are rejected before they are routed."""
+"""Reject invalid LISTs before they are routed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ktui.kube.validation import validate_list
 def rejected_by_api(case: ListCase) -> Plan | None:
     """The API's own validation (422), the same in every minor.
 
-    The message has every cause, the reason is the first one.
+    The message has every cause; the reason is the first of them.
     """
     reason = _broken_match_rule(case) if case.match else ""
     streaming = case.parameters.send_initial_events and case.behaviour.minor >= 27
@@ -48,9 +48,9 @@ def _broken_match_rule(case: ListCase) -> str:
 
 
 def rejected_by_storage(case: ListCase, reasons: Reasons = ()) -> Plan | None:
-    """Continue token and resourceVersion as the storage layer reads them (400).
+    """Validate continue token and resourceVersion as the storage layer does (400).
 
-    The etcd store always does this; since 1.33 the cacher does before it routes.
+    The etcd store always validates them; since 1.33 the cacher does so before it routes.
     """
     ask = case.trace.ask
     if case.has_token:

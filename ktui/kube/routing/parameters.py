@@ -22,7 +22,7 @@ class TokenState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DecodedToken:
-    """A decoded continue token, or the 400 for an invalid one. `rv` -1: continue at latest."""
+    """A decoded continue token, or the 400 for an invalid token. `rv` -1: continue at the latest revision."""
 
     state: TokenState = TokenState.NONE
     rv: int = 0
@@ -48,12 +48,11 @@ def read_token(text: str) -> DecodedToken:
 class ListParameters:
     """The parts of a LIST that routing depends on.
 
-    `resource_version` is the raw text ("" if unset, possibly invalid).
-    `selectors` excludes metadata.name and metadata.namespace narrowing;
-    `recursive` is False if a metadata.name selector was turned into a single key;
-    `send_initial_events`: the option was given;
-    `narrowed`: a metadata.namespace selector narrowed the prefix. It stays
-    in the predicate, so the request does not count as unfiltered.
+    `resource_version` is the raw text ("" if unset, possibly invalid). `selectors`: selectors remain after
+    metadata.name and metadata.namespace narrowed the read. `recursive` is False if a metadata.name selector
+    was turned into a single key. `send_initial_events`: the option was given. `narrowed`: a
+    metadata.namespace selector narrowed the prefix; it stays in the predicate, so the request does not count
+    as unfiltered.
     """
 
     resource_version: str = ""
@@ -78,7 +77,7 @@ class WatchParameters:
 
 
 def list_parameters(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListParameters:
-    """The parts of a LIST that routing depends on."""
+    """Return the parts of a LIST that routing depends on."""
     return ListParameters(
         resource_version=options.resource_version,
         match=options.resource_version_match,
@@ -92,7 +91,7 @@ def list_parameters(options: ListOptions, scope: RequestScope, token: DecodedTok
 
 
 def watch_parameters(options: ListOptions) -> WatchParameters:
-    """The parts of a WATCH that routing depends on."""
+    """Return the parts of a WATCH that routing depends on."""
     return WatchParameters(
         resource_version=options.resource_version,
         match=options.resource_version_match,

@@ -14,11 +14,11 @@ from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError
 
 PROBED = -1
-"""`Plan.revision`: the revision that the probe returns."""
+"""Value of `Plan.revision`: the revision that the probe returns."""
 
 
 class Source(StrEnum):
-    """Where the objects are read. The values are those of telemetry."""
+    """The source of the objects. The values are those of telemetry."""
 
     CACHE = "cache"
     SNAPSHOT = "cache_snapshot"
@@ -27,12 +27,12 @@ class Source(StrEnum):
 
     @property
     def route(self) -> str:
-        """`cache`, `etcd` or `none`, as shown to clients and programs: a snapshot belongs to the cache."""
+        """`cache`, `etcd` or `none`, as shown to clients and programs: a snapshot counts as the cache."""
         return "cache" if self is Source.SNAPSHOT else self.value
 
 
 class Wait(Enum):
-    """What a read waits for: a ready cache; a revision in the cache (3 s at most)."""
+    """What a read waits for: a ready cache, a revision in the cache (3 s at most), or both."""
 
     NONE = 0
     FRESH = 1
@@ -56,7 +56,7 @@ _WAITS = {(wait.ready, wait.fresh): wait for wait in Wait}
 
 
 class Fallback(Enum):
-    """Fallback if the cache cannot answer: it is late (after 3 s), or has no such snapshot."""
+    """What follows if the cache cannot answer because it is late (after 3 s) or lacks the snapshot."""
 
     NONE = "none"
     ETCD_IF_LATE = "read etcd instead"
@@ -70,7 +70,7 @@ class Fallback(Enum):
 
 
 class Consistency(StrEnum):
-    """What the answer guarantees."""
+    """The consistency guarantee of the answer."""
 
     LINEARIZABLE = "linearizable"
     AT_LEAST = "at_least_rv"
@@ -80,7 +80,7 @@ class Consistency(StrEnum):
 
 
 class ListRevision(StrEnum):
-    """Which revision the ListMeta of the answer has. The values are those of `ktui explain --json`."""
+    """The revision in the ListMeta of the answer. The values are those of `ktui explain --json`."""
 
     CACHE = "cache revision"
     CACHE_AFTER_PROBE = "cache revision >= probed revision"
@@ -91,7 +91,7 @@ class ListRevision(StrEnum):
 
 
 class EtcdOp(StrEnum):
-    """One read of etcd, counted as kube-apiserver does: a whole LIST is one."""
+    """One read of etcd, counted as kube-apiserver does: a LIST of several pages is one."""
 
     PROBE = "revision_probe"  # one key, no object: etcd's current revision
     GET_KEY = "get_key"
@@ -115,23 +115,22 @@ class Step(Struct, frozen=True, gc=False):
 
 
 class Plan(Struct, frozen=True):
-    """How one GET, LIST or WATCH is answered.
+    """How a GET, LIST or WATCH is answered.
 
     `reasons` are ids of `routing.reasons.REASONS`, the decisive one first; `steps` is the decision trace.
 
-    `etcd_ops` are the reads of etcd, in order: a probe comes first.
-    `minimum` is the revision that the source must have reached before it answers, 0 for none; with
-    a probe the cache must have reached the probed one. `wait` is what the cache waits for.
-    `revision` is read exactly (0: none in particular; `PROBED`). A WATCH starts after it (0: now).
-    `limit` is the requested page size, 0 for none. etcd always honours it, the cache only with
-    `limit_honoured`, which is None for a request without limit.
+    `etcd_ops` are the reads of etcd, in order: a probe comes first. `minimum` is the revision that the source
+    must have reached before it answers, 0 for none; with a probe the cache must have reached the probed
+    revision. `wait` is what the cache waits for. `revision` is the exact revision to read (0: none in
+    particular; `PROBED`); a WATCH starts after it (0: now). `limit` is the requested page size, 0 for none.
+    etcd always honours it, the cache only with `limit_honoured`, which is None for a request without limit.
     `fallback` applies if the cache cannot answer.
 
-    A WATCH: `initial_events` sends the current objects first, `end_bookmark` a bookmark after them;
+    For a WATCH: `initial_events` sends the current objects first, `end_bookmark` a bookmark after them;
     `initial_events_defaulted`: the server added them by default (gate WatchList).
 
-    `error` is the Status that the client gets, after `source` and the probe were read if the
-    plan names them; `in_stream`: as the only event of a WATCH that is answered 200.
+    `error` is the Status that the client receives. If the plan names `source` and a probe, these were read
+    before the error. `in_stream`: the error is the only event of a WATCH that is answered 200.
     """
 
     source: Source

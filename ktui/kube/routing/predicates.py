@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
-_MOST = 60  # characters of an error message in a decision trace
+_MOST = 60  # maximum characters of an error message in a decision trace
 
 
 def _unset(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The plan and the seats of a whole read request, by the rules alone: nothing is read."""
+"""Predict the plan and the seats of a read request by the rules alone, without reading anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ktui.kube.versions import Behaviour
 
 
 def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a GET, LIST or WATCH; a resource without a watch cache counts as disabled."""
+    """Return the plan of a GET, LIST or WATCH; a resource without a watch cache counts as disabled."""
     if request.refusal is not None:
         return _not_understood(Predicate.NOT_UNDERSTOOD, request.refusal)
     plan = _decide(request, state, behaviour)
@@ -36,7 +36,7 @@ def _not_understood(predicate: Predicate, refusal: StatusError) -> Plan:
 
 
 def _options_rejected(plan: Plan) -> bool:
-    """True if the options are an invalid combination: upstream checks that before the field selector."""
+    """Whether the options are an invalid combination; upstream checks that before the field selector."""
     return plan.error is not None and plan.error.code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
@@ -54,7 +54,7 @@ def _decide(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
 def predict_seats(
     request: ReadRequest, behaviour: Behaviour, *, progress: bool = True, cap: int | None = None
 ) -> SeatRange:
-    """Fewest and most flow-control seats, from an empty to a huge resource.
+    """Return the fewest and most flow-control seats, for an empty and for a huge resource.
 
     `cap` is that of the requester's priority level (PriorityLevel.max_seats), None if unknown.
     """
@@ -81,7 +81,7 @@ def work_of(
     objects: int | None = None,
     average_bytes: int = 0,
 ) -> ListWork:
-    """Input of the seat estimator for a LIST or WATCH over `objects` (None: never counted)."""
+    """Return the seat estimator's input for a LIST or WATCH over `objects` (None: never counted)."""
     return seats.work_of(
         behaviour,
         request.options,

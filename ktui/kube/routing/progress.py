@@ -1,4 +1,4 @@
-"""Whether an etcd's progress notifications (RequestWatchProgress) can be trusted, by its version."""
+"""Tell by etcd's version whether its progress notifications (RequestWatchProgress) can be trusted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SEMANTIC = re.compile(
     re.ASCII,
 )
 
-# A release, or with False a pre-release of it, which sorts before it.
+# Major, minor, patch; False for a pre-release, which sorts before its release.
 _Version = tuple[int, int, int, bool]
 _FIXED_IN_3_4: _Version = (3, 4, 31, True)
 _BROKEN_AGAIN: _Version = (3, 5, 0, True)
@@ -19,14 +19,14 @@ _FIXED_IN_3_5: _Version = (3, 5, 13, True)
 
 
 def is_etcd_version(version: str) -> bool:
-    """True for a semantic version."""
+    """Return True for a semantic version."""
     return _SEMANTIC.fullmatch(version.strip()) is not None
 
 
 def etcd_supports_progress(version: str) -> bool:
-    """kube-apiserver's rule since 1.31: 3.4.31 and later in 3.4, and 3.5.13 and later; not if unparsable.
+    """Apply kube-apiserver's rule (1.31+): True for 3.4.31+ within 3.4 and for 3.5.13+; False if unparsable.
 
-    Older versions may answer before they have sent all events up to the revision they name.
+    Older versions may answer before they have sent all events up to the revision that the answer names.
     Pre-releases compare as semantic versions do: 3.5.13-rc.1 comes before 3.5.13.
     """
     found = _SEMANTIC.fullmatch(version.strip())

@@ -1,8 +1,7 @@
-"""Why a request was routed as it was: one short sentence per id, ready to show.
+"""The reason for each route: one short sentence per id, ready to show.
 
-Prefixes: `v.` rejected by validation, `d.` delegated to etcd, `n.` the cache is
-not ready, `c.` served from the cache, `e.` an error that follows, `g.` a GET,
-`w.` a WATCH.
+Prefixes: `v.` rejected by validation, `d.` delegated to etcd, `n.` the cache is not ready, `c.` served from
+the cache, `e.` an error that follows, `g.` a GET, `w.` a WATCH.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A read request as a client writes it, PATH?QUERY, parsed for the routing rules."""
+"""Parse a read request (PATH?QUERY, as a client writes it) for the routing rules."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ S = TypeVar("S", LabelSelector, FieldSelector)
 VERBS = ("get", "list", "watch")
 # Subresources that are read from the store like the object itself.
 _STORED_SUBRESOURCES = ("status", "scale", "ephemeralcontainers", "resize", "approval")
-# Their watch-cache size is 0 in every minor; both groups share one registry.
+# The watch-cache size of events is 0 in every minor; both groups share one registry.
 _UNCACHED = (("", "events"), ("events.k8s.io", "events"))
 
 
 class RequestError(ValueError):
-    """Text that is not a read request; one sentence that says what is wrong and what to write."""
+    """The text is not a read request; the message says what is wrong and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
     """A GET, LIST or WATCH of one resource.
 
-    `resource` is None for a kind that is not built in. `refusal` is the 400 that the
-    server returns before anything else (`limit=abc`); then options and selectors are empty.
-    `field_fault` is the 400 for a field label that the resource does not support: upstream
-    checks it only after the options (`ktui.kube.validation.read_list`).
+    `resource` is None for a kind that is not built in. `refusal` is the 400 that the server returns before
+    any other check (`limit=abc`); then options and selectors are empty. `field_fault` is the 400 for a field
+    label that the resource does not support: upstream checks it only after the options
+    (`ktui.kube.validation.read_list`).
     """
 
     url: str
@@ -54,7 +54,7 @@ class ReadRequest:
 
     @property
     def refused(self) -> bool:
-        """True if the server refuses it in every version, whatever the options are."""
+        """True if the server refuses the request in every version, whatever its options are."""
         return self.refusal is not None or self.field_fault is not None
 
     @property
@@ -78,7 +78,7 @@ class ReadRequest:
 
     @property
     def required_node(self) -> str | None:
-        """The node whose pods the selector requires, "" for unscheduled pods; None: any, or not pods."""
+        """The node that the selector requires, "" for unscheduled pods; None for any, or other resources."""
         return self.fields.requires(NODE_NAME) if self.of_pods else None
 
     @property
@@ -86,7 +86,7 @@ class ReadRequest:
         return self.resource is not None and not self.resource.namespaced
 
     def scope(self, behaviour: Behaviour) -> RequestScope:
-        """The keys that the request concerns; a kind that is not built in counts as namespaced."""
+        """Return the keys that the request concerns; a kind that is not built in counts as namespaced."""
         return scope_of(
             self.info.namespace,
             None,
@@ -127,7 +127,7 @@ def parse_request(url: str, verb: str = "") -> ReadRequest:
 def _of_resource(
     fields: FieldSelector, resource: Resource | None
 ) -> tuple[FieldSelector, StatusError | None]:
-    """The selector with the resource's own field names; or as it was, with the reason it is not supported."""
+    """Return the selector with the resource's field names, or unchanged with the 400 for a wrong field."""
     try:
         return fields if resource is None else fields.for_resource(resource), None
     except StatusError as fault:

@@ -1,4 +1,4 @@
-"""The keys that a request can concern: its namespace and name, narrowed by its field selector."""
+"""RequestScope: the keys that a request can concern, by namespace, name and field selector."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NAME, NAMESPACE = "metadata.name", "metadata.namespace"
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
-    """`namespace` and `name` after narrowing, "" for all.
+    """Namespace and name after narrowing, "" for all.
 
-    `single`: one key, not a collection. `narrowed`: a metadata.namespace selector
-    narrowed the prefix. `selective`: selectors remain after narrowing.
+    `single`: one key, not a collection. `narrowed`: a metadata.namespace selector narrowed the prefix.
+    `selective`: selectors remain after narrowing.
     """
 
     namespace: str
@@ -52,8 +52,8 @@ def scope_of(
 ) -> RequestScope:
     """Narrow a LIST as kube-apiserver's registry does.
 
-    metadata.name makes it a single key if the key can be built; since 1.27
-    metadata.namespace makes it one namespace. Neither applies to a continued LIST.
+    A metadata.name selector turns the LIST into a single key if the key can be built; since 1.27 a
+    metadata.namespace selector narrows it to one namespace. Neither applies to a continued LIST.
     """
     narrowed = False
     if namespaced and not namespace and behaviour.minor >= 27 and not continued:

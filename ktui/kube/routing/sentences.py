@@ -1,4 +1,4 @@
-"""A plan as text for people and as published values for programs. The only place that renders it."""
+"""Render a plan as text for people and as published values for programs; no other module does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FALLBACKS = {
     Fallback.REJECT_IF_LATE: "429 TooManyRequests retry 1s (skip-fallback gate)",
 }
 _NO_FALLBACK = "none: 504 after 3s"
-"""Of a consistent read (1.28–1.30), which later versions fall back from."""
+"""Shown for a consistent read of 1.28–1.30; later versions fall back to etcd."""
 
 
 class TraceLine(NamedTuple):
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 def trace(plan: Plan, line: Callable[[str, str, bool, str], T]) -> list[T]:
-    """The decision trace in order. `line` takes predicate, values seen, result and phase."""
+    """Return the decision trace in order. `line` takes predicate, values seen, result and phase."""
     return [
         line(step.predicate.parameters, step.predicate.write(*step.seen), step.holds, step.phase)
         for step in plan.steps
@@ -62,41 +62,41 @@ def trace_lines(plan: Plan) -> list[TraceLine]:
 
 
 def reason(plan: Plan) -> str:
-    """The sentence of the decisive reason."""
+    """Return the sentence of the decisive reason."""
     return REASONS[plan.reason_id]
 
 
 def wait_value(plan: Plan) -> str:
-    """`wait` in JSON and telemetry."""
+    """Return the value of `wait` in JSON and telemetry."""
     if plan.reason_id == "g.wait" and plan.wait is Wait.READY_THEN_FRESH:
-        return "up_to_3s"  # published so: a GET names the second wait only
+        return "up_to_3s"  # as published: for a GET only the second wait is named
     return _WAIT_VALUES[plan.wait]
 
 
 def wait(plan: Plan) -> str:
-    """How long the read may wait, as a sentence."""
+    """Return how long the read may wait, as a sentence."""
     return _WAITS[plan.wait]
 
 
 def short_wait(plan: Plan) -> str:
-    """The same for a narrow column."""
+    """Return how long the read may wait, for a narrow column."""
     return _SHORT_WAITS[plan.wait]
 
 
 def fallback(plan: Plan) -> str | None:
-    """The fallback if the cache cannot answer, None if it always can."""
+    """Return the fallback if the cache cannot answer, None if it always can."""
     if plan.fallback is Fallback.TIMEOUT_IF_LATE and plan.probe:
         return _NO_FALLBACK
     return _FALLBACKS[plan.fallback]
 
 
 def consistency(plan: Plan) -> str:
-    """The consistency guarantee of the answer, "" for an error."""
+    """Return the consistency guarantee of the answer, "" for an error."""
     return (plan.consistency or "").replace("_", " ")
 
 
 def guarantees(plan: Plan, seats: str = "") -> list[str]:
-    """What the answer guarantees and may take, most important first, a few words each."""
+    """Return what the answer guarantees and may cost, most important first, a few words each."""
     parts = [consistency(plan)] if plan.consistency else []
     if plan.limit_honoured is not None:
         parts.append("limit honoured" if plan.limit_honoured else "limit ignored")
@@ -108,7 +108,7 @@ def guarantees(plan: Plan, seats: str = "") -> list[str]:
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """The plan for programs, without its trace; ids and values are those of docs/routing.md."""
+    """Return the plan as JSON without its trace; ids and values are those of docs/routing.md."""
     return {
         "route": plan.source.route,
         "reason_id": plan.reason_id,

@@ -18,7 +18,7 @@ ETCD = "etcd3 store"
 
 
 class Trace:
-    """Collects steps; `ask` returns the predicate's value, so that rules read like if statements."""
+    """Collects the steps. `ask` records a predicate and returns its value, for use in an if statement."""
 
     __slots__ = ("_steps", "phase")
 
@@ -27,7 +27,7 @@ class Trace:
         self._steps: list[Step] = []
 
     def enter(self, phase: str) -> None:
-        """Name the kube-apiserver function that evaluates the following predicates."""
+        """Set the kube-apiserver function that evaluates the following predicates."""
         self.phase = phase
 
     def ask(self, predicate: Predicate, holds: bool, *seen: str | int | bool | None) -> bool:

@@ -29,7 +29,7 @@ class WatchCase:
         self.trace = Trace(API_VALIDATION)
         self.rv = parameters.resource_version
         self.n = parse_rv(self.rv)
-        # Up to 1.26 the parameter did not exist: unknown parameters are ignored.
+        # The parameter came with 1.27; earlier versions ignore it as unknown.
         self.initial = parameters.send_initial_events if behaviour.minor >= 27 else None
         self.match = parameters.match
         self.defaulted = self.waited = False
@@ -37,7 +37,7 @@ class WatchCase:
     def starts(
         self, source: Source, *reasons: str, after: int = 0, fresh: bool = False, probe: bool = False
     ) -> Plan:
-        """Only events after a revision (0: from now on)."""
+        """Return a plan with only the events after a revision (0: from now on)."""
         return Plan(
             source,
             self._reasons(reasons),
@@ -51,8 +51,10 @@ class WatchCase:
     def lists_first(
         self, source: Source, *reasons: str, minimum: int = 0, fresh: bool = False, probe: bool = False
     ) -> Plan:
-        """The current objects, at least as new as `minimum`, then events; with sendInitialEvents a bookmark
-        between them."""
+        """Return a plan with the current objects, at least as new as `minimum`, then events.
+
+        With sendInitialEvents a bookmark is sent between them.
+        """
         ends = self.initial is True and self.parameters.bookmarks
         return Plan(
             source,
@@ -67,11 +69,11 @@ class WatchCase:
         )
 
     def rejects(self, reason: str, error: StatusError) -> Plan:
-        """The request is answered with an error."""
+        """Return a plan that answers the request with an error."""
         return self._fails(Source.NONE, (reason,), error, in_stream=False)
 
     def breaks(self, source: Source, *reasons: str, error: StatusError, fresh: bool = False) -> Plan:
-        """The watch is accepted (200) and its only event is this ERROR."""
+        """Return a plan that accepts the watch (200) and sends this ERROR as its only event."""
         return self._fails(source, reasons, error, in_stream=True, fresh=fresh)
 
     def _fails(
@@ -98,7 +100,7 @@ class WatchCase:
 
 
 def decide_watch(parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> Plan:
-    """The plan of a WATCH. A pure function."""
+    """Return the plan of a WATCH. A pure function."""
     case = WatchCase(parameters, state, behaviour)
     _default(case)
     rejected = _rejected_by_api(case)
@@ -120,7 +122,7 @@ def decide_watch(parameters: WatchParameters, state: CacheState, behaviour: Beha
 
 
 def _default(case: WatchCase) -> None:
-    """WatchList: a WATCH from unset or 0 gets initial events by default."""
+    """Apply the gate WatchList: a WATCH from unset or 0 gets initial events by default."""
     on = case.behaviour.watch_list
     asks_nothing = case.initial is None and case.match == "" and case.rv in ("", "0")
     if case.behaviour.minor < 27:
@@ -144,7 +146,7 @@ def _rejected_by_api(case: WatchCase) -> Plan | None:
 
 
 def _illegal(case: WatchCase) -> str:
-    """Why the API rejects it (422), empty if it is valid."""
+    """Return why the API rejects the options (422), "" if they are valid."""
     match = case.match
     if match and (case.behaviour.minor <= 26 or case.initial is None):
         return f"resourceVersionMatch={match} on a watch"
@@ -179,7 +181,7 @@ def _from_cache(case: WatchCase, n: int) -> Plan:
     if n > 0:
         return _since(case, n)
     if case.trace.ask(Predicate.SENDS_NO_INITIAL, case.initial is False, case.initial):
-        # Unset means live events from the newest revision, so it is probed; 0 means from any revision.
+        # Unset means live events from the newest revision, which is probed; 0 means from any revision.
         probe = case.rv == ""
         return case.starts(Source.CACHE, "w.now", after=PROBED if probe else 0, probe=probe)
     return case.lists_first(Source.CACHE, "w.initial_any")

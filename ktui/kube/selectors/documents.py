@@ -16,7 +16,7 @@ _OPERATORS = {
 
 
 def requirements_of(selector: Mapping[str, Any]) -> list[Requirement]:
-    """The requirements of a LabelSelector object; ValueError for an unknown operator."""
+    """Return the requirements of a LabelSelector object; raise ValueError for an unknown operator."""
     labels = selector.get("matchLabels") or {}
     requirements = [Requirement(key, Operator.EQUALS, (value,)) for key, value in labels.items()]
     for expression in selector.get("matchExpressions") or []:

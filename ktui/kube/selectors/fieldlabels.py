@@ -1,4 +1,4 @@
-"""The field labels that a resource supports, and its error for others."""
+"""Check the field labels of a selector against those that the resource supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ALIASES = {("", "pods", "spec.host"): "spec.nodeName"}
 
 
 def convert_field_label(resource: Resource, field: str) -> str:
-    """The resource's own name of `field`. Raises StatusError 400 if the field is not supported."""
+    """Return the resource's own name of `field`; raise StatusError 400 if the field is not supported."""
     supported = META_FIELDS if _has_default_conversion(resource) else resource.field_selectors
     if field not in supported:
         raise _unsupported(resource, field)
@@ -21,7 +21,7 @@ def convert_field_label(resource: Resource, field: str) -> str:
 
 
 def _has_default_conversion(resource: Resource) -> bool:
-    """Kinds without field labels of their own share one rule: metadata.namespace is valid in any scope."""
+    """Whether a kind has no own field labels; then metadata.namespace is valid in any scope."""
     return not resource.custom and all(field in META_FIELDS for field in resource.field_selectors)
 
 

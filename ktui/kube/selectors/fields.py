@@ -36,7 +36,7 @@ class FieldTerm(NamedTuple):
 
 
 class FieldSelector:
-    """All terms hold. `matches` is a plain function: bind it before a long loop."""
+    """A field selector: all terms must hold. `matches` is a plain function: bind it before a long loop."""
 
     __slots__ = ("matches", "terms")
 
@@ -49,7 +49,7 @@ class FieldSelector:
 
     @staticmethod
     def parse(text: str, resource: Resource | None = None) -> FieldSelector:
-        """Parse, and with a resource check its fields too. Raises StatusError 400 with upstream's text."""
+        """Parse a selector, with a resource check its fields; raise StatusError 400 with upstream's text."""
         selector = _parse(text)
         return selector if resource is None else selector.for_resource(resource)
 
@@ -70,7 +70,7 @@ class FieldSelector:
         return next((t.value for t in self.terms if t.field == field and not t.negated), None)
 
     def without(self, *fields: str) -> FieldSelector:
-        """The terms over other fields."""
+        """Return a selector with only the terms over other fields."""
         return FieldSelector(t for t in self.terms if t.field not in fields)
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class FieldSelector:
 
 @cached_by_text(maxsize=512)
 def _parse(text: str) -> FieldSelector:
-    # Sorted by text, as upstream: of two terms over one field the first decides `requires`.
+    # Sorted by text as upstream does: of two terms over one field the first decides `requires`.
     terms = sorted(_split(text), key=lambda term: term.encode("utf-8", "surrogatepass"))
     read = [_term(text, part) for part in terms if part]
     return FieldSelector(term for term in read if term.field or term.value)  # "=" selects everything

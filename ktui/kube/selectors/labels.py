@@ -1,4 +1,4 @@
-"""Label selectors: parsed once, then a function over an object's labels."""
+"""Label selectors, parsed once into a function over an object's labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.kube.text_cache import cached_by_text
 
 
 class LabelSelector:
-    """All requirements hold. `matches` is a plain function: bind it before a long loop."""
+    """A label selector: all requirements must hold. `matches` is a plain function: bind it before a loop."""
 
     __slots__ = ("matches", "requirements")
 

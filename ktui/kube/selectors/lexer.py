@@ -1,4 +1,4 @@
-"""Tokens of a label selector."""
+"""Split a label selector into tokens."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SelectorToken(NamedTuple):
 
 
 def tokens(text: str) -> list[SelectorToken]:
-    """All tokens; the last one is END.
+    """Return all tokens; the last one is END.
 
     A NUL ends the selector where a token could begin; directly after a token it only ends that token.
     """
@@ -70,7 +70,7 @@ def tokens(text: str) -> list[SelectorToken]:
 
 
 def _symbol(text: str, at: int) -> SelectorToken:
-    """The longest of `=`, `==`, `!=` … Every special character is a token by itself."""
+    """Return the longest symbol at `at` (`==` before `=`); every special character is a token."""
     pair = text[at : at + 2]
     symbol = pair if pair in _WORDS else text[at]
     return SelectorToken(_WORDS[symbol], symbol)

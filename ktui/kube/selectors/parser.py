@@ -21,7 +21,7 @@ _BINARY = {
     TokenKind.GREATER: Operator.GREATER_THAN,
     TokenKind.LESS: Operator.LESS_THAN,
 }
-# Upstream lists its operators by name, not as typed: `gt` stands for `>`.
+# Upstream lists its operators by name, not as typed: `gt` for `>`.
 _EXPECTED_OPERATORS = "in, notin, =, ==, !=, gt, lt"
 
 
@@ -113,7 +113,7 @@ class _Parser:
         return _BINARY[token.kind]
 
     def _value(self) -> str:
-        """The value of a comparison; a missing one is the empty value."""
+        """Return the value of a comparison; a missing value is the empty one."""
         if self._peek().kind in (TokenKind.END, TokenKind.COMMA):
             return ""
         token = self._take()
@@ -137,7 +137,7 @@ class _Parser:
         return values
 
     def _value_list(self) -> set[str]:
-        """Values up to the closing parenthesis; nothing between two commas is the empty value."""
+        """Return the values up to the closing parenthesis; nothing between two commas is the empty value."""
         values: set[str] = set()
         while True:
             token = self._take()

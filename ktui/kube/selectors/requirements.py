@@ -1,4 +1,4 @@
-"""One requirement of a label selector: key, operator, values; and the function that tests it."""
+"""One requirement of a label selector: key, operator, values, and the function that tests it."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Requirement(NamedTuple):
 
 
 def key_errors(key: str, field: str = "<nil>") -> list[FieldError]:
-    """Upstream names no field while it parses: its message really begins with `<nil>`."""
+    """Return the errors of a label key. In upstream's parser `field` is nil, and the message says so."""
     faults = label_key_faults(key)
     return [invalid_value(field, key, "; ".join(faults))] if faults else []
 
 
 def requirement_errors(requirement: Requirement) -> list[FieldError]:
-    """What is wrong with the values (the key was checked while parsing)."""
+    """Return what is wrong with the values; the key was checked while parsing."""
     errors = []
     key, operator, values = requirement
     if operator in (Operator.GREATER_THAN, Operator.LESS_THAN) and _number(values[0]) is None:
@@ -80,7 +80,7 @@ def _number(text: str) -> int | None:
         return None
 
 
-# One function per operator: a LIST calls these for each of 100,000 objects.
+# A function per operator, because a LIST calls it for each of 100,000 objects.
 
 
 def _in(key: str, values: tuple[str, ...]) -> Test:

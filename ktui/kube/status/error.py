@@ -29,15 +29,14 @@ class StatusCause(NamedTuple):
     field: str = ""
 
     def body(self) -> dict[str, str]:
-        """As JSON: an empty field is left out."""
+        """Return the cause as JSON; an empty field is left out."""
         return {k: v for k, v in self._asdict().items() if v}
 
 
 class StatusError(Exception):
-    """An error response; `body()` is the JSON that the client gets.
+    """An error response; `body()` is the JSON that the client receives.
 
-    `code` is the HTTP status. `headers` holds Retry-After where
-    `details.retryAfterSeconds` is above 0.
+    `code` is the HTTP status. `headers` holds Retry-After if `details.retryAfterSeconds` is above 0.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class StatusError(Exception):
         return {"Retry-After": str(self.retry_after)} if self.retry_after > 0 else {}
 
     def body(self) -> dict[str, Any]:
-        """The Status object, its members in upstream's order, empty ones left out."""
+        """Return the Status object, its members in upstream's order, empty ones left out."""
         metadata = {"continue": self.continue_token} if self.continue_token else {}
         status: dict[str, Any] = {
             "kind": "Status",
@@ -85,7 +84,7 @@ class StatusError(Exception):
 
 
 def success(resource: GroupResource, name: str, uid: str = "") -> dict[str, Any]:
-    """The body of a successful deletion (of kinds whose deletion does not return the object)."""
+    """Return the body of a successful deletion, for kinds whose deletion does not return the object."""
     details = resource_details(resource, name)
     if uid:
         details["uid"] = uid
@@ -93,7 +92,7 @@ def success(resource: GroupResource, name: str, uid: str = "") -> dict[str, Any]
 
 
 def resource_details(resource: GroupResource, name: str = "") -> dict[str, Any]:
-    """`name`, `group`, `kind` of `details`: kind is the resource's plural name here."""
+    """Return `name`, `group`, `kind` of `details`; `kind` is the resource's plural name here."""
     parts = {"name": name, "group": resource.group, "kind": resource.resource}
     return {k: v for k, v in parts.items() if v}
 

@@ -16,7 +16,7 @@ from ktui.kube.status.error import (
 )
 
 MAX_CAUSES = 100
-MAX_CAUSE_TEXT = 20_000  # characters; each is sent twice, and quoted
+MAX_CAUSE_TEXT = 20_000  # characters; each cause is sent twice, and quoted
 MAX_NAME = 1_000
 
 
@@ -28,13 +28,13 @@ def not_found(resource: GroupResource, name: str) -> StatusError:
 
 
 def already_exists(resource: GroupResource, name: str) -> StatusError:
-    """409 on create: the key is taken."""
+    """409 on create: an object with this name exists."""
     message = f"{named(resource, name)} already exists"
     return StatusError(409, "AlreadyExists", message, resource_details(resource, name))
 
 
 def generated_name_taken(resource: GroupResource, name: str) -> StatusError:
-    """409 on create from a `generateName`: the client may retry."""
+    """409 on create with `generateName`, if the generated name exists: the client may retry."""
     message = (
         f"{named(resource, name)} already exists, the server was not able to generate a unique name for the "
         "object"
@@ -45,7 +45,7 @@ def generated_name_taken(resource: GroupResource, name: str) -> StatusError:
 
 
 def being_deleted(taken: StatusError) -> StatusError:
-    """The same, if the existing object is being deleted."""
+    """Return the 409 `taken` with the text for an existing object that is being deleted."""
     return StatusError(taken.code, taken.reason, f"object is being deleted: {taken.message}", taken.details)
 
 
@@ -54,7 +54,7 @@ def conflict(
     name: str,
     why: str = "the object has been modified; please apply your changes to the latest version and try again",
 ) -> StatusError:
-    """409 on update: the object has another resourceVersion now."""
+    """409 on update: the object has a newer resourceVersion."""
     message = f"Operation cannot be fulfilled on {named(resource, name)}: {why}"
     return StatusError(409, "Conflict", message, resource_details(resource, name))
 
@@ -62,7 +62,7 @@ def conflict(
 def precondition_failed(
     resource: GroupResource, name: str, what: str, wanted: str, found: str
 ) -> StatusError:
-    """409 on delete: `what` ("UID", "ResourceVersion") is not the one in the precondition."""
+    """409 on delete: `what` ("UID", "ResourceVersion") differs from the precondition."""
     message = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
     return conflict(resource, name, message)
 
@@ -81,7 +81,7 @@ def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: st
 def unmet_in_storage(
     resource: GroupResource, name: str, key: str, what: str, wanted: str, found: str
 ) -> StatusError:
-    """409 for a precondition that storage checks: `key` is the object's key in etcd."""
+    """409 for a precondition that storage checks; `key` is the object's key in etcd."""
     why = (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
         f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
@@ -92,9 +92,9 @@ def unmet_in_storage(
 def invalid(kind: str, group: str, name: str, causes: Iterable[StatusCause]) -> StatusError:
     """422: validation failed. `kind` is the object's kind ("ListOptions"), not the plural.
 
-    Several causes are joined as `[a, b]`, equal ones once, as upstream's aggregate does. Upstream
-    lists all causes; here an answer has MAX_CAUSES and MAX_CAUSE_TEXT characters of them at most
-    (upstream's decoder stops at 100 unknown fields), and no more than that are taken from `causes`.
+    Several causes are joined as `[a, b]`, without duplicates, as upstream's aggregate does. Upstream lists
+    all causes; here an answer has at most MAX_CAUSES and MAX_CAUSE_TEXT characters of them, and no more are
+    read from `causes`. (Upstream's decoder stops at 100 unknown fields.)
     """
     kind, group, name = cut(kind, MAX_NAME), cut(group, MAX_NAME), cut(name, MAX_NAME)
     shown, complete = _first(causes)
@@ -108,7 +108,7 @@ def invalid(kind: str, group: str, name: str, causes: Iterable[StatusCause]) -> 
 
 
 def _first(causes: Iterable[StatusCause]) -> tuple[list[StatusCause], bool]:
-    """Return the causes that an answer shows, and whether these are all."""
+    """Return the causes that an answer shows, and True if these are all causes."""
     shown: list[StatusCause] = []
     left = MAX_CAUSE_TEXT
     for cause in causes:
@@ -121,7 +121,7 @@ def _first(causes: Iterable[StatusCause]) -> tuple[list[StatusCause], bool]:
 
 
 def method_not_supported(resource: GroupResource, verb: str) -> StatusError:
-    """405 of custom resources; `verb` is the API's ("create"), "" for a method that is none."""
+    """405 of custom resources; `verb` is the API's ("create"), "" for a method without one."""
     message = (
         f"{verb} is not supported on resources of kind {quote(qualified(resource.group, resource.resource))}"
     )
@@ -135,7 +135,7 @@ def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
 
 
 def namespace_terminating(resource: GroupResource, name: str, namespace: str) -> StatusError:
-    """403 on create: the namespace is on its way out."""
+    """403 on create: the namespace is being deleted."""
     why = f"unable to create new content in namespace {namespace} because it is being terminated"
     refused = forbidden(resource, name, why)
     gone = f"namespace {namespace} is being terminated"

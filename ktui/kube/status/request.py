@@ -12,12 +12,12 @@ COLLECTION_MEDIA_TYPES = (*SERVED_MEDIA_TYPES, *STREAM_MEDIA_TYPES)
 
 
 def path_not_found() -> StatusError:
-    """404: the group and version are served, the path below them is not."""
+    """404: the group and version are served, but not this path."""
     return StatusError(404, "NotFound", "the server could not find the requested resource", {})
 
 
 def bad_request(message: str) -> StatusError:
-    """400: the request cannot be understood."""
+    """400: the request is not valid."""
     return StatusError(400, "BadRequest", message)
 
 
@@ -30,7 +30,7 @@ def body_incomplete() -> StatusError:
 
 
 def other_namespace() -> StatusError:
-    """400 of a write: the object names another namespace than the path."""
+    """400 of a write: the object's namespace differs from the path's."""
     return bad_request(
         "the namespace of the provided object does not match the namespace sent on the request"
     )
@@ -42,25 +42,25 @@ def unauthorized() -> StatusError:
 
 
 def method_not_allowed() -> StatusError:
-    """405: the path is served, not with this method."""
+    """405: the path does not support this method."""
     message = "the server does not allow this method on the requested resource"
     return StatusError(405, "MethodNotAllowed", message, {})
 
 
 def not_acceptable(media_types: Iterable[str] = SERVED_MEDIA_TYPES) -> StatusError:
-    """406: nothing in Accept matches what is served (also `COLLECTION_MEDIA_TYPES`)."""
+    """406: no media type in Accept is served (`media_types` may be COLLECTION_MEDIA_TYPES)."""
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(media_types)}"
     return StatusError(406, "NotAcceptable", message, {})
 
 
 def not_acceptable_form(media_types: Iterable[str] = SERVED_MEDIA_TYPES) -> StatusError:
-    """406: the media type is served, its parameters (`as=Table;v=v9`) or this resource in it are not."""
+    """406: the media type is served, but not with these parameters (`as=Table;v=v9`) or this resource."""
     message = f"only the following media types are accepted: {', '.join(media_types)}"
     return StatusError(406, "NotAcceptable", message)
 
 
 def unsupported_media_type(media_types: Iterable[str] = SERVED_MEDIA_TYPES) -> StatusError:
-    """415: the request's body is of another type than those."""
+    """415: the body's media type is not one of these."""
     accepted = ", ".join(media_types)
     message = f"the body of the request was in an unknown format - accepted media types include: {accepted}"
     return StatusError(415, "UnsupportedMediaType", message)

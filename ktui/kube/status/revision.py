@@ -1,4 +1,4 @@
-"""Errors about resourceVersions: no number, too old, too new."""
+"""Errors about resourceVersions: not a number, too old, too large."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ def invalid_resource_version(text: str, why: str) -> StatusError:
 
 
 def invalid_resource_version_in_cache(text: str, why: str) -> StatusError:
-    """500 from the cache for the same fault: there it is not an API error, so a bare one."""
+    """500 from the cache: `resourceVersion` is not a number. The cache's error is not an API status."""
     return bare_error(resource_version_fault(text, why))
 
 
 def resource_version_fault(text: str, why: str) -> str:
-    """What both of them say."""
+    """The text that both errors share."""
     return f"resourceVersion: Invalid value: {quote(text)}: {why}"
 
 
 def continue_with_resource_version() -> StatusError:
-    """400: continue together with a resourceVersion other than "" and "0"."""
+    """400: `continue` together with a resourceVersion other than "" and "0"."""
     return bad_request("specifying resource version is not allowed when using continue")
 
 
 def gone_expired(message: str, continue_token: str = "") -> StatusError:
-    """410 Expired, with a fresh continue token where one is offered."""
+    """410 Expired, with a fresh continue token if one is given."""
     return StatusError(410, "Expired", message, continue_token=continue_token)
 
 
@@ -46,7 +46,7 @@ def watch_too_old() -> StatusError:
 
 
 def too_old_resource_version(asked: int, oldest: int) -> StatusError:
-    """410 from the cache: a watch from before its event buffer; `oldest` is the first RV that still works."""
+    """410 from the cache: a watch from before its event buffer; `oldest` is the first RV that works."""
     return gone_expired(f"too old resource version: {asked} ({oldest})")
 
 

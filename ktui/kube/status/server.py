@@ -23,7 +23,7 @@ def timeout(message: str = "request did not complete within the allotted timeout
 
 
 def service_unavailable(message: str) -> StatusError:
-    """503: the wait for the cache was given up (1.24–1.30), or the server is stopping."""
+    """503: the wait for the cache was aborted (1.24–1.30), or the server is stopping."""
     return StatusError(503, "ServiceUnavailable", message)
 
 

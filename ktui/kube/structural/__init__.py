@@ -1,1 +1,1 @@
-"""Structural schemas of custom resources: defaulting, pruning, and the check that neither is needed."""
+"""Structural schemas of custom resources: defaulting, pruning, and a check whether an object needs either."""

@@ -1,7 +1,7 @@
 """Check whether an object's JSON is already pruned and defaulted by its schema.
 
-Nearly every stored object is: it was pruned and defaulted when it was written. A
-decoder generated from the schema verifies that in a few microseconds, without a tree.
+Nearly every stored object is, because it was pruned and defaulted when it was written. A decoder generated
+from the schema verifies that in a few microseconds, without building a tree.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Nothing(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Conformance:
-    """`holds(document)`: nothing to prune and no default missing. False if in doubt."""
+    """Whether a document has nothing to prune and no default missing (`holds`). False if in doubt."""
 
     def __init__(self, schema: Schema) -> None:
         self._made: dict[bytes, Any] = {}
@@ -46,7 +46,7 @@ class Conformance:
         return True
 
     def _type(self, schema: Schema | None) -> Any:
-        """A type that accepts only values of the schema that stay unchanged."""
+        """A type that accepts only values of the schema that pruning and defaulting leave unchanged."""
         if schema is None:
             return _SCALAR | _Nothing | None
         found = self._object_type(schema) if _is_object(schema) else self._other_type(schema)
@@ -66,7 +66,7 @@ class Conformance:
             return GenericAlias(dict, (str, self._type(rest)))
         if preserves(schema) and not properties:
             return msgspec.Raw
-        # The same part often occurs more than once in a schema.
+        # The same subschema often occurs more than once in a schema.
         text = msgspec.json.encode(schema, order="deterministic")
         if text not in self._made:
             self._made[text] = self._struct(schema, properties, open_ended=preserves(schema))

@@ -1,4 +1,4 @@
-"""The OpenAPI schemas of a custom resource, from its definition's."""
+"""Build the OpenAPI schemas of a custom resource from its definition's."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ TEXT = {"type": "string"}
 
 
 def custom_name(resource: Resource) -> str:
-    """`io.example.v1.Gizmo` for the kind Gizmo of example.io/v1."""
+    """Return the schema's name: `io.example.v1.Gizmo` for the kind Gizmo of example.io/v1."""
     return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
 
 
 def custom_schemas(resource: Resource, root: str) -> dict[str, Any]:
-    """The schemas of the kind and of its list; references begin with `root`."""
+    """Return the schemas of the kind and of its list; references begin with `root`."""
     schema: dict[str, Any] = {"type": "object", **(resource.schemas.get(resource.version) or {})}
     head = {"apiVersion": TEXT, "kind": TEXT, "metadata": {"$ref": root + OBJECT_META}}
     schema["properties"] = {**(schema.get("properties") or {}), **head}

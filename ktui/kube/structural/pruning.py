@@ -1,4 +1,4 @@
-"""Pruning: remove what a structural schema does not specify."""
+"""Pruning: remove the fields that a structural schema does not specify."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ktui.kube.structural.schema import META_FIELDS, METADATA, Schema, additiona
 
 
 def prune_object(obj: dict[str, Any], schema: Schema) -> list[str]:
-    """Prune a whole object in place, its metadata to the fields of ObjectMeta. Returns the removed paths."""
+    """Prune a whole object in place, its metadata to the fields of ObjectMeta. Return the removed paths."""
     return _prune(obj, {**schema, "x-kubernetes-embedded-resource": True}, "")
 
 
 def _prune(value: Any, schema: Schema | None, path: str) -> list[str]:
-    """`schema` None specifies nothing."""
+    """Prune a value in place and return the removed paths; a `schema` of None specifies no field."""
     if isinstance(value, dict):
         return _prune_members(value, schema, path)
     if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a schema specifies about unknown fields and nulls."""
+"""Properties of a structural schema that decide on unknown fields and nulls."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 Schema = Mapping[str, Any]
 
-# Accepts anything: for a version without a schema.
+# The schema that accepts anything, for a version without a schema.
 ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def _of(*names: str, **parts: Schema) -> Schema:
-    """An object type with these members, each of any type."""
+    """Return an object type with these members, each of any type."""
     plain: Schema = {"nullable": True}
     return {"type": "object", "nullable": True, "properties": {**dict.fromkeys(names, plain), **parts}}
 
@@ -28,7 +28,7 @@ _TEXTS: Schema = {
     "additionalProperties": {"type": "string", "nullable": True},
 }
 
-# ObjectMeta, which every object and every embedded one has, whatever the schema specifies.
+# ObjectMeta, which every object and every embedded object has, whatever the schema specifies.
 METADATA = _of(
     "name",
     "generateName",
@@ -68,7 +68,7 @@ def embedded(schema: Schema) -> bool:
 
 
 def additional(schema: Schema) -> tuple[bool, Schema | None]:
-    """Whether members besides the properties are allowed, and their schema (None for `true`)."""
+    """Return whether members other than the properties are allowed, and their schema (None for `true`)."""
     found = schema.get("additionalProperties")
     if isinstance(found, Mapping):
         return True, found
@@ -81,10 +81,10 @@ def items(schema: Schema) -> Schema | None:
 
 
 def has_default(schema: Schema) -> bool:
-    """False for `default: null`."""
+    """Return True if the schema has a default other than null."""
     return schema.get("default") is not None
 
 
 def no_null(value: Any, schema: Schema | None) -> bool:
-    """True for null in a field that is not nullable."""
+    """Return True for null in a field that is not nullable."""
     return value is None and schema is not None and not schema.get("nullable")

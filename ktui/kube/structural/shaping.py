@@ -1,4 +1,4 @@
-"""Stored custom resources as their current schema shows them, whenever they were written."""
+"""Prune and default stored custom resources by their current schema, however old they are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Versioned(msgspec.Struct):
 
 
 class Shaper:
-    """`schemas` by version, as in `Resource.schemas`. Documents that conform are returned unchanged."""
+    """Prunes and defaults documents by the schema of their version (`schemas` as in `Resource.schemas`)."""
 
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self._schemas = schemas
@@ -28,7 +28,7 @@ class Shaper:
         self._versioned = msgspec.json.Decoder(_Versioned)
 
     def shaped(self, document: bytes) -> bytes:
-        """The document pruned and defaulted; unchanged if it is not a JSON object."""
+        """Return the document pruned and defaulted; unchanged if it is not a JSON object."""
         version = self._only or self._version(document)
         schema = self._schemas.get(version)
         if schema is None:
@@ -46,7 +46,7 @@ class Shaper:
 
 
 def shape(obj: dict[str, Any], schema: Schema) -> list[str]:
-    """Prune an object and set its defaults, in place. Returns the paths that the schema does not specify."""
+    """Prune an object and set its defaults, in place. Return the paths that the schema does not specify."""
     gone = prune_object(obj, schema)
     apply_defaults(obj, schema)
     return gone
@@ -54,7 +54,7 @@ def shape(obj: dict[str, Any], schema: Schema) -> list[str]:
 
 def _reshaped(document: bytes, schema: Schema) -> bytes:
     try:
-        # The standard library's decoder: integers of any size keep their value.
+        # The standard library's decoder keeps integers of any size exact.
         obj = json.loads(document)
         if not isinstance(obj, dict):
             return document

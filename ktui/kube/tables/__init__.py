@@ -37,7 +37,7 @@ def table_columns(resource: Resource) -> list[dict[str, Any]]:
 
 
 def table_row(resource: Resource, obj: Obj) -> TableRow:
-    """The row of an object, which stays the same until it changes. `obj` is its JSON in a served version."""
+    """Return the row of an object, valid until the object changes. `obj` is its JSON in a served version."""
     row: list[bytes | float] = []
     text, run, skipped = b'{"cells":[', list[Any](), 1
     for cell in _cells(resource, obj):
@@ -52,7 +52,7 @@ def table_row(resource: Resource, obj: Obj) -> TableRow:
 
 
 def _cells(resource: Resource, obj: Obj) -> list[Any]:
-    """In the order of the columns; those that change with time are of the type Age."""
+    """Return the cells in the order of the columns; cells that change with time are of the type Age."""
     return custom_cells(resource, obj) if resource.custom else built_in_cells(resource, obj)
 
 

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
-_STEPS = ((10 * _MINUTE, 1), (8 * _HOUR, _MINUTE), (8 * _DAY, _HOUR))  # age below → seconds of its last unit
+# (upper bound of the age, seconds of its last shown unit)
+_STEPS = ((10 * _MINUTE, 1), (8 * _HOUR, _MINUTE), (8 * _DAY, _HOUR))
 
 
 def human_duration(seconds: float) -> str:
-    """A duration in at most two units; `<invalid>` from -2 s down."""
+    """Format a duration in at most two units; `<invalid>` from -2 s down."""
     whole = int(seconds)
     if whole < -1:
         return "<invalid>"
@@ -39,20 +40,20 @@ def _two(seconds: int, unit: int, name: str, small: int, small_name: str) -> str
 
 
 def steady_until(since: float, now: float) -> float:
-    """The time (Unix seconds) up to which `human_duration` of the age at `now` stays the same."""
+    """Return the time (Unix seconds) until which `human_duration` of the age at `now` stays the same."""
     whole = int(now - since)
     step = next((step for below, step in _STEPS if whole < below), _DAY)
     return since + (whole // step + 1) * step if now >= since else now
 
 
 def unix_time(timestamp: str) -> float:
-    """Unix seconds of an RFC 3339 time. Raises ValueError."""
+    """Return Unix seconds of an RFC 3339 time; raise ValueError."""
     parsed = datetime.fromisoformat(timestamp)
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
 
 
 class Age(NamedTuple):
-    """A cell with the time since `since` (Unix seconds) between two texts."""
+    """A cell with the time since `since` (Unix seconds) between the texts `before` and `after`."""
 
     since: float
     before: str = ""
@@ -63,7 +64,7 @@ class Age(NamedTuple):
 
 
 def age(timestamp: object, before: str = "", after: str = "") -> Age | str:
-    """The cell with the time since `timestamp` (RFC 3339, as in JSON); `<unknown>` if there is none."""
+    """The cell with the time since `timestamp` (RFC 3339, as in JSON); `<unknown>` without a timestamp."""
     if not isinstance(timestamp, str) or not timestamp:
         return f"{before}<unknown>{after}"
     try:

@@ -15,7 +15,7 @@ _DEFAULT_ANNOTATIONS = {
 
 
 def built_in_cells(resource: Resource, obj: Obj) -> list[Any]:
-    """Cells in the order of the columns; name and creation time for kinds without a printer."""
+    """Return the cells in the order of the columns; name and creation time for kinds without a printer."""
     printer = PRINTERS.get(resource.id)
     name = dig(obj, "metadata.name", "")
     if printer is None:

@@ -1,4 +1,4 @@
-"""columnDefinitions of a Table (meta.k8s.io/v1)."""
+"""Column definitions of a Table (meta.k8s.io/v1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_COLUMNS = (_NAME, TableColumn("Created At", type="date"))
 
 @lru_cache(maxsize=256)
 def definitions(resource: Resource) -> tuple[dict[str, Any], ...]:
-    """One dict per column: name, type, format, description, priority."""
+    """Return a dict per column: name, type, format, description, priority."""
     if resource.custom:
         return (_definition(_NAME), *map(_definition, resource.columns))
     columns = resource.columns if resource.id in PRINTERS else DEFAULT_COLUMNS
@@ -37,7 +37,7 @@ def _definition(column: TableColumn) -> dict[str, Any]:
 
 
 def _described(resource: Resource, column: TableColumn) -> TableColumn:
-    """The column with upstream's description: the built-in resource table holds only names."""
+    """Return the column with upstream's description; the table of built-in resources has only names."""
     if column.name == "Name":
         return replace(column, format="name")
     if column.name == "Created At":

@@ -12,7 +12,7 @@ from ktui.kube.tables.jsonpath import first
 
 
 def custom_cells(resource: Resource, obj: Obj) -> list[Any]:
-    """The name, then one cell per column; null if the object has no such value."""
+    """Return the name, then one cell per column; null if the object has no such value."""
     return [dig(obj, "metadata.name", ""), *(_cell(column, obj) for column in resource.columns)]
 
 
@@ -40,7 +40,7 @@ def _number(kind: str, value: Any) -> int | float | None:
 
 
 def _text(value: Any) -> str:
-    """Formatted as by Go's fmt; maps and lists as compact JSON."""
+    """Format a value as Go's fmt does; maps and lists as compact JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:

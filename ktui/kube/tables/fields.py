@@ -13,7 +13,7 @@ UNKNOWN = "<unknown>"
 
 
 def dig(obj: Any, path: str, default: Any = None) -> Any:
-    """The member at a dotted path; `default` if it or a parent is missing or null."""
+    """Return the member at a dotted path; `default` if it or a parent is missing or null."""
     for key in path.split("."):
         if not isinstance(obj, dict):
             return default
@@ -22,35 +22,35 @@ def dig(obj: Any, path: str, default: Any = None) -> Any:
 
 
 def items(obj: Any, path: str) -> list[Any]:
-    """The list at a dotted path; [] when missing."""
+    """Return the list at a dotted path; [] if it is missing."""
     found = dig(obj, path)
     return found if isinstance(found, list) else []
 
 
 def size(obj: Any, path: str) -> int:
-    """The number of members of the map or list at a dotted path."""
+    """Return the number of members of the map or list at a dotted path; 0 if it is missing."""
     found = dig(obj, path)
     return len(found) if isinstance(found, list | dict) else 0
 
 
 def joined(values: Iterable[Any], key: str) -> str:
-    """That member of each, comma separated."""
+    """Return the member `key` of each value, comma separated."""
     return ",".join(str(value.get(key, "")) for value in values)
 
 
 def containers(obj: Obj, template: str) -> list[str]:
-    """Names and images of a pod template's containers."""
+    """Return the names and the images of a pod template's containers, each comma separated."""
     found = items(obj, f"{template}.spec.containers")
     return [joined(found, "name"), joined(found, "image")]
 
 
 def labels_text(labels: Mapping[str, str] | None) -> str:
-    """`k=v,…` sorted by key; `<none>` when empty."""
+    """Return `k=v,…` sorted by key; `<none>` without labels."""
     return ",".join(f"{k}={v}" for k, v in sorted((labels or {}).items())) or NONE
 
 
 def selector_text(selector: Obj | None) -> str:
-    """A LabelSelector object as `a=b,c in (d,e),!f`; `<none>` when empty."""
+    """Format a LabelSelector object as `a=b,c in (d,e),!f`; `<none>` if it is empty."""
     selector = selector or {}
     terms = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
     terms += [(e["key"], _expression(e)) for e in selector.get("matchExpressions") or []]
@@ -72,13 +72,13 @@ def _expression(expression: Obj) -> str:
 
 
 def first_few(values: list[str], limit: int = 3) -> str:
-    """The first ones, comma separated, then ` + N more...`."""
+    """Return the first `limit` values, comma separated, then ` + N more...`."""
     shown = ",".join(values[:limit])
     return f"{shown} + {len(values) - limit} more..." if len(values) > limit else shown
 
 
 def condition(obj: Obj, kind: str) -> Obj:
-    """The condition of that type in status.conditions; {} when absent."""
+    """Return the condition of type `kind` in status.conditions; {} if it is absent."""
     return next((c for c in items(obj, "status.conditions") if c.get("type") == kind), {})
 
 

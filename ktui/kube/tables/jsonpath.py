@@ -31,11 +31,11 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class JSONPathError(ValueError):
-    """A path that is not supported."""
+    """The path is not valid or not supported."""
 
 
 def find(path: str, value: Any) -> Iterator[Any]:
-    """All values at `path`, none where members are missing. Raises JSONPathError."""
+    """Yield all values at `path`, none where members are missing; raise JSONPathError."""
     found: Iterable[Any] = (value,)
     for step in _steps(path):
         found = [hit for base in found for hit in step(base)]
@@ -43,7 +43,7 @@ def find(path: str, value: Any) -> Iterator[Any]:
 
 
 def first(path: str, value: Any) -> Any:
-    """The first value at `path`, or None (also for a path that is not a JSONPath)."""
+    """Return the first value at `path`, or None (also if the path is not a JSONPath)."""
     try:
         return next(find(path, value), None)
     except JSONPathError:

@@ -9,7 +9,7 @@ from ktui.kube.tables.fields import Obj, condition, deleting, dig, items
 
 
 class PodStatus(NamedTuple):
-    """`ready` of `total` containers; `restarts` with the time of the last one (RFC 3339 or "")."""
+    """A pod's ready and total containers, STATUS, and restarts with the last one's time (RFC 3339 or "")."""
 
     ready: int
     total: int
@@ -31,12 +31,12 @@ class _Restarts:
 
     def add(self, status: Obj) -> None:
         self.count += status.get("restartCount") or 0
-        # RFC 3339 times of one offset sort as text.
+        # RFC 3339 times with the same offset sort as text.
         self.last = max(self.last, dig(status, "lastState.terminated.finishedAt", ""))
 
 
 def pod_status(pod: Obj) -> PodStatus:
-    """A pod's status as `kubectl get pods` shows it."""
+    """Return a pod's status as `kubectl get pods` shows it."""
     sidecars = {
         c.get("name") for c in items(pod, "spec.initContainers") if c.get("restartPolicy") == "Always"
     }

@@ -1,4 +1,4 @@
-"""A row's JSON, kept until one of its ages changes."""
+"""The JSON of a Table row, cached until one of its ages changes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ktui.kube.tables.age import human_duration, steady_until
 
 
 class TableRow(msgspec.Struct, gc=False):
-    """A row up to its object, in pieces; each number is a time whose age stands there (Unix seconds)."""
+    """A row without its object: pieces of JSON, and times (Unix seconds) in the places of their ages."""
 
     pieces: tuple[bytes | float, ...]
     _text: bytes = b""
-    _made: float = math.inf  # the text is that of any time from here
-    _until: float = -math.inf  # up to here
+    _made: float = math.inf  # `_text` is valid from this time (Unix seconds)
+    _until: float = -math.inf  # until this time
 
     def at(self, now: float) -> bytes:
-        """Its JSON at a time (Unix seconds)."""
+        """Return the row's JSON with the ages at `now` (Unix seconds)."""
         if not self._made <= now < self._until:
             parts, until = [], math.inf
             for piece in self.pieces:

@@ -50,7 +50,7 @@ def account(namespace: str, name: str) -> dict[str, Any]:
     ],
 )
 def test_a_subject_matches_by_its_kind(subject: dict[str, Any], who: Requester, matches: bool) -> None:
-    assert rule(subject).is_of(who) is matches
+    assert rule(subject).matches_subject(who) is matches
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_resource_rule_matches_verb_resource_and_scope(
     change: dict[str, Any], asked: RequestAttributes, matches: bool
 ) -> None:
     found = rule({"kind": "User", "user": {"name": "*"}}, resourceRules=[PODS | change])
-    assert found.asks(asked) is matches
+    assert found.matches_request(asked) is matches
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_a_resource_rule_matches_verb_resource_and_scope(
 def test_a_path_rule_matches_what_is_below_it(urls: list[str], path: str, matches: bool) -> None:
     paths = [{"verbs": ["get"], "nonResourceURLs": urls}]
     found = rule({"kind": "User", "user": {"name": "*"}}, nonResourceRules=paths)
-    assert found.asks(RequestAttributes("get", path=path)) is matches
-    assert not found.asks(RequestAttributes("post", path=path))
+    assert found.matches_request(RequestAttributes("get", path=path)) is matches
+    assert not found.matches_request(RequestAttributes("post", path=path))
 
 
 def schema(name: str, precedence: int, user: str = "*") -> FlowSchema:

@@ -67,7 +67,7 @@ def test_rules(rule: dict[str, list[str]], asked: RequestAttributes, allowed: bo
     ],
 )
 def test_subjects(subject: BindingSubject, who: Requester, namespace: str, matches: bool) -> None:
-    assert subject.is_of(who, namespace) is matches
+    assert subject.matches(who, namespace) is matches
 
 
 def test_a_binding_describes_itself() -> None:

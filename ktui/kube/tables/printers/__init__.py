@@ -20,4 +20,4 @@ PRINTERS: dict[str, Printer] = {
     **cluster.PRINTERS,
     **dynamic.PRINTERS,
 }
-"""By resource id. The name cell is not among the cells: it is the same for nearly all kinds."""
+"""Printers by resource id. Their cells do not include the name, which nearly all kinds print the same way."""

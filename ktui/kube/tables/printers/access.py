@@ -1,4 +1,4 @@
-"""RBAC, certificates, admission."""
+"""Printers of RBAC, certificates and admission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs and CronJobs."""
+"""Printers of Jobs and CronJobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds that the control plane uses internally."""
+"""Printers of kinds that the control plane uses internally."""
 
 from __future__ import annotations
 

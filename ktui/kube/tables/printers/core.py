@@ -1,4 +1,4 @@
-"""Core kinds: pods, nodes, namespaces, configuration, events."""
+"""Printers of core kinds: pods, nodes, namespaces, configuration, events."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def host_port(host: str, port: int) -> str:
 
 
 def events(obj: Obj) -> list[Any]:
-    """Cells of both groups' events, which name the same fields differently. The name is not first."""
+    """Return the cells of events of both groups, which name the same fields differently."""
     involved = dig(obj, "involvedObject") or dig(obj, "regarding", {})
     first = dig(obj, "firstTimestamp") or dig(obj, "deprecatedFirstTimestamp") or dig(obj, "eventTime")
     last = dig(obj, "lastTimestamp") or dig(obj, "deprecatedLastTimestamp") or first

@@ -1,4 +1,4 @@
-"""Dynamic resource allocation (resource.k8s.io)."""
+"""Printers of dynamic resource allocation (resource.k8s.io)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services and routing to them."""
+"""Printers of Services and of routing to them."""
 
 from __future__ import annotations
 

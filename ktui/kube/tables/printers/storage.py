@@ -1,4 +1,4 @@
-"""Volumes, claims, classes and CSI."""
+"""Printers of volumes, claims, classes and CSI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workloads, their autoscalers and disruption budgets."""
+"""Printers of workloads, their autoscalers and disruption budgets."""
 
 from __future__ import annotations
 
