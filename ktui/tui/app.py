@@ -1,6 +1,7 @@
-"""The dashboard: telemetry in at one end, screens out at the other.
+"""The dashboard: folds telemetry into the state, and paints screens from it.
 
-What only a key asks for (commands, rules, help) is loaded then: the first frame comes before.
+What only a key needs (commands, rules, help) is imported at that key, which keeps the time to the first
+frame short.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from ktui.tui.commands import Commands
     from ktui.tui.story import Story
 
-MISTAKES = 3  # of the config that are shown at the start
-PANEL_EVERY = 3  # drains: panels at a third of the tables' pace
+MISTAKES = 3  # errors of the config file that are shown at the start
+PANEL_EVERY = 3  # ticks: panels are painted at a third of the tables' rate
 
 
 def _palette() -> type[Provider]:
@@ -42,10 +43,10 @@ def _palette() -> type[Provider]:
 
 
 class KtuiApp(ReplayActions):
-    """Modes over one state."""
+    """All screens, over one state."""
 
     TITLE = "ktui"
-    CSS_PATH = Path(__file__).with_name("base.tcss")  # absolute: AuditApp stands in another folder
+    CSS_PATH = Path(__file__).with_name("base.tcss")  # absolute: AuditApp is in another folder
     MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in (*ALL_MODES, OWN_FLOW)}
     DEFAULT_MODE = ALL_MODES[0].name
     BINDINGS: ClassVar[list[BindingType]] = [*keys.APP, *keys.AFTER_A_JUMP]
@@ -60,22 +61,22 @@ class KtuiApp(ReplayActions):
 
     @cached_property
     def story(self) -> Story:
-        """The steps of F9; with `--story` they are offered at the start."""
+        """The story's steps for F9; with `--story` the banner offers them at the start."""
         from ktui.tui.story import Story  # start-up time
 
         return Story(offered=self.preferences.story)
 
     @cached_property
     def typed(self) -> LineHistory:
-        """The commands of this time and of those before."""
+        """The history of commands, of this run and earlier ones."""
         return LineHistory("commands")
 
     def on_mount(self) -> None:
         if self.preferences.keymap or self.preferences.columns:
-            self.call_after_refresh(self._tell_mistakes)
+            self.call_after_refresh(self._notify_mistakes)
 
-    def _tell_mistakes(self) -> None:
-        """The first few; all of them would hide the screen."""
+    def _notify_mistakes(self) -> None:
+        """Show the first MISTAKES errors of the config: all of them might cover the screen."""
         mistakes = list(self.preferences.mistakes())
         if len(mistakes) > MISTAKES:
             mistakes[MISTAKES:] = [f"{len(mistakes) - MISTAKES} more: `ktui info` lists all"]
@@ -85,10 +86,10 @@ class KtuiApp(ReplayActions):
     # Painting.
 
     def tick(self) -> None:
-        """Fold what has come and let the current screen paint."""
+        """Fold the events received and let the current screen paint."""
         super().tick()
         watch_recording(self)
-        if not self.screen_stack:  # being taken down: the timer may tick once more
+        if not self.screen_stack:  # the app is ending, but the timer may tick once more
             return
         screen = self.screen
         if not isinstance(screen, ModeScreen) or not screen.paintable:
@@ -106,7 +107,7 @@ class KtuiApp(ReplayActions):
         if self.screen_stack and isinstance(self.screen, ModeScreen) and self.screen.paintable:
             self.screen.paint_frame(self.state, self.link)
 
-    # Going somewhere.
+    # Navigation.
 
     async def action_go(self, mode: str) -> None:
         await self.navigator.go_to_mode(mode)
@@ -130,7 +131,7 @@ class KtuiApp(ReplayActions):
 
     @property
     def commands(self) -> Commands:
-        """What can be typed after `:`."""
+        """The commands that can be typed after `:`."""
         from ktui.tui.commands import COMMANDS  # start-up time
 
         return COMMANDS
@@ -147,7 +148,7 @@ class KtuiApp(ReplayActions):
                 history=self.typed,
             )
 
-    # What the keys do everywhere.
+    # Actions of the app's keys.
 
     def action_pause(self) -> None:
         if self.intake.playback is not None:
@@ -159,13 +160,13 @@ class KtuiApp(ReplayActions):
             self.screen.paint() if not self.paused else self.screen.paint_frame(self.state, self.link)
 
     def action_writes(self) -> None:
-        """Hide the writes in the logs, or show them again."""
+        """Show or hide writes in the logs."""
         self.writes = not self.writes
         if isinstance(self.screen, ModeScreen):
             self.screen.paint()
 
     def action_rules(self, wanted: str = "") -> None:
-        """Choose the Kubernetes version that the server follows."""
+        """Open the choice of the Kubernetes version that the server follows, at version `wanted`."""
         from ktui.tui.switching import choose_rules  # start-up time
 
         self.navigator.keep_selection()
@@ -178,18 +179,18 @@ class KtuiApp(ReplayActions):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command":
-            return not isinstance(self.focused, Input)  # a colon is a letter there
+            return not isinstance(self.focused, Input)  # in an input `:` is a character
         if action == "story_next":
             return self.client is not None
         if action == "come_back":
-            return self._at_the_end_of_a_jump
+            return self._escape_ends_jump
         return (
             self.intake.replays if action.startswith("replay_") else super().check_action(action, parameters)
         )
 
     @property
-    def _at_the_end_of_a_jump(self) -> bool:
-        """And nothing is open or typed there that Esc would close or clear first."""
+    def _escape_ends_jump(self) -> bool:
+        """True if Esc returns to the start of a jump: there is no input or filter that it would end first."""
         screen = self.screen
         if self.navigator.came_from is None or not isinstance(screen, ModeScreen) or not screen.paintable:
             return False

@@ -1,6 +1,6 @@
-"""Every use of Textual's private API, with `kept_stylesheet`; a test fails when a release changes it.
+"""All uses of Textual's private API, with `kept_stylesheet`; tests fail when a release changes it.
 
-Nothing else in the dashboard may name what begins with an underscore there.
+No other module of the dashboard may name a private attribute of Textual.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from textual.worker import WorkerFailed
 
 from ktui.printable import escaped, is_safe, with_few_marks
 
-_MOST_COPIED = 1 << 20  # characters: a terminal may take each of them for a command when it is pasted
+_MOST_COPIED = 1 << 20  # characters: some terminals run pasted text as commands
 _BORDER_STYLES = "get_inner_outer"
 
 
 def _release_removed_widgets() -> None:
-    """Let Textual cache the styles of borders by their colours alone.
+    """Let Textual cache borders' styles by their colours alone.
 
-    Its own cache has the widget's painted lines in its keys, too: a thousand widgets that are gone
-    stay in memory, and each full garbage collection walks through all that they have painted.
+    Its own cache is keyed by the widget's painted lines, too: a thousand removed widgets
+    stay in memory, and each full garbage collection goes through their lines.
     """
     made = partial(getattr(StylesCache, _BORDER_STYLES).__wrapped__, StylesCache)
     setattr(StylesCache, _BORDER_STYLES, staticmethod(lru_cache(1024)(made)))
@@ -40,15 +40,15 @@ _release_removed_widgets()
 
 
 def running_app() -> App[Any] | None:
-    """The app in whose handlers and renderings this is called; None outside of any."""
+    """Return the app that handles the current message; None outside an app."""
     return active_app.get(None)
 
 
 class SafeApp(App[int]):
-    """The door to the terminal: no text of any widget controls it.
+    """No text on a screen can control the terminal.
 
-    All that is painted (contents, borders, titles, tooltips, notifications) passes here as strips of
-    text and style. What is unsafe in a text is taken out, and its cells stay as they were.
+    All that is painted (contents, borders, titles, tooltips, notifications) passes through `_display` as
+    strips of text and style. Control characters are replaced, and every cell keeps its place.
     """
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
@@ -58,12 +58,12 @@ class SafeApp(App[int]):
         return escaped(super().export_screenshot(title=title, simplify=simplify), "\n\t")
 
     def copy_to_clipboard(self, text: str) -> None:
-        """To the terminal's clipboard, encoded: its characters are as they are, their number is bounded."""
+        """Copy up to 1 MiB characters to the terminal's clipboard."""
         super().copy_to_clipboard(text[:_MOST_COPIED].encode("utf-8", "replace").decode())
 
 
 def safe_update(update: RenderableType | None) -> RenderableType | None:
-    """A compositor's update without what could control a terminal."""
+    """Return a compositor's update without anything that could control the terminal."""
     if isinstance(update, LayoutUpdate):
         return LayoutUpdate([list(map(safe_strip, line)) for line in update.strips], update.region)
     if isinstance(update, ChopsUpdate):
@@ -76,7 +76,7 @@ def safe_update(update: RenderableType | None) -> RenderableType | None:
 
 
 def safe_strip(strip: Strip) -> Strip:
-    """The strip itself, or one of the same cells with safe texts and without links."""
+    """Return the strip itself, or one with the same cells, safe texts and no links."""
     if all(is_safe(text) and not (style and style.link) for text, style, _ in strip):
         return strip
     return Strip([_safe_segment(segment) for segment in strip], strip.cell_length)
@@ -93,15 +93,15 @@ def _safe_segment(segment: Segment) -> Segment:
 
 
 class QuietApp(SafeApp):
-    """An app that keeps what has broken it, for its runner to report.
+    """An app that keeps the exception that ended it, for its runner to report.
 
-    Textual would print the traceback with all local variables: tokens are among them.
+    Textual would print the traceback with all local variables, which may include tokens.
     """
 
     crash: BaseException | None = None
 
     def work_failed(self, error: Exception) -> None:
-        """A worker has failed: the app goes on. Called instead of ending it."""
+        """Called for an exception in a worker; the app goes on."""
 
     def _handle_exception(self, error: Exception) -> None:
         if isinstance(error, WorkerFailed) and isinstance(error.error, Exception):
@@ -109,7 +109,7 @@ class QuietApp(SafeApp):
             return
         self.crash = self.crash or error
         super()._handle_exception(error)
-        self._exit_renderables.clear()  # of an error that can render itself
+        self._exit_renderables.clear()  # from an error with its own rendering
 
     def _fatal_error(self) -> None:
         self.bell()
@@ -117,15 +117,15 @@ class QuietApp(SafeApp):
 
 
 class WholeScreen(Screen[None]):
-    """A screen whose first picture is a whole one: rendered once painting is allowed.
+    """A screen whose first frame is painted as a whole, once painting is allowed.
 
-    While an app starts or changes screens nothing may be painted. Textual renders the new screen
-    nevertheless, drops that picture, and then paints piece by piece what changes next.
-    `call_after_refresh` does not wait for the first picture either: `Seen` reports it.
+    Painting is off while an app starts or changes screens. Textual renders the new screen
+    nevertheless, drops that frame, and then paints piece by piece what changes next.
+    `call_after_refresh` does not wait for the first frame either; `Seen` reports it.
     """
 
     class Seen(Message):
-        """The screen's first picture is on the terminal."""
+        """The screen's first frame is on the terminal."""
 
     _seen_before = False
 

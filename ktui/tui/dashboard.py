@@ -1,6 +1,6 @@
 """The app as screens and commands see it: state, server, looks, navigation.
 
-It knows no screen, so that they can all know it.
+This module imports no screen, so that every screen can import it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ log.addHandler(logging.NullHandler())
 
 
 class Dashboard(ThemedApp):
-    """The part of the app that screens and commands know. `feed` and `tick` drive it."""
+    """The part of the app that screens and commands use; `feed` and `tick` drive it."""
 
     class GoTo(Message):
         """The user wants to be elsewhere."""
@@ -69,19 +69,19 @@ class Dashboard(ThemedApp):
         self.preferences = preferences
         self.intake = Intake(source, self.paint_link)
         self.paused = False
-        self.writes = False  # whether the logs show writes: the read path is what ktui is about
+        self.writes = False  # whether the logs show writes
         self.clock = clock
         self.start_timers = start_timers
         self.recording = ActiveRecording(self.intake, clock, recorder)
         self.tables = TableMemory(preferences.columns)
-        self.selection: Selection | None = None  # the request that the Versions screen speaks of
-        self.keys_seen = RecentNames()  # etcd's keys that were looked at, for completion
+        self.selection: Selection | None = None  # the request that the Versions screen shows
+        self.keys_seen = RecentNames()  # keys of etcd that were opened, for completion
         self._follower: Worker[None] | None = None
         self._begun = False
-        self.interrupted = False  # left by Ctrl-C
+        self.interrupted = False  # ended by Ctrl-C
         self._pace = Pace(self.tick, self.fold, self.report)
 
-    # What is known, and from where.
+    # State and server.
 
     @property
     def state(self) -> State:
@@ -93,12 +93,12 @@ class Dashboard(ThemedApp):
 
     @property
     def client(self) -> ApiClient | None:
-        """Whom the screens ask; None in a replay and until the server answers."""
+        """The client that screens send requests with; None in a replay and until the server answers."""
         return self.intake.client
 
     @property
     def story_text(self) -> Content | None:
-        """What the story says now (`--story`), for the banner."""
+        """The current step of the story (`--story`), for the banner; None without one."""
         return None
 
     # Telemetry.
@@ -106,16 +106,16 @@ class Dashboard(ThemedApp):
     def on_mount(self) -> None:
         leave_on_signals(self, self.action_quit)
         if self.start_timers:
-            self._pace.keep(self)
+            self._pace.start_ticking(self)
             self.set_interval(WATCH_INTERVAL, self.reload_themes)
 
     @on(WholeScreen.Seen)
     def _begin(self) -> None:
-        """The first frame is there: now for the data."""
+        """Start reading telemetry, once the first frame is on the terminal."""
         if self._begun:
             return
         self._begun = True
-        self._pace.collect(self)
+        self._pace.start_collecting(self)
         if self.intake.source is not None:
             self.follow()
 
@@ -124,7 +124,7 @@ class Dashboard(ThemedApp):
         self._notify_of_bug(describe(error))
 
     def report(self, failure: Failure) -> None:
-        """Report a task that failed and will be tried again, on the screen and in the log."""
+        """Report a failed task that will be tried again, on the screen and in the log."""
         log.error("%s", failure, exc_info=failure.error)
         self._notify_of_bug(str(failure))
 
@@ -132,35 +132,35 @@ class Dashboard(ThemedApp):
         self.notify(safe(text), title="a bug in ktui", severity="error", markup=False)
 
     async def on_event(self, event: events.Event) -> None:
-        self._pace.saw(event)
+        self._pace.note_event(event)
         await super().on_event(event)
 
     def follow(self) -> None:
-        """Connect to the source and read it until it ends."""
-        asking = self.intake.follow()
-        self._follower = self.run_worker(asking, name="telemetry", exclusive=True, group="telemetry")
+        """Start connecting to the source and reading it until it ends."""
+        follow = self.intake.follow()
+        self._follower = self.run_worker(follow, name="telemetry", exclusive=True, group="telemetry")
 
     def feed(self, events: Iterable[AnyEvent]) -> None:
-        """Take events in; they are folded at the next tick."""
+        """Queue events; the next tick folds them."""
         self.intake.take(events)
 
     def fold(self) -> None:
-        """Bring the state up to what has come."""
+        """Apply the queued events to the state."""
         self.intake.fold()
 
     def tick(self) -> None:
-        """Fold what has come and let the current screen paint."""
+        """Apply the queued events and let the current screen paint."""
         self.fold()
 
     def paint_link(self) -> None:
-        """The connection is another one."""
+        """Called when the connection to the source has changed."""
 
     def action_restart(self) -> None:
         if self.link.broken and self.link.restartable:
             self.follow()
 
     async def action_interrupt(self) -> None:
-        """Ctrl-C: leave from anywhere; the shell's line says so."""
+        """Quit on Ctrl-C; the message in the shell names it."""
         self.interrupted = True
         await self.action_quit()
 
@@ -177,7 +177,7 @@ class Dashboard(ThemedApp):
         return binding.key_display or written(binding.key)
 
     def go_to(self, place: Place) -> None:
-        """Show another screen, or another part of this one, soon."""
+        """Show another screen, or another part of this one, after the current message."""
         self.post_message(self.GoTo(place))
 
     def show_request(self, request_id: int) -> None:

@@ -1,7 +1,7 @@
-"""Full garbage collections run while no key is pressed.
+"""Full garbage collections while no key is pressed.
 
-What has been painted refers to itself, so only the collector frees it. Its short turns take a
-millisecond or two, the long one 20 to 30: left to itself it comes between a key and its frame.
+Painted lines refer to each other, so only the collector frees them. Its young generations take 1–2 ms,
+the full collection 20–30 ms: without this module it would delay the frame after a key.
 """
 
 from __future__ import annotations
@@ -10,32 +10,32 @@ import gc
 import time
 from collections.abc import Callable
 
-from ktui.tui.key_activity import Hands
+from ktui.tui.key_activity import KeyActivity
 
-EVERY = 1.0  # seconds between two looks whether it is time
-DUE = 15.0  # seconds between two long turns
-OVERDUE = 45.0  # then it is taken in any case
+EVERY = 1.0  # seconds between two checks
+DUE = 15.0  # seconds between two full collections
+OVERDUE = 45.0  # seconds after which one runs even while keys are pressed
 QUIET = 0.5  # seconds without a key
-SHORT_TURNS = (1_000, 5)  # Python's own thresholds, the short turns somewhat shorter
+SHORT_TURNS = (1_000, 5)  # Python's thresholds of the young generations, somewhat lowered
 NEVER = 1_000_000_000
 
 
 class Collector:
-    """Acts only for who has switched Python's collector off beforehand: it is a whole process' affair."""
+    """Acts only if the process has switched Python's collector off, which it must decide as a whole."""
 
     def __init__(
         self,
-        hands: Hands,
+        keys: KeyActivity,
         clock: Callable[[], float] = time.monotonic,
         collect: Callable[[], object] = gc.collect,
     ) -> None:
-        self._hands = hands
+        self._keys = keys
         self._clock = clock
         self._collect = collect
         self._last_turn = clock()
 
     def begin(self) -> bool:
-        """All that lives now lives for good. Whether turns are to be taken from now on."""
+        """Exempt all objects of now from collection. Return False, and do nothing, if the collector is on."""
         if gc.isenabled():
             return False
         gc.freeze()
@@ -43,9 +43,9 @@ class Collector:
         gc.enable()
         return True
 
-    def look(self) -> None:
-        """Take the long turn if it is time."""
+    def collect_if_due(self) -> None:
+        """Run a full collection if it is due and no key was pressed for QUIET seconds."""
         since = self._clock() - self._last_turn
-        if since >= OVERDUE or (since >= DUE and self._hands.still >= QUIET):
+        if since >= OVERDUE or (since >= DUE and self._keys.idle_seconds >= QUIET):
             self._collect()
             self._last_turn = self._clock()

@@ -1,4 +1,4 @@
-"""From a source to the state: connect, read its events, fold them."""
+"""Reads telemetry from a source into the state: connects, queues events, folds them."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 log.addHandler(logging.NullHandler())
 
-RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0)  # between attempts to reach a foreign server; the last one repeats
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0)  # between attempts to reach a server; the last one repeats
 SILENCE_SECONDS = 15.0  # a live server publishes etcd's status at least every 5 s
-LONGEST_STEP = 1.0  # of silence between two folds: while this process slept nothing was read
-BACKLOG = 50_000  # events that may wait to be folded; the oldest go first, and are counted
+LONGEST_STEP = 1.0  # seconds of silence counted per fold: a suspended process reads nothing
+BACKLOG = 50_000  # events queued at most; the oldest are dropped and counted
 
 
 class Intake:
-    """What the dashboard knows (`state`), how it stands to its source (`link`), whom it can ask (`client`).
+    """The dashboard's `state`, its connection to the source (`link`), and its `client`.
 
-    Events wait until `fold`: the screens decide how often there is a new state.
-    `changed` is called when the link has become another.
+    Events are queued until `fold`, so that the screens decide how often the state changes.
+    `changed` is called after a change of the link.
     """
 
     def __init__(
@@ -48,29 +48,29 @@ class Intake:
         self.client: ApiClient | None = None
         self.state = State()
         self.link = Link(Stage.STARTING)
-        self.playback: Playback | None = None  # of a recording that has been read
-        self.tap: Callable[[Sequence[AnyEvent]], None] | None = None  # is given all that comes
-        self.sign: Callable[[], str] = lambda: ""  # what the header says of the recording being made
+        self.playback: Playback | None = None  # once a recording has been opened
+        self.tap: Callable[[Sequence[AnyEvent]], None] | None = None  # receives all events
+        self.sign: Callable[[], str] = lambda: ""  # the header's text on the recording being made
         self._changed = changed
         self._clock = clock
-        self._listened = clock()  # when it was folded last
+        self._folded_at = clock()
         self._silent = 0.0  # seconds without any event
         self._waiting: deque[AnyEvent] = deque()
         self._lost = 0
 
     @property
     def waiting(self) -> int:
-        """Events that have come and are not folded yet."""
+        """Number of events queued."""
         return len(self._waiting)
 
     @property
     def replays(self) -> bool:
-        """Whether the source is a recording."""
+        """True if the source is a recording."""
         return hasattr(self.source, "playback")
 
     @property
     def _retries(self) -> bool:
-        """Whether the source is a server that ktui did not start, which may be back at any time."""
+        """True if the source is a server that ktui did not start, which may come back at any time."""
         return bool(getattr(self.source, "reconnects", False))
 
     def take(self, events: Iterable[AnyEvent]) -> None:
@@ -86,29 +86,29 @@ class Intake:
             self._lost += 1
 
     def fold(self) -> None:
-        """Bring the state up to what has come."""
+        """Apply the queued events to the state."""
         if self.playback is not None:
             self.playback.advance()
             self.state = self.playback.player.state
             return
-        self._listen()
+        self._check_silence()
         if self._lost:
             self.state.dropped += self._lost
             self._lost = 0
         waiting, self._waiting = self._waiting, deque()
         reducer.apply(self.state, waiting)
 
-    def _listen(self) -> None:
-        """Distinguish a connected server that sends nothing from a healthy one."""
+    def _check_silence(self) -> None:
+        """Mark the link as silent when a connected server has sent nothing for SILENCE_SECONDS."""
         now = self._clock()
-        self._silent += min(now - self._listened, LONGEST_STEP)
-        self._listened = now
+        self._silent += min(now - self._folded_at, LONGEST_STEP)
+        self._folded_at = now
         if self.link.stage is Stage.LIVE and self.source is not None and self._silent > SILENCE_SECONDS:
             since = f"no telemetry since {clock_time(self.state.now)}"
             self.set_link(Link(Stage.SILENT, since, self.source.restartable, self._retries))
 
-    def begin_again(self) -> None:
-        """A new server numbers its requests from the start: nothing old may mix with it."""
+    def reset_state(self) -> None:
+        """Start with an empty state: a new server numbers its requests from the start."""
         self._waiting.clear()
         self._lost = 0
         self.state = State()
@@ -118,7 +118,7 @@ class Intake:
         self._changed()
 
     async def follow(self) -> None:
-        """Connect to the source and read it until it ends; a server that ktui did not start is waited for."""
+        """Connect to the source and read it until it ends. Retry with a server that ktui did not start."""
         source = self.source
         if source is None:
             return
@@ -134,13 +134,13 @@ class Intake:
                 return
             failures = 0 if came else failures + 1
             await asyncio.sleep(RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
-            report = _silently  # what is on the screen stays until there is something newer
+            report = _silently  # the screen keeps its data until there is newer
 
     def _report_starting(self, doing: str) -> None:
         self.set_link(Link(Stage.STARTING, doing))
 
     async def _read(self, source: TelemetrySource, report: Report) -> tuple[bool, str]:
-        """Whether anything came, and why no more does."""
+        """Return whether any event came, and why no more do."""
         try:
             self.client = await source.connect(report)
         except (ClientError, LaunchError, RecordingError) as error:
@@ -150,19 +150,19 @@ class Intake:
         self.playback = getattr(source, "playback", None)
         if self.playback is not None:
             self.playback.changed = self._changed
-            self.begin_again()
+            self.reset_state()
             self.set_link(source.link())
         return await self._take_all(source)
 
     async def _take_all(self, source: TelemetrySource) -> tuple[bool, str]:
-        """As `_read`, of a source that is connected."""
+        """Read a connected source; returns as `_read` does."""
         came = False
         try:
             async for batch in source.batches():
                 if not came:
                     came = True
                     if self.playback is None:
-                        self.begin_again()
+                        self.reset_state()
                         self.set_link(source.link())
                 self.take(batch)
             return came, await source.why_stopped()
@@ -177,10 +177,10 @@ class Intake:
 
 
 def _bug(error: Exception) -> str:
-    """What to say of an error that reading the telemetry must not raise; it is in the log."""
+    """Log an unexpected error, and return what to show for it."""
     log.error("reading the telemetry failed: %s", describe(error), exc_info=error)
     return f"a bug in ktui: {describe(error)}"
 
 
 def _silently(_doing: str) -> None:
-    """Report nothing: the banner already says that ktui tries again."""
+    """Report nothing: the banner already says that ktui retries."""

@@ -1,40 +1,40 @@
-"""When a key was last pressed: ktui paints the reaction to a key before anything else."""
+"""When keys were pressed: ktui paints the effect of a key before anything else."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-CLOSE = 0.12  # seconds between two keys of a user who goes on typing or walking
-MOST = 3  # ticks in a row that wait for them
+CLOSE = 0.12  # seconds between the keys of a user who is typing or holds an arrow key
+MOST = 3  # ticks in a row that are deferred
 
 
-class Hands:
-    """When a key was last pressed, and what waits meanwhile."""
+class KeyActivity:
+    """When a key was last pressed, and how many ticks were deferred for it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._moved_at = clock()
-        self._waited = MOST  # nothing waits before the first key
+        self._pressed_at = clock()
+        self._deferred = MOST  # none before the first key
 
-    def moved(self) -> None:
-        """A key was pressed, or a button of the mouse."""
-        if self.still >= CLOSE:
-            self._waited = 0
-        self._moved_at = self._clock()
+    def pressed(self) -> None:
+        """Record that a key or a mouse button was pressed."""
+        if self.idle_seconds >= CLOSE:
+            self._deferred = 0
+        self._pressed_at = self._clock()
 
     @property
-    def still(self) -> float:
-        """Seconds since then."""
-        return self._clock() - self._moved_at
+    def idle_seconds(self) -> float:
+        """Seconds since the last key."""
+        return self._clock() - self._pressed_at
 
-    def busy(self) -> bool:
-        """Asked at each tick: whether it should leave the next frame to the next key.
+    def defers_tick(self) -> bool:
+        """Return True if this tick should leave the next frame to the next key.
 
-        Not for long: every fourth tick comes in any case.
+        Every fourth tick runs in any case.
         """
-        if self.still >= CLOSE or self._waited >= MOST:
-            self._waited = 0
+        if self.idle_seconds >= CLOSE or self._deferred >= MOST:
+            self._deferred = 0
             return False
-        self._waited += 1
+        self._deferred += 1
         return True

@@ -1,4 +1,4 @@
-"""Several sources on one dashboard: a server's telemetry, and what else is known of the same cluster."""
+"""Several sources on one dashboard: a server's telemetry, with metrics or logs of the same cluster."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class SideSource(NamedTuple):
-    """What is known beside the main source, from where."""
+    """An additional source of events about the same cluster."""
 
     name: str  # "metrics", "audit log"
     open: Callable[[], AsyncIterator[list[AnyEvent]]]
 
 
-RETRY_SECONDS = 15.0  # after which a side source that failed is tried again
+RETRY_SECONDS = 15.0  # before a failed side source is read again
 
 
 class MergedSource:
-    """`main` says which server this is, and when it is over; `sides` only add to it.
+    """`main` identifies the server and ends the whole; `sides` only add events.
 
-    A side source that fails is reported as `live_status`, and tried again.
+    The failure of a side source is sent as a LiveStatus, and the source is read again.
     """
 
     def __init__(self, main: TelemetrySource, sides: Sequence[SideSource]) -> None:
@@ -51,7 +51,7 @@ class MergedSource:
         try:
             while (item := await queue.get()) is not None:
                 yield item
-            await main  # raises what ended it
+            await main  # raises the error that ended it
         finally:
             for task in tasks:
                 task.cancel()
@@ -89,14 +89,14 @@ async def _feed_side(side: SideSource, queue: asyncio.Queue[Any]) -> None:
 
 
 def _sentence(error: ClientError | OSError) -> str:
-    """`/var/log/audit.log cannot be read: No such file or directory`."""
+    """Return a sentence: `/var/log/audit.log cannot be read: No such file or directory`."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename} cannot be read: {error.strerror}"
     return str(error)
 
 
 async def feed_events(source: TelemetrySource) -> AsyncIterator[list[AnyEvent]]:
-    """A source as a side of another one."""
+    """Yield a source's events, for a SideSource."""
     await source.connect(lambda text: None)
     try:
         async for batch in source.batches():

@@ -1,4 +1,4 @@
-"""When an app ticks, and when it collects its garbage: keys come first."""
+"""When an app ticks, and when it collects garbage: keys come first."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from textual.app import App
 
 from ktui.supervision import PAUSES, Failure
 from ktui.tui.idle_gc import EVERY, Collector
-from ktui.tui.key_activity import Hands
+from ktui.tui.key_activity import KeyActivity
 
-TABLE_INTERVAL = 0.1  # seconds: tables at 10 Hz
+TABLE_INTERVAL = 0.1  # seconds: tables are painted at 10 Hz
 
 
 class Pace:
-    """Calls `tick`; only `fold` where the next frame is left to the next key.
+    """Calls `tick` every TABLE_INTERVAL, or only `fold` while the next frame is left to the next key.
 
-    An error in them is passed to `failed`, and after a growing pause they are called again.
+    After an exception in these it calls `failed`, and pauses for longer after each further one.
     """
 
     def __init__(
@@ -34,29 +34,29 @@ class Pace:
         self._clock = clock
         self._failures = 0
         self._paused_until = 0.0
-        self._hands = Hands()
-        self._collector = Collector(self._hands)
+        self._keys = KeyActivity()
+        self._collector = Collector(self._keys)
 
-    def keep(self, app: App[int]) -> None:
+    def start_ticking(self, app: App[int]) -> None:
         """Tick from now on."""
         app.set_interval(TABLE_INTERVAL, self._tick_supervised)
 
-    def collect(self, app: App[int]) -> None:
-        """The first frame is there: from now on garbage is collected while no key is pressed."""
+    def start_collecting(self, app: App[int]) -> None:
+        """Collect garbage while no key is pressed; called once the first frame is painted."""
         if self._collector.begin():
-            app.set_interval(EVERY, self._collector.look)
+            app.set_interval(EVERY, self._collector.collect_if_due)
 
-    def saw(self, event: events.Event) -> None:
-        """Each event of the app: keys and buttons are hands."""
+    def note_event(self, event: events.Event) -> None:
+        """Record the time of a key or a mouse button; other events are ignored."""
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
-            self._hands.moved()
+            self._keys.pressed()
 
     def _tick_supervised(self) -> None:
         if self._clock() < self._paused_until:
             return
         try:
             self._tick_unless_busy()
-        except Exception as error:  # a bug in a screen: it is reported, and painting goes on
+        except Exception as error:  # a bug in a screen: report it and go on painting
             self._failures += 1
             pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
             self._paused_until = self._clock() + pause
@@ -65,8 +65,8 @@ class Pace:
             self._failures = 0
 
     def _tick_unless_busy(self) -> None:
-        """What comes is folded in any case: piled up it would hold up the next tick."""
-        if self._hands.busy():
+        """Fold in any case: a backlog would delay the next tick."""
+        if self._keys.defers_tick():
             self._fold()
         else:
             self._tick()

@@ -1,4 +1,4 @@
-"""What a user may choose of the dashboard: the config file's `[dashboard]`, read by the command line."""
+"""The dashboard's settings: `[dashboard]` of the config file, read by the command line."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from msgspec import Struct
 
 
 class Preferences(Struct, frozen=True):
-    """Everything has a default: a config file is optional.
+    """Everything has a default, as a config file is optional.
 
     `theme`: a theme's name, "" for the default one (`ktui-mono` under NO_COLOR).
     `symbols`: "braille", "block" or "ascii" for charts, "" for what the terminal can show.
-    `keymap`: binding id → keys, comma separated (`{"go.requests": "f2"}`).
+    `keymap`: binding id → keys, separated by commas (`{"go.requests": "f2"}`).
     `columns`: table id → ids of the columns to show, in that order.
-    `kube_context`: of a kubeconfig: the Lab sends to its kube-apiserver from the start.
-    `story`: whether the dashboard begins with its story (`--story`).
-    `mistakes`: what is wrong with `keymap` and `columns`, a sentence each. It loads every screen, so it
-    is asked once the first picture is there; what is right works nevertheless.
+    `kube_context`: context of a kubeconfig to whose kube-apiserver the Lab sends from the start.
+    `story`: whether the banner offers the story at the start (`--story`).
+    `mistakes`: returns what is wrong with `keymap` and `columns`, a sentence for each. It imports every
+    screen, so it is called after the first frame; valid entries apply nevertheless.
     """
 
     theme: str = ""

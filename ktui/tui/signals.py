@@ -1,4 +1,4 @@
-"""SIGTERM quits as `q` does: the terminal is restored, the server stopped."""
+"""SIGTERM quits like `q`: the terminal is restored and the server stopped."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from textual.app import App
 
 
 def leave_on_signals(app: App[int], leave: Callable[[], Awaitable[None]]) -> None:
-    """Have SIGTERM call `leave`, where the app is the one that the process is for."""
+    """Call `leave` on SIGTERM, if the app runs in the main thread of a terminal's process."""
     if app.is_headless or threading.current_thread() is not threading.main_thread():
         return
     loop = asyncio.get_running_loop()
-    # A hangup is left to end the process: Textual would block on the terminal that is gone.
+    # SIGHUP keeps its default and ends the process: Textual would block on the terminal, which is gone.
     loop.add_signal_handler(signal.SIGTERM, lambda: app.call_later(leave))

@@ -1,4 +1,4 @@
-"""Where the dashboard's telemetry comes from: a running server, or a recording (replay.source)."""
+"""Sources of telemetry: a running server, or a recording (replay.source)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ktui.contract.events import AnyEvent
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
-PATIENCE_SECONDS = 45.0  # with a connection that brings nothing, before another one is made
-Report = Callable[[str], None]  # takes one short sentence: what is being done
+PATIENCE_SECONDS = 45.0  # without data on a connection, before a new one is made
+Report = Callable[[str], None]  # takes a short sentence on what is being done
 
 
 class LaunchError(Exception):
-    """The server cannot be started; the message is one clear sentence."""
+    """The server cannot be started; the message is one sentence."""
 
 
 class Launcher(Protocol):
-    """Starts a server, or finds one, and says how to talk to it.
+    """Starts a server or finds one, and returns a client of it.
 
-    `reconnects`: it is a server that ktui did not start, which may be back at any time, so that
-    starting is tried again and again. `start` and `restart` report what they are doing and
-    raise LaunchError or ClientError. `why_stopped` is asked when the server has gone: one sentence
+    `reconnects`: ktui did not start the server, which may come back at any time, so that `start` is
+    repeated. `start` and `restart` report their progress and raise LaunchError or ClientError.
+    `why_stopped` returns why the server is gone: one sentence without a full stop, "" if unknown.
     without a full stop, "" when it is not known.
     """
 
@@ -43,19 +43,19 @@ class Launcher(Protocol):
 
 
 class Stage(StrEnum):
-    """How the dashboard stands to its source."""
+    """The state of the dashboard's connection to its source."""
 
     STARTING = "starting"
     LIVE = "live"
-    SILENT = "silent"  # connected, and nothing comes
+    SILENT = "silent"  # connected, but no data
     STOPPED = "stopped"
     REPLAY = "replay"
 
 
 class Link(Struct, frozen=True):
-    """The stage and what to say about it. `retries`: it is tried again automatically.
+    """The stage and its description; `retries`: ktui tries again automatically.
 
-    `replays`: it is no server but a recording.
+    `replays`: the source is a recording.
     """
 
     stage: Stage
@@ -66,12 +66,12 @@ class Link(Struct, frozen=True):
 
     @property
     def broken(self) -> bool:
-        """Whether nothing comes from the source."""
+        """True if no data comes from the source."""
         return self.stage in (Stage.SILENT, Stage.STOPPED)
 
 
 class TelemetrySource(Protocol):
-    """One source of telemetry. `batches` ends or raises ClientError when it is over."""
+    """A source of telemetry; `batches` ends, or raises ClientError, when the source ends."""
 
     restartable: bool
 
@@ -87,7 +87,7 @@ class TelemetrySource(Protocol):
 
 
 class LiveSource:
-    """A server that a launcher starts, and starts again when asked."""
+    """A server that a launcher starts, and can start again."""
 
     restartable = True
 
@@ -95,7 +95,7 @@ class LiveSource:
         self._launcher = launcher
         self._client: ApiClient | None = None
         self._started = False
-        self._lives = False  # only its telemetry has broken off: the server is there
+        self._lives = False  # the telemetry has ended, but not the server
 
     @property
     def reconnects(self) -> bool:
@@ -113,7 +113,7 @@ class LiveSource:
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
         if self._client is None:
             raise ClientError("the server has not been started")
-        # A server that ktui did not start may be back without the old connection ever learning that it went.
+        # A server that ktui did not start may be replaced without the old connection being closed.
         patience = PATIENCE_SECONDS if self._launcher.reconnects else None
         async for batch in self._client.telemetry(patience):
             yield batch

@@ -1,4 +1,4 @@
-"""F9, `ktui --story`: six steps through what LISTs cost, each a sentence and the same key."""
+"""F9, `ktui --story`: six steps through the cost of LISTs, each with a sentence."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ktui.tui.switching import switch_rules
 from ktui.tui.widgets.lines import line
 
 PODS = "/api/v1/pods"
-SERVICES = "/api/v1/services"  # which hardly change: their cache is behind etcd most of the time
-ROUNDS, ROUND = 40, 0.05  # seconds: 2 s at most
+SERVICES = "/api/v1/services"  # rarely change, so their cache is usually behind etcd
+ROUNDS, ROUND = 40, 0.05  # how often and after how many seconds a condition is checked: 2 s at most
 Act = Callable[[Dashboard], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class StoryStep:
-    """One sentence, and what its key does."""
+    """A sentence, and what its key does."""
 
     sentence: str
     act: Act
@@ -44,7 +44,7 @@ def _compare(sentence: str, original: str, variant: str, change: str, path: str 
 
 
 async def _two_versions(app: Dashboard) -> None:
-    """Send one LIST under the rules of 1.30 and of 1.31; the server then follows its own again."""
+    """Send one LIST under the rules of 1.30 and of 1.31, then restore the server's own."""
     from ktui.tui.lab.screen import LabScreen  # start-up time
 
     server = app.state.server
@@ -65,7 +65,7 @@ async def _two_versions(app: Dashboard) -> None:
 
 
 async def _followed(app: Dashboard, version: str) -> None:
-    """Wait until the server's telemetry names the version: predictions are made by it."""
+    """Wait until telemetry names the version, which predictions follow."""
     for _ in range(ROUNDS):
         if app.state.server is not None and app.state.server.kube_version == version:
             return
@@ -114,7 +114,7 @@ STEPS: Sequence[StoryStep] = (
 
 
 class Story:
-    """Which step is shown: 0 before the first, len(STEPS) + 1 after the last."""
+    """The current step: 0 before the first, len(STEPS) + 1 after the last."""
 
     def __init__(self, *, offered: bool) -> None:
         self._place = 0
@@ -122,7 +122,7 @@ class Story:
 
     @property
     def text(self) -> Content | None:
-        """`story 2/6  A label selector … · f9 next`; None if there is nothing to say."""
+        """`story 2/6  A label selector … · f9 next`; None if there is no step to show."""
         key = key_of("story.next")
         if self._place > len(STEPS) or not (self._place or self._offered):
             return None
@@ -134,7 +134,7 @@ class Story:
         return line((place, "bold $primary"), STEPS[self._place - 1].sentence, *ends)
 
     async def next(self, app: Dashboard) -> None:
-        """The next step; after the last none, then the first one again."""
+        """Run the next step; after the last, show none, then start again."""
         self._place = self._place % (len(STEPS) + 1) + 1
         if self._place <= len(STEPS):
             await STEPS[self._place - 1].act(app)

@@ -1,4 +1,4 @@
-"""Make the running server follow the rules of another Kubernetes version."""
+"""Switches the running server to the rules of another Kubernetes version."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ktui.tui.widgets.lines import line
 
 
 def read_rules(text: str) -> Behaviour:
-    """`1.30`, `1.30 WatchList=true,…`. Raises BehaviourError."""
+    """Return the behaviour for `1.30` or `1.30 WatchList=true,…`. Raises BehaviourError."""
     version, _, gates = text.strip().partition(" ")
     return behaviour_of(version, parse_gates(gates))
 
 
 def why_not(app: Dashboard) -> str:
-    """Why no server can be switched now, "" when one can."""
+    """Return why no server can be switched, "" if one can."""
     if app.client is not None:
         return ""
     if app.state.live.server is not None:
@@ -39,7 +39,7 @@ def why_not(app: Dashboard) -> str:
 
 
 def choose_rules(app: Dashboard, wanted: str = "") -> None:
-    """Ask for the version and its gates; `wanted` is the version to begin with."""
+    """Open the choice of version and gates, at the version `wanted`."""
     if problem := why_not(app):
         app.notify(problem, severity="warning", markup=False)
         return
@@ -49,7 +49,7 @@ def choose_rules(app: Dashboard, wanted: str = "") -> None:
 
 
 def effect_content(selection: Selection, state: State, now: Behaviour, chosen: Behaviour) -> Content:
-    """What the choice changes for the selected request: `E etcd → C watch cache  LIST /api/v1/pods`."""
+    """Return what a choice changes for the request: `E etcd → C watch cache  LIST /api/v1/pods`."""
     runs: list[tuple[str, str]] = []
     for route in routes_under(selection, state, now, chosen):
         badge = badge_of_route(route)
@@ -59,14 +59,14 @@ def effect_content(selection: Selection, state: State, now: Behaviour, chosen: B
 
 
 def follow_rules(app: Dashboard, chosen: Behaviour | None) -> None:
-    """Have the server follow the rules chosen (None: leave it as it is)."""
+    """Switch the server to the chosen rules; None changes nothing."""
     if chosen is not None:
-        asking = switch_rules(app, chosen.version, chosen.changed_gates)
-        app.run_worker(asking, group="rules", exclusive=True)
+        switch = switch_rules(app, chosen.version, chosen.changed_gates)
+        app.run_worker(switch, group="rules", exclusive=True)
 
 
 async def switch_rules(app: Dashboard, version: str, gates: Mapping[str, bool]) -> None:
-    """Ask the server; its telemetry then reports the change to every dashboard."""
+    """Switch the server and notify of the result; its telemetry reports the change to all dashboards."""
     problem = why_not(app)
     if app.client is not None:
         try:

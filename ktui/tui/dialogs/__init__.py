@@ -1,1 +1,1 @@
-"""What opens over a screen and is left by escape; each loaded when it is first asked for."""
+"""Dialogs over a screen, each imported when it first opens; escape closes them."""

@@ -1,4 +1,4 @@
-"""The body of a read that is sent again: its first 64 kB, then more on demand."""
+"""The response body of a read that is sent again: 64 kB first, more on demand."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
 STEP_BYTES = 64 * 1024
-MOST_BYTES = 16 * STEP_BYTES  # of one answer: the rest is for curl
-_AT_ONCE = 8 * 1024  # bytes made into lines before other tasks run
+MOST_BYTES = 16 * STEP_BYTES  # shown of one answer; the rest needs curl
+_AT_ONCE = 8 * 1024  # bytes formatted before other tasks have their turn
 FORMS = ("JSON", "YAML")
 
 
 def sent_as(selection: Selection, form: str) -> tuple[str, str]:
-    """Path and Accept header for a read's answer as indented JSON, or as YAML; a Table stays one."""
+    """Return path and Accept header that request a read's answer as JSON or YAML; a Table stays one."""
     _, semicolon, target = selection.accept.partition(";")
     accept = f"application/{form.lower()}{semicolon}{target}"
     mark = "&" if "?" in selection.target else "?"
@@ -39,9 +39,9 @@ def sent_as(selection: Selection, form: str) -> tuple[str, str]:
 
 
 class BodyScreen(TextScreen):
-    """Shows what a server answers to `selection` now, as JSON or YAML.
+    """Shows a server's answer to `selection`, as JSON or YAML.
 
-    The answer is read no further than it is shown: the server waits meanwhile, or ends it.
+    The answer is read only as far as it is shown; for the rest the server has to wait.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.BODY
@@ -52,7 +52,7 @@ class BodyScreen(TextScreen):
         self._selection = selection
         self._form = FORMS[0]
         self._shown = 0  # bytes
-        self._state = ""  # how far the answer was read
+        self._state = ""  # how far the answer has been read
         self._more = asyncio.Event()
 
     def begin(self) -> None:
@@ -62,10 +62,10 @@ class BodyScreen(TextScreen):
 
     @work(exclusive=True)
     async def _read(self) -> None:
-        """Send the read, and show its answer step by step."""
+        """Send the read and show its answer step by step."""
         self.text, self._shown = "", 0
         self.view.show([])
-        self._tell("sent")
+        self._show_state("sent")
         path, accept = sent_as(self._selection, self._form)
         body, decode = bytearray(), codecs.getincrementaldecoder("utf-8")("replace").decode
         problem = ""
@@ -76,19 +76,19 @@ class BodyScreen(TextScreen):
                     while len(body) >= _AT_ONCE:
                         self._append(decode(bytes(body[:_AT_ONCE])), _AT_ONCE)
                         del body[:_AT_ONCE]
-                        await (asyncio.sleep(0) if self._shown % STEP_BYTES else self._wanted())
+                        await (asyncio.sleep(0) if self._shown % STEP_BYTES else self._wait_for_more())
         except RefusedError as error:
             body[:] = error.content[:STEP_BYTES]
             problem = f"HTTP {error.status}"
         except ClientError as error:
             problem = str(error)
         self._append(decode(bytes(body), True), len(body))
-        self._tell(problem or "complete")
+        self._show_state(problem or "complete")
 
-    async def _wanted(self) -> None:
-        """Wait until the user asks for more: for ever when as much is shown as may be."""
+    async def _wait_for_more(self) -> None:
+        """Wait until the user requests more; forever once MOST_BYTES are shown."""
         full = self._shown >= MOST_BYTES
-        self._tell("the rest is for curl" if full else "more follows")
+        self._show_state("the rest is for curl" if full else "more follows")
         self._more.clear()
         await self._more.wait()
 
@@ -98,23 +98,23 @@ class BodyScreen(TextScreen):
         self.view.extend(text_lines(open_line + text, json=self._form == FORMS[0]), instead=bool(self.text))
         self.text += text
 
-    def _tell(self, state: str) -> None:
+    def _show_state(self, state: str) -> None:
         self._state = f"{long_bytes(self._shown)} of {self._form}, {state}" if self._shown else state
-        self._say(self.view.search_status)
+        self._show_keys(self.view.search_status)
 
-    def _say(self, found: str) -> None:
+    def _show_keys(self, found: str) -> None:
         hints = key_hints(
             ("body.more", "more"), ("body.view", "YAML or JSON"), ("text.search", "searches"),
             ("text.copy", "copies"), ("text.close", "closes"),
         )  # fmt: skip
-        told = " · ".join(part for part in (self._state, found) if part)
-        self.query_one(Vertical).border_subtitle = line((f"{safe(told)} · ", "$accent")) + hints
+        status = " · ".join(part for part in (self._state, found) if part)
+        self.query_one(Vertical).border_subtitle = line((f"{safe(status)} · ", "$accent")) + hints
 
     def action_more(self) -> None:
         if self._shown < MOST_BYTES:
             self._more.set()
 
     def action_turn_view(self) -> None:
-        """The same read again, in the other form."""
+        """Send the read again in the other form."""
         self._form = FORMS[1 - FORMS.index(self._form)]
         self._read()

@@ -1,4 +1,4 @@
-"""Choosing which columns a table shows, and in which order."""
+"""The choice of a table's columns and their order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ktui.tui.widgets.lines import line, pad
 
 
 class ColumnScreen(Dialog[tuple[str, ...] | None]):
-    """The table follows each change. Dismissed with the ids shown; () for the table's own choice."""
+    """The table follows each change. Returns the ids to show; () for the default, None for no change."""
 
     DEFAULT_CSS = """
     ColumnScreen > OptionList { width: 84; }
@@ -64,10 +64,10 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
         known = {column.id: column for column in self._table.columns}
         fitting = {fitted.column.id for fitted in self._table.painter.fitted}
         self._options.clear_options()
-        self._options.add_options([Option(self._said(known[name], fitting)) for name in self._order])
+        self._options.add_options([Option(self._option_text(known[name], fitting)) for name in self._order])
         self._options.highlighted = cursor
 
-    def _said(self, column: Column[Any], fitting: set[str]) -> Content:
+    def _option_text(self, column: Column[Any], fitting: set[str]) -> Content:
         shown = column.id in self._shown
         room = "" if not shown or column.id in fitting else "does not fit  "
         return line(

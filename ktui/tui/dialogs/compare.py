@@ -1,4 +1,4 @@
-"""A choice among reads to compare with their cheaper variants: the most expensive ones, numbered."""
+"""The choice of an expensive read to compare with a cheaper variant."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line, pad
 
-MOST = 9  # one for each digit
+MOST = 9  # reads: one for each digit
 
 
 def choose_read(app: Dashboard, resource: str = "") -> None:
-    """Let the user choose one of the most expensive LISTs (of `resource`), and compare it in the Lab."""
+    """Let the user choose one of the most expensive LISTs (of `resource`) and compare it in the Lab."""
     groups = [
         group
         for group in app.state.ranking.ranked()
@@ -47,7 +47,7 @@ def choose_read(app: Dashboard, resource: str = "") -> None:
 
 
 class CompareDialog(Dialog[Group | None]):
-    """Returns the kind of read to compare; None for none."""
+    """Returns the group of reads to compare; None if cancelled."""
 
     DEFAULT_CSS = """
     CompareDialog > OptionList { width: 100; }

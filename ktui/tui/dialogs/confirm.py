@@ -1,4 +1,4 @@
-"""A question before an expensive request to a real server."""
+"""A yes-or-no question, before what is expensive or shows secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ktui.tui.widgets.lines import line, lines
 
 
 class ConfirmScreen(Dialog[bool]):
-    """True only after `y`."""
+    """Returns True after `y`, else False."""
 
     DEFAULT_CSS = """
     ConfirmScreen > Vertical {

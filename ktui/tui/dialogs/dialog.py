@@ -1,4 +1,4 @@
-"""The common look of dialogs."""
+"""The base of dialogs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.screen import ModalScreen, ScreenResultType
 
 
 class Dialog(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
-    """One box in the middle, over the screen that it speaks of: a list, or a container of anything."""
+    """One box in the middle of the screen that it covers: a list, or a container."""
 
     DEFAULT_CSS = """
     Dialog { align: center middle; background: $background 60%; }
@@ -30,5 +30,5 @@ class Dialog(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
     """
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """Go, once: a key that was typed before it was gone must not close the screen below."""
+        """Close the dialog, once: a key typed early must not close the screen below."""
         return super().dismiss(result) if self.app.screen is self else AwaitComplete()

@@ -1,4 +1,4 @@
-"""The grammar of `/`, and the columns of the table that is being filtered."""
+"""Help for `/`: the grammar of filters, and the columns of the table."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _KEYS = (
     ("esc", "clear the filter, here or in the table"),
 )
 _WIDTH = 18
-_BOX, _FRAME = 84, 8  # cells of the box, and those of them that frame, padding, a gap and the scroll bar take
+_BOX, _FRAME = 84, 8  # cells of the box; those of them for frame, padding, gap and scroll bar
 
 
 class FilterHelpScreen(Dialog[None]):
-    """Over the line in which the filter is being typed."""
+    """Opens over the prompt in which the filter is being typed."""
 
     DEFAULT_CSS = f"""
     FilterHelpScreen > VerticalScroll {{ width: {_BOX}; padding: 0 2; }}
@@ -60,18 +60,18 @@ class FilterHelpScreen(Dialog[None]):
 
 
 def filter_help(table: VTable[Any], room: int) -> Content:
-    """The grammar with examples, the keys, and this table's columns; `room` cells for what each is."""
-    rows = [text for example, about in GRAMMAR for text in _beside(example, about, room)]
+    """Return the grammar with examples, the keys, and the table's columns; descriptions take `room` cells."""
+    rows = [text for example, about in GRAMMAR for text in _entry(example, about, room)]
     rows += [line(""), line(("all terms must match", "$ink-muted")), line("")]
     rows += [line((pad(key, _WIDTH), "bold $accent"), about) for key, about in _KEYS]
     rows += [line(""), line(("columns of this table", "$ink-muted"))]
     for column in table.columns:
         title = f" ({safe(column.title)})" if column.title not in ("", column.id) else ""
-        rows += _beside(f"{column.id}{title}", column.meaning, room)
+        rows += _entry(f"{column.id}{title}", column.meaning, room)
     return lines(rows)
 
 
-def _beside(name: str, about: str, room: int) -> list[Content]:
-    """What is typed, and beside it what that is, in as many lines as it takes."""
+def _entry(name: str, about: str, room: int) -> list[Content]:
+    """Return lines with `name` on the left and `about` wrapped on the right."""
     first, *more = textwrap.wrap(about, max(10, room)) or [""]
     return [line((pad(name, _WIDTH), "$accent"), first), *(line(" " * _WIDTH, text) for text in more)]

@@ -1,4 +1,4 @@
-"""The keys of the screen below, read from its live bindings; the columns of its table; the badges."""
+"""The help: the keys of the screen below as they are bound, its table's columns, and the route badges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDTHS = [(0, "-narrow"), (110, "-wide")]
 
 
 class HelpColumn(Widget):
-    """Some of the sections, wrapped to the width that it is given."""
+    """Some of the help's sections, wrapped to the column's width."""
 
     sections: reactive[list[Section]] = reactive(list, layout=True)
 
@@ -44,7 +44,7 @@ class HelpColumn(Widget):
 
 
 class HelpScreen(Dialog[None]):
-    """`?` opens and closes it; what is typed after `/` narrows it."""
+    """`?` opens and closes the help; text typed after `/` filters it."""
 
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     DEFAULT_CSS = """
@@ -105,7 +105,7 @@ class HelpScreen(Dialog[None]):
         field.focus()
 
     def action_leave(self) -> None:
-        """Out of the filter, else out of the help."""
+        """Close the filter, or without one the help."""
         field = self.query_one(Input)
         if field.has_class("-open"):
             field.value = ""
@@ -123,7 +123,7 @@ class HelpScreen(Dialog[None]):
 
 
 def help_content(sections: Sequence[Section], width: int) -> Content:
-    """The sections below one another, in `width` cells."""
+    """Return the sections one below the other, in `width` cells."""
     rows: list[Content] = []
     for section in sections:
         rows += [line("")] if rows else []
@@ -134,7 +134,7 @@ def help_content(sections: Sequence[Section], width: int) -> Content:
 
 
 def _rows(item: HelpLine, width: int) -> list[Content]:
-    """Its explanation beside it, as many lines as that takes."""
+    """Return an entry's lines: its name on the left, its description wrapped on the right."""
     about = textwrap.wrap(item.about, max(10, width - _NAME)) or [""]
     if len(item.name) >= _NAME:
         first = [line((item.name, item.style))]
@@ -144,7 +144,7 @@ def _rows(item: HelpLine, width: int) -> list[Content]:
 
 
 def _half(sections: Sequence[Section]) -> int:
-    """How many sections go into the first column, so that both are about as long."""
+    """Return how many sections go into the first column, so that both are about as long."""
     lengths = [len(section.lines) + 2 for section in sections]
     return min(
         range(len(sections) + 1),
@@ -154,7 +154,7 @@ def _half(sections: Sequence[Section]) -> int:
 
 
 def sections_of(screen: Screen[object]) -> list[Section]:
-    """Every binding that is live on `screen`, grouped; the route badges; the columns of its table."""
+    """Return the keys that are active on `screen` in groups, the route badges, and its table's columns."""
     groups: dict[str, list[tuple[str, str]]] = {"this screen": [], "the table": [], "everywhere": []}
     for active in screen.active_bindings.values():
         binding = active.binding

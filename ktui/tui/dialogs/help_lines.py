@@ -1,4 +1,4 @@
-"""The help as sections of lines, cut down to what the user looks for."""
+"""The help as sections of lines that a search can filter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class HelpLine:
-    """Keys (or a column's title, or a badge) and what they are; `style` is that of the first."""
+    """A name (keys, a column, a badge) with its style, and its description."""
 
     name: str
     about: str
@@ -17,13 +17,13 @@ class HelpLine:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Lines under one title."""
+    """Lines with a title."""
 
     title: str
     lines: tuple[HelpLine, ...]
 
     def matching(self, text: str) -> Section:
-        """Only the lines in which every word of `text` stands."""
+        """Return the section with only the lines that contain every word of `text`."""
         words = text.lower().split()
         return Section(
             self.title,
@@ -34,7 +34,7 @@ class Section:
 
 
 def merged(pairs: Iterable[tuple[str, str]]) -> tuple[HelpLine, ...]:
-    """One line for all keys that do the same, in the order in which they come."""
+    """Return one line for all keys with the same description, in the order of their first key."""
     found: dict[str, list[str]] = {}
     for key, about in pairs:
         found.setdefault(about, []).append(key)

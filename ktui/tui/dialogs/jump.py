@@ -1,4 +1,4 @@
-"""A menu of the screens that the row under the cursor leads to."""
+"""The menu of places related to the row under the cursor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ktui.tui.widgets.lines import line, pad
 
 
 class JumpScreen(Dialog[Place | None]):
-    """Dismissed with the place chosen: by its letter, by enter, by a click."""
+    """Returns the chosen place: by its letter, enter or a click; None if closed."""
 
     DEFAULT_CSS = """
     JumpScreen OptionList {

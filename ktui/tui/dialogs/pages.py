@@ -1,4 +1,4 @@
-"""Several texts about one subject in a dialog: `y` shows the next."""
+"""Several texts about one subject; `y` shows the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ktui.tui.widgets.lines import line
 
 
 class PagesScreen(Dialog[None]):
-    """Shows `pages` (title → text) as plain text."""
+    """Shows `pages` (title → text), one at a time."""
 
     DEFAULT_CSS = """
     PagesScreen > VerticalScroll { width: 90%; height: 90%; }

@@ -1,4 +1,4 @@
-"""Choosing the Kubernetes version, and the gates that steer reads, for the running server."""
+"""The choice of the running server's Kubernetes version and of the feature gates that affect reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VersionChoice:
 
 @dataclass(frozen=True, slots=True)
 class GateChoice:
-    """One gate in the version under the cursor; a locked one cannot be turned."""
+    """A feature gate in the version under the cursor. A locked gate cannot be changed."""
 
     gate: str
     phase: FeatureSpec
@@ -69,12 +69,12 @@ _GATES: tuple[Column[GateChoice], ...] = (
 
 
 def key_line(does: str) -> Content:
-    """The keys of the dialog; `does`: what choosing one does."""
+    """Return the dialog's keys; `does` says what enter does."""
     return key_hints(("table.open", does), ("rules.turn", "toggles a gate"), ("rules.close", "closes"))
 
 
 class RulesScreen(Dialog[Behaviour | None]):
-    """Dismissed with the chosen behaviour, or None. `effect` says what a choice would change."""
+    """Returns the chosen behaviour, None if closed. `effect` describes what a behaviour would change."""
 
     DEFAULT_CSS = """
     RulesScreen > Container { height: 24; }
@@ -115,7 +115,7 @@ class RulesScreen(Dialog[Behaviour | None]):
 
     @property
     def chosen(self) -> Behaviour:
-        """The version under the cursor with the gates turned, as far as it has them."""
+        """The version under the cursor, with those of the changed gates that it has."""
         row = self.versions.row
         version = row.version if row is not None else self._wanted
         minor = behaviour_of(version).minor

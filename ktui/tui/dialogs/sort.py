@@ -1,4 +1,4 @@
-"""Choosing the column to sort by: a letter each."""
+"""The choice of the column to sort by, a letter for each."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ktui.tui.table.painting import sort_mark
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, pad
 
-LETTERS = ascii_lowercase.replace("q", "")  # q closes, as it does everywhere
+LETTERS = ascii_lowercase.replace("q", "")  # q closes every dialog
 
 
 def letters(names: Iterable[str]) -> dict[str, str]:
-    """A letter for each name: one of its own where that is free, the first ones first."""
+    """Return a letter for each name, if possible the first free one in it; without free letters, none."""
     given: dict[str, str] = {}
     for name in names:
         free = [char for char in (*name.lower(), *ascii_lowercase) if char in LETTERS]
@@ -35,7 +35,7 @@ def letters(names: Iterable[str]) -> dict[str, str]:
 
 
 class SortScreen(Dialog[None]):
-    """A letter sorts by its column (again: turns it round), with shift as the second key."""
+    """A letter sorts by its column, or reverses that sort; with shift it sets the second key."""
 
     BINDINGS: ClassVar[list[BindingType]] = keys.SORT
 
@@ -46,7 +46,9 @@ class SortScreen(Dialog[None]):
         self._columns = {letter: name for name, letter in self._letters.items()}
 
     def compose(self) -> ComposeResult:
-        options = OptionList(*(Option(self._said(column), id=column.id) for column in self._table.columns))
+        options = OptionList(
+            *(Option(self._option_text(column), id=column.id) for column in self._table.columns)
+        )
         options.border_title = "sort by"
         options.border_subtitle = line(
             "letter · shift: second key · ", key_hints(("sort.none", "none"), ("sort.close", "closes")).plain
@@ -58,7 +60,7 @@ class SortScreen(Dialog[None]):
         options = self.query_one(OptionList)
         options.highlighted = options.get_option_index(now)
 
-    def _said(self, column: Any) -> Content:
+    def _option_text(self, column: Any) -> Content:
         return line(
             (f" {self._letters.get(column.id, ' ')} ", "bold $accent"),
             (pad(sort_mark(column.id, self._table.sort_by), 3), "bold $accent"),

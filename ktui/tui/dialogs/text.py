@@ -1,4 +1,4 @@
-"""One object, or any text, over the screen."""
+"""A JSON value or a text over the screen."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FRAME = 4  # cells and lines of the box around the text
 
 
 class TextScreen(Dialog[None]):
-    """Shows a JSON value, indented, or a text as it is; searched after `/`, copied whole."""
+    """Shows a JSON value, indented, or a text; `/` searches it, `c` copies it."""
 
     DEFAULT_CSS = """
     TextScreen > Vertical { width: auto; max-width: 90%; height: auto; max-height: 90%; }
@@ -58,18 +58,18 @@ class TextScreen(Dialog[None]):
             yield field
 
     def on_mount(self) -> None:
-        if self.query(LineView):  # else the app ended before this screen was composed
+        if self.query(LineView):  # missing if the app ended before this screen was composed
             self.view.focus()
             self.begin()
 
     def begin(self) -> None:
-        """Show the text, in a box of its size."""
+        """Show the text in a box of its size."""
         self.view.show(self._lines)
         box, size = self.query_one(Vertical), self.view.virtual_size
         box.styles.width, box.styles.height = size.width + _FRAME, size.height + _FRAME - 1
-        self._say("")
+        self._show_keys("")
 
-    def _say(self, found: str) -> None:
+    def _show_keys(self, found: str) -> None:
         hints = key_hints(("text.search", "searches"), ("text.copy", "copies"), ("text.close", "closes"))
         self.query_one(Vertical).border_subtitle = line((f"{found} · " if found else "", "$accent")) + hints
 
@@ -80,11 +80,11 @@ class TextScreen(Dialog[None]):
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        self._say(self.view.search(event.value))
+        self._show_keys(self.view.search(event.value))
 
     @on(Input.Submitted)
     def action_leave(self) -> None:
-        """Back from the search to the text; from the text to the screen below."""
+        """Leave the search for the text, or close the dialog."""
         field = self.query_one(Input)
         if not field.has_class("-open"):
             self.dismiss()
@@ -94,7 +94,7 @@ class TextScreen(Dialog[None]):
 
     @on(LineView.Searched)
     def _searched(self) -> None:
-        self._say(self.view.search_status)
+        self._show_keys(self.view.search_status)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.text)
@@ -102,5 +102,5 @@ class TextScreen(Dialog[None]):
 
 
 def pretty(value: Any) -> str:
-    """JSON, indented by two."""
+    """Return JSON indented by two spaces."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

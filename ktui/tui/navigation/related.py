@@ -18,7 +18,6 @@ from ktui.core.references import (
     Reference,
     RequestRef,
     ResourceRef,
-    Revision,
     WatcherRef,
 )
 from ktui.core.selection import Selection, selection_of
@@ -180,15 +179,3 @@ def at_revision(revision: int, state: State) -> list[Reference]:
 
 def _free(taken: set[str]) -> str:
     return next((letter for letter in "123456789abdfghimnstuxyz" if letter not in taken), "")
-
-
-__all__ = [
-    "RelatedPlace",
-    "Revision",
-    "at_revision",
-    "implied",
-    "object_at",
-    "prefix_of",
-    "related_places",
-    "resource_below",
-]
