@@ -66,14 +66,14 @@ def matched_again(app: KtuiApp) -> None:
     plain.source = app.stylesheet.source
     plain.parse()
 
-    def anew(node: DOMNode) -> None:
+    def restyle(node: DOMNode) -> None:
         node.styles.base.reset()
         plain.apply(node)
 
-    anew(app)
+    restyle(app)
     for screen in app.screen_stack:
         for node in screen.walk_children(with_self=True):
-            anew(node)
+            restyle(node)
 
 
 @pytest.mark.parametrize("screen", ["1", "4", "5"])
