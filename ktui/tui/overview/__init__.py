@@ -1,1 +1,1 @@
-"""Mode 1: the loop at a glance."""
+"""Screen 1: etcd, watch caches and requests at a glance."""

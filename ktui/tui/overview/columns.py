@@ -25,7 +25,7 @@ _LAG = 6  # cells
 
 
 class CacheSummary(Struct, frozen=True):
-    """A cache as its line shows it: its row, how far etcd is ahead, and events a second out of etcd."""
+    """A line of the table: the cache's row, its revisions behind etcd, and its events per second."""
 
     row: CacheRow
     lag: int
@@ -33,7 +33,7 @@ class CacheSummary(Struct, frozen=True):
 
 
 def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[CacheSummary]:
-    """All caches, the fullest first; lines of `before` that still hold are kept (and not painted again)."""
+    """Return all caches, largest first; unchanged lines of `before` are reused and not painted again."""
     known = {line.row.resource: line for line in before}
     made = []
     for row in sorted(state.caches.values(), key=by_size):
@@ -54,7 +54,7 @@ def _lag(line: CacheSummary) -> Cell:
 
 
 def _progress(row: CacheRow) -> str:
-    """How far a cache is that does not serve yet."""
+    """Return a cache's progress until it serves reads: a percentage while it fills, else its state."""
     cache = row.cache
     if cache.state in ("initializing", "reinitializing"):
         return f"{100 * cache.loaded // cache.expected}%" if cache.expected else "…"

@@ -1,4 +1,4 @@
-"""What etcd and the caches hold, and how far each cache is behind."""
+"""What etcd and the watch caches hold, and how far each cache is behind etcd."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ktui.tui.widgets.panel import Panel
 
 
 class Holdings(Vertical):
-    """Prefixes over watch caches over the race of their revisions."""
+    """Three tables and panels: etcd's prefixes, the watch caches, the progress of their resourceVersions."""
 
     def __init__(self) -> None:
         super().__init__(id="left")

@@ -1,4 +1,4 @@
-"""The Overview's panels: why the request under the cursor was routed so, and the most expensive reads."""
+"""Two panels of the Overview: why the selected request took its route, and the most expensive reads."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.ranking.lines import RankLines
 from ktui.core.state import RequestRow, State
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.most_expensive import Costly, most_expensive_content
+from ktui.tui.requests.most_expensive import RankedRemedy, most_expensive_content
 from ktui.tui.requests.why import title_of, why_content
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 
-MOST = 3  # lines
+MOST = 3  # lines of the most expensive reads
 
 
 class MostExpensivePanel(Panel):
-    """Made again once a second: an order that changes faster cannot be read."""
+    """Built at most once a second, as a faster change of order could not be read."""
 
     def __init__(self) -> None:
         super().__init__("most expensive reads", id="most-expensive", classes="box")
@@ -31,15 +31,15 @@ class MostExpensivePanel(Panel):
         if stamp == self._painted:
             return
         self._painted = stamp
-        costly = _costly(self._ranks, state)
+        ranked = _ranked(self._ranks, state)
         of = (f" · of {long_bytes(ranking.total.processed_bytes)} processed · ", "$ink-muted")
-        subtitle = (of, (key_of("overview.ranking"), "$accent"), (" all", "$ink-muted")) if costly else ()
+        subtitle = (of, (key_of("overview.ranking"), "$accent"), (" all", "$ink-muted")) if ranked else ()
         entitle(self, line("most expensive reads", *subtitle))
-        self.show(lambda width, height: most_expensive_content(costly, width, height))
+        self.show(lambda width, height: most_expensive_content(ranked, width, height))
 
 
-def _costly(ranks: RankLines, state: State) -> list[Costly]:
-    """The most expensive few, each with what would save most."""
+def _ranked(ranks: RankLines, state: State) -> list[RankedRemedy]:
+    """Return the MOST most expensive lines, each with the remedy that saves most."""
     rows = ranks.of(state, most=MOST)
     if not rows:
         return []
@@ -48,11 +48,11 @@ def _costly(ranks: RankLines, state: State) -> list[Costly]:
     )
 
     found = [remedies_of(row.group, state) if row.group is not None else [] for row in rows]
-    return [Costly(row, next(iter(remedies), None)) for row, remedies in zip(rows, found, strict=True)]
+    return [RankedRemedy(row, next(iter(remedies), None)) for row, remedies in zip(rows, found, strict=True)]
 
 
 class WhyPanel(Panel):
-    """The reason for its route, and what it would take under other versions."""
+    """The reason for the selected request's route, and its cost under other versions."""
 
     def __init__(self) -> None:
         super().__init__("why", id="why", classes="box")

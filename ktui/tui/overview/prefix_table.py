@@ -1,4 +1,4 @@
-"""etcd's prefixes as a tree in a table: lazy, with counts and bytes."""
+"""etcd's prefixes as a tree in a table, with counts and bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ktui.tui.widgets.figures import figure
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
-_BAR = 8  # cells of a whole
+_BAR = 8  # cells of a bar for 100%
 
 
 def _name(row: PrefixRow) -> Cell:
@@ -33,7 +33,7 @@ def _name(row: PrefixRow) -> Cell:
 
 
 def _bytes(row: PrefixRow) -> Cell:
-    if not row.exact and not row.bytes:  # Secrets of an etcd that is not ours are not even sampled
+    if not row.exact and not row.bytes:  # values of Secrets: only ktui's own etcd is sampled
         return ("?", "$ink-muted")
     return (("" if row.exact else "~") + short_bytes(row.bytes), "$ink-muted")
 
@@ -57,7 +57,7 @@ COLUMNS: tuple[Column[PrefixRow], ...] = (
 
 
 class PrefixTable(VTable[PrefixRow]):
-    """The top level comes with the telemetry, deeper ones are asked for when opened."""
+    """The top level comes with telemetry; deeper levels are requested when they are opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = keys.TREE
 
@@ -67,7 +67,7 @@ class PrefixTable(VTable[PrefixRow]):
         self._top: Mapping[str, Prefix] = {}
 
     def show_prefixes(self, top: Mapping[str, Prefix], root: str) -> None:
-        """The top level, as the telemetry has it."""
+        """Show the prefixes of the top level, below `root`."""
         self._top = top
         self.branches.root = root
         self.set_rows(self.branches.rows(top))

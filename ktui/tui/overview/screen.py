@@ -28,16 +28,16 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle
 
-# Where a click leads: on the title of a table, anywhere on a panel.
+# Screens that a click opens: on a table's title, and anywhere on a panel.
 TITLES = {"prefixes": "etcd", "caches": "cache", "requests": "requests"}
 WHOLE = {"race": "cache", "why": "requests"}
 
 
 class OverviewScreen(ModeScreen):
-    """Prefixes, caches and the race of revisions beside the live requests and their reasons.
+    """Prefixes, caches and their progress on the left; live requests and their reasons on the right.
 
-    Over an etcd that ktui did not start, and whose server has had no request, it opens on what is
-    stored there and what LISTs of it would cost; a key turns from one to the other.
+    Over an etcd that ktui did not start, while its server has had no request, the screen opens on
+    what is stored there and what LISTs of it would cost. `v` switches between the two.
     """
 
     MODE: ClassVar[str] = "overview"
@@ -52,9 +52,9 @@ class OverviewScreen(ModeScreen):
         self._charts = ChartStrip(id="charts")
         self._why = WhyPanel()
         self._stored = StoredPane()
-        self._turned = False  # the view was decided: by what was there first, or by the key
+        self._view_decided = False  # by the first data, or by the user
         self._requests_stamp: tuple[Any, ...] = ()
-        self._subject: tuple[int, str] | None = None  # of the why panel: a request's id, under a filter
+        self._subject: tuple[int, str] | None = None  # the why panel's request id, and the filter at the time
 
     def compose_body(self) -> ComposeResult:
         yield self._most_expensive
@@ -86,14 +86,14 @@ class OverviewScreen(ModeScreen):
 
     @property
     def shows_stored(self) -> bool:
-        """Whether it shows what is stored, instead of requests."""
+        """True while stored data is shown instead of requests."""
         return self.has_class("-stored")
 
     def _decide_view(self, state: State) -> None:
-        """Once the server has said which etcd it serves."""
-        if self._turned or state.server is None:
+        """Choose the view once the server has reported which etcd it serves."""
+        if self._view_decided or state.server is None:
             return
-        self._turned = True
+        self._view_decided = True
         if state.server.etcd_kind != "embedded" and not state.requests:
             self._stored.decide_table(state)
             self._show_stored(shown=True)
@@ -105,7 +105,7 @@ class OverviewScreen(ModeScreen):
             (self._stored.table if shown else self.requests).focus()
 
     def action_turn_view(self) -> None:
-        self._turned = True
+        self._view_decided = True
         self._show_stored(shown=not self.shows_stored)
         self.paint()
 
@@ -136,7 +136,7 @@ class OverviewScreen(ModeScreen):
 
     @property
     def subject(self) -> RequestRow | None:
-        """The request that the why panel explains: the same one until the user moves the cursor."""
+        """The request in the why panel; it stays the same until the user moves the cursor."""
         table, known = self.requests, self.ktui.state.requests
         if not table.following:
             return table.row
@@ -148,7 +148,7 @@ class OverviewScreen(ModeScreen):
 
     @on(VTable.Highlighted, "#requests")
     def _request_highlighted(self, event: VTable.Highlighted) -> None:
-        if event.by_user:  # what the data changes is painted at the panels' pace
+        if event.by_user:  # changes of the data are painted at the panels' rate
             self._subject = None
             self._why.paint(self.subject, self.ktui.state)
 
@@ -166,13 +166,13 @@ class OverviewScreen(ModeScreen):
         choose_read(self.ktui)
 
     def action_read_stored(self) -> None:
-        """Read all values, or watch what changes, as the table shown wants it; or stop that."""
+        """Start or stop reading all values or watching changes, whichever the shown table needs."""
         if self.shows_stored:
             self._stored.read_or_stop(self._holdings.prefixes)
 
     @on(Click, "#most-expensive")
     def action_most_expensive(self) -> None:
-        """Go to the whole ranking; over what is stored to the next table."""
+        """Open the whole ranking; in the view of stored data, show the next table."""
         if self.shows_stored:
             self._stored.turn()
             return
@@ -180,7 +180,7 @@ class OverviewScreen(ModeScreen):
 
     @on(Click)
     def _title_clicked(self, event: Click) -> None:
-        """A panel's title leads to the screen that shows the same in full; so does a panel without rows."""
+        """Open the screen that shows the same in full, for a click on a title or on a panel of WHOLE."""
         of = event.widget.id if event.widget is not None else None
         if of in WHOLE or (of in TITLES and event.y == 0):
             self.ktui.go_to(Place({**TITLES, **WHOLE}[of]))

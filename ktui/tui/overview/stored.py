@@ -1,4 +1,4 @@
-"""What is stored in an etcd that gets no requests through ktui, and what LISTs of it would cost."""
+"""The Overview of an etcd without requests through ktui: what it stores, and what LISTs would cost."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ NOT_WATCHED = "not watched yet: x opens one watch"
 
 
 class StoredPane(VerticalArea):
-    """Tables over what etcd holds, and the row under the cursor in full."""
+    """Tables over what etcd stores, with details of the selected row below."""
 
     def __init__(self) -> None:
         super().__init__(id="stored")
         self._shown = POSSIBLE
         self._stamp: tuple[Any, ...] = ()
         self._joined: tuple[Any, ...] = ()
-        self._turned = False  # to another table, by the user or by what came to be known
+        self._table_chosen = False  # by the user, or when sources became known
         self._group_versions: dict[str, str] | None = None
         self.reads = StoredReads(self, self.show)
         self.tables: list[VTable[Any]] = [
-            _table("possible", columns.list_columns(VERSIONS), _form, "etcd's keys are being counted"),
+            _table("possible", columns.list_columns(VERSIONS), _list_key, "etcd's keys are being counted"),
             _table("sources", columns.SOURCES, lambda row: row.resource, NO_SOURCES),
             _table("largest", columns.LARGEST, lambda row: row.key, NOT_READ),
             _table("weights", columns.WEIGHTS, lambda row: row.resource, NOT_READ),
@@ -64,7 +64,7 @@ class StoredPane(VerticalArea):
         yield Panel(id="stored-detail", classes="box")
 
     def on_mount(self) -> None:
-        self._turn_to(POSSIBLE)
+        self._show_table(POSSIBLE)
 
     @property
     def table(self) -> VTable[Any]:
@@ -75,26 +75,26 @@ class StoredPane(VerticalArea):
         return self.tables[POSSIBLE]
 
     def turn(self) -> None:
-        """To the next table."""
-        self._turned = True
-        self._turn_to((self._shown + 1) % self._count)
+        """Show the next table."""
+        self._table_chosen = True
+        self._show_table((self._shown + 1) % self._count)
         if self._shown == LARGEST and self.reads.own_etcd and not self.reads.survey.keys:
             self.reads.start_or_stop("", watch=False)
         self.show()
 
     def decide_table(self, state: State) -> None:
-        """Open on the sources once there are others than etcd: more is known then than predictions."""
-        if not self._turned and (state.live.server is not None or state.live.asked):
-            self._turned = True
-            self._turn_to(SOURCES)
+        """Show the sources once metrics or a log report LISTs: they are more than predictions."""
+        if not self._table_chosen and (state.live.server is not None or state.live.asked):
+            self._table_chosen = True
+            self._show_table(SOURCES)
 
     @property
     def _count(self) -> int:
-        """Of the tables: a snapshot has no churn."""
+        """Number of tables: a snapshot has none about changes."""
         server = self.dashboard.state.server
         return CHURN if server is not None and server.etcd_kind == "snapshot" else len(self.tables)
 
-    def _turn_to(self, index: int) -> None:
+    def _show_table(self, index: int) -> None:
         focused = self.table.has_focus
         self._shown = index
         if focused:
@@ -116,7 +116,7 @@ class StoredPane(VerticalArea):
         self.show()
 
     def show(self) -> None:
-        """What was read and watched so far, and the row under the cursor."""
+        """Show what has been read and watched so far, and details of the row under the cursor."""
         reads, shown = self.reads, self._shown
         if shown == SOURCES:
             self._show_sources()
@@ -134,7 +134,7 @@ class StoredPane(VerticalArea):
         self._show_detail()
 
     def _show_sources(self) -> None:
-        """Joined again only when one of them has said more."""
+        """Show LISTs by all sources, joined again after a change of one of them."""
         state = self.dashboard.state
         stamp = (id(state), state.live.touched, state.touched.prefixes)
         if stamp != self._joined:
@@ -164,7 +164,7 @@ class StoredPane(VerticalArea):
         detail.show(content, (row if shown in (POSSIBLE, SOURCES) else leased or state.touched.head, shown))
 
     async def _predict(self, state: State) -> None:
-        """In steps of a millisecond: the rules of five versions for some hundred LISTs."""
+        """Predict LISTs: five versions' rules for hundreds of LISTs, in steps of about 1 ms."""
         from ktui.core.prediction.assumptions import server_behaviour  # start-up time
         from ktui.core.stored.possible_lists import most_expensive, possible_lists
 
@@ -184,7 +184,7 @@ class StoredPane(VerticalArea):
         self.show()
 
     async def _ask_groups(self) -> dict[str, str]:
-        """The version of each API group, for the paths of custom resources; none in a recording."""
+        """Return each API group's preferred version, for paths of custom resources; {} in a recording."""
         client = self.dashboard.client
         if client is None:
             return {}
@@ -214,7 +214,7 @@ class StoredPane(VerticalArea):
 
     @property
     def selection(self) -> Selection | None:
-        """The LIST under the cursor."""
+        """The LIST under the cursor; None in other tables."""
         row = self.lists.row if self._shown == POSSIBLE else None
         return row.selection if row is not None else None
 
@@ -231,16 +231,18 @@ class StoredPane(VerticalArea):
         return ()
 
     def compare(self) -> None:
-        """Send the LIST under the cursor and a cheaper variant, in the Lab."""
+        """Send the LIST under the cursor and a cheaper variant of it in the Lab."""
         if (selection := self.selection) is not None:
             self.dashboard.go_to(Place("lab", CompareRef(selection)))
 
     def read_or_stop(self, prefixes: PrefixTable) -> None:
-        """Read values or watch changes, after its load was said; of the prefix under the tree's cursor
-        when the tree has the focus."""
+        """Start or stop reading values or watching changes, after a dialog on the load that this causes.
+
+        While the tree of prefixes has the focus, only its selected prefix is read.
+        """
         row = prefixes.row if prefixes.has_focus else None
         if self._shown == POSSIBLE:
-            self._turn_to(LARGEST)
+            self._show_table(LARGEST)
             self.show()
         self.reads.start_or_stop(row.prefix if row is not None else "", watch=self._shown in (CHURN, HOTTEST))
 
@@ -249,10 +251,11 @@ def _table(name: str, of: Sequence[Any], key: Any, empty: str) -> VTable[Any]:
     return VTable(of, key=key, id=name, classes="box", empty=empty)
 
 
-def _form(row: PossibleList) -> tuple[str, str]:
+def _list_key(row: PossibleList) -> tuple[str, str]:
+    """Return the resource and the first parameter of the query, which identify a row."""
     return (row.resource, row.target.partition("?")[2].partition("=")[0])
 
 
 def _old_revision(head: Head) -> int:
-    """One that is not compacted, and older than the snapshots that caches keep."""
+    """Return a revision that is not compacted, and older than the caches' snapshots."""
     return head.revision - (head.revision - head.compact) // 2 if head.compact else head.revision

@@ -1,4 +1,4 @@
-"""The columns of the tables over what is stored in etcd."""
+"""The columns of the tables of stored data."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _version(minor: str) -> Column[PossibleList]:
 
 
 def list_columns(versions: tuple[str, ...]) -> tuple[Column[PossibleList], ...]:
-    """Of the LISTs that could be sent, with one column a version."""
+    """Return the columns of possible LISTs, one for each version among them."""
     return (
         Column("badge", "", _badge, lambda row: badge_of_route(row.own.route).letter, width=1, priority=0,
                about="predicted route under the server's version"),
@@ -120,7 +120,7 @@ WEIGHTS: tuple[Column[Weight], ...] = (
 
 
 class ResourceRate(Struct, frozen=True):
-    """Changes of one resource over the seconds of a watch."""
+    """Changes of one resource during a watch of `seconds`."""
 
     churn: ResourceChurn
     seconds: float
@@ -134,7 +134,7 @@ class ResourceRate(Struct, frozen=True):
 
 
 class KeyRate(Struct, frozen=True):
-    """Changes of one key over the seconds of a watch."""
+    """Changes of one key during a watch of `seconds`."""
 
     churn: KeyChurn
     seconds: float
@@ -213,7 +213,7 @@ def _logged(row: ResourceSources) -> Cell:
 
 
 def _stored(row: ResourceSources) -> Cell:
-    """`~` from a sample, `?` values that are not read."""
+    """Return bytes stored: `~` if estimated from a sample, `?` if not read."""
     if row.stored is None or not row.stored.count:
         return NOTHING
     if not row.stored.bytes:

@@ -1,4 +1,4 @@
-"""Details of a row of the tables over etcd, and of etcd's own state."""
+"""Details of the selected row of stored data, and etcd's own state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ktui.core.stored.possible_lists import PossibleList
 
 MUTED, STRONG = "$ink-muted", "bold $ink-strong"
-DEFRAG_SHARE = 0.5  # of the file that is free: from here on a defragmentation is worth a word
+DEFRAG_SHARE = 0.5  # free share of the file from which a defragmentation is suggested
 _FORM = {
     "resourceVersionMatch=Exact": "at a revision of which the caches have no snapshot",
     "resourceVersion=0": "from the cache as it is, in every version",
@@ -32,16 +32,16 @@ _FORM = {
 
 
 def list_content(row: PossibleList | None, width: int, height: int) -> Content:
-    """A LIST that could be sent, under each version."""
+    """Return a possible LIST's cost under each version."""
     if row is None:
         return line(("nothing counted in etcd yet", MUTED))
     about = next((text for part, text in _FORM.items() if part in row.target), "the whole collection")
     size = f", {long_bytes(row.stored.bytes)}" if row.stored.bytes else ""
     stored = f"stored: {many(row.stored.count, 'object')}{size}"
-    told = [line((part, STRONG)) for part in broken(f"LIST {row.target}", width, 2)]
+    drawn = [line((part, STRONG)) for part in broken(f"LIST {row.target}", width, 2)]
     words = [line((part, MUTED)) for part in textwrap.wrap(f"{about} · {stored}", max(20, width))]
-    if len(told) + len(words) + len(row.costs) <= height:
-        told += words
+    if len(drawn) + len(words) + len(row.costs) <= height:
+        drawn += words
     for cost in row.costs:
         badge = badge_of_route(cost.route)
         mark = ("▸ ", "$accent") if cost is row.own else ("  ", "")
@@ -49,7 +49,7 @@ def list_content(row: PossibleList | None, width: int, height: int) -> Content:
         read = f"reads {many(cost.objects, 'object')}"
         start = (mark, (f"{cost.version:<5} ", MUTED), (f"{badge.letter} ", badge.style))
         size = f", {long_bytes(cost.bytes)}" if cost.bytes else ""
-        told.append(
+        drawn.append(
             longest_that_fits(
                 (
                     line(*start, (f"{badge.word}: {read}{size}", "$foreground"), (f", {seats}", MUTED)),
@@ -64,13 +64,13 @@ def list_content(row: PossibleList | None, width: int, height: int) -> Content:
     )
     if hints.cell_length > width:
         hints = key_hints(("overview.compare", "cheaper"), ("table.open", "Lab"))
-    if len(told) < height:
-        told.append(hints)
-    return first_lines(told, width, height)
+    if len(drawn) < height:
+        drawn.append(hints)
+    return first_lines(drawn, width, height)
 
 
 def sources_title(live: LiveState) -> Content:
-    """Which sources there are, each behind the letter that its figures have."""
+    """Return the sources of LISTs, each after the letter that marks its figures."""
     span = max((item.span for item in live.asked.values()), default=0.0)
     log = f"audit log {duration(span)}" if live.asked else "no audit log"
     series = [series for row in live.replicas.values() for series in row.resources.values()]
@@ -81,7 +81,7 @@ def sources_title(live: LiveState) -> Content:
 
 
 def sources_content(row: ResourceSources | None, width: int, height: int) -> Content:
-    """One resource by all sources, each figure behind the source that it is from."""
+    """Return what each source reports of a resource, each line after its source's letter."""
     if row is None:
         return line(("no LIST in metrics or log yet", MUTED))
     asked, stored, routes = row.asked, row.stored, row.routes
@@ -90,25 +90,25 @@ def sources_content(row: ResourceSources | None, width: int, height: int) -> Con
         if asked is not None
         else "not in the audit log"
     )
-    told = _pairs("a log", counted, width)
+    drawn = _pairs("a log", counted, width)
     if asked is not None and asked.clients:
         shares = [f"{item.client} {percent(item.requests / asked.requests)}" for item in asked.clients]
-        told += _pairs("  by", ", ".join(shares), width)[: max(1, height - 6)]
-    told += _pairs("m served", _served(routes), width)
+        drawn += _pairs("  by", ", ".join(shares), width)[: max(1, height - 6)]
+    drawn += _pairs("m served", _served(routes), width)
     kept = "no keys"
     if stored is not None and stored.count:
         size = f"{'' if stored.exact else 'about '}{long_bytes(stored.bytes)}" if stored.bytes else "not read"
         kept = f"{many(stored.count, 'key')}, {size}"
-    told += _pairs("e stored", kept, width)
+    drawn += _pairs("e stored", kept, width)
     if row.cost and routes is not None and stored is not None:
         read = f"{routes.per_second(routes.fetched) or 0.0:,.1f} objects a second"
         each, whole = long_bytes(stored.bytes // stored.count), long_bytes(int(row.cost))
-        told += _pairs("m × e", f"{read} × {each} = {whole} a second", width)
-    return first_lines(told, width, height)
+        drawn += _pairs("m × e", f"{read} × {each} = {whole} a second", width)
+    return first_lines(drawn, width, height)
 
 
 def _pairs(name: str, text: str, width: int) -> list[Content]:
-    """As `_pair`, in as many lines as it takes."""
+    """Return a label and its text, wrapped."""
     first, *others = textwrap.wrap(text, max(10, width - 10), break_on_hyphens=False)
     return [_pair(name, first), *(_pair("", more) for more in others)]
 
@@ -127,29 +127,29 @@ def _served(routes: ResourceRoutes | None) -> str:
 
 
 def etcd_state_content(state: State, width: int, height: int) -> Content:
-    """Revision, compaction, the file and what of it is free."""
+    """Return etcd's revision, compaction, file size and free space, and its problems."""
     head = state.head
     free = max(0, head.db_bytes - head.in_use_bytes) if head.in_use_bytes else None
-    told = []
+    drawn = []
     if state.health is not None and (problem := state.health.alarm or state.health.detail):
-        told += [line((part, "bold $error")) for part in textwrap.wrap(problem, max(10, width))]
-    told.append(_pair("revision", f"{integer(head.revision)}, {rate(state.revisions_per_second)}"))
+        drawn += [line((part, "bold $error")) for part in textwrap.wrap(problem, max(10, width))]
+    drawn.append(_pair("revision", f"{integer(head.revision)}, {rate(state.revisions_per_second)}"))
     if head.compact:
         kept = max(0, head.revision - head.compact)
-        told += _pairs("compacted", f"to {integer(head.compact)}: {integer(kept)} revisions kept", width)
+        drawn += _pairs("compacted", f"to {integer(head.compact)}: {integer(kept)} revisions kept", width)
     else:
-        told += _pairs("compacted", "by no kube-apiserver: no compact_rev_key", width)
+        drawn += _pairs("compacted", "by no kube-apiserver: no compact_rev_key", width)
     if head.db_bytes:
-        told.append(_pair("file", long_bytes(head.db_bytes)))
+        drawn.append(_pair("file", long_bytes(head.db_bytes)))
     if free is not None:
         share = free / head.db_bytes
-        told.append(_pair("free", f"{short_bytes(free)}B, {percent(share)} of it",
+        drawn.append(_pair("free", f"{short_bytes(free)}B, {percent(share)} of it",
                           "bold $warning" if share >= DEFRAG_SHARE else "$foreground"))  # fmt: skip
         if share >= DEFRAG_SHARE:
-            told.append(_pair("", "a defragmentation gives it back"))
+            drawn.append(_pair("", "a defragmentation gives it back"))
     if not state.progress:
-        told += _pairs("progress", "no progress requests: consistent reads stay on etcd", width)
-    return first_lines(told, width, height)
+        drawn += _pairs("progress", "no progress requests: consistent reads stay on etcd", width)
+    return first_lines(drawn, width, height)
 
 
 def _pair(name: str, text: str, style: str = "$foreground") -> Content:
@@ -157,23 +157,24 @@ def _pair(name: str, text: str, style: str = "$foreground") -> Content:
 
 
 def leases_content(churn: Churn, width: int, height: int) -> Content:
-    """The leases of the changed keys, with the most keys first, and how long they last."""
-    told = []
-    for one in churn.lease_list:
-        plural = one.resource.partition(".")[0] or "no resource"
-        left = "TTL ?" if one.ttl is None else "expired" if one.ttl < 0 else f"expires in {duration(one.ttl)}"
-        keys = f"{many(one.keys, 'changed key')} of {plural}"
-        told.append(line((f"{one.lease:<16x}  ", "$route-wait"), (f"{left}, {keys}", "$foreground")))
-    if any(one.ttl is None for one in churn.lease_list):
-        told.insert(0, line(("TTL ? : LeaseTimeToLive is not sent to an etcd that is only read", MUTED)))
-    if len(told) > height and len(told) > 1:
-        told[height - 1 :] = [line((f"{many(churn.leases, 'lease')} in all", MUTED))]
-    return first_lines(told, width, height)
+    """Return the leases of the changed keys, those with most keys first, and when they expire."""
+    drawn = []
+    for lease in churn.lease_list:
+        plural = lease.resource.partition(".")[0] or "no resource"
+        left = f"expires in {duration(lease.ttl)}" if lease.ttl is not None and lease.ttl >= 0 else "expired"
+        left = "TTL ?" if lease.ttl is None else left
+        keys = f"{many(lease.keys, 'changed key')} of {plural}"
+        drawn.append(line((f"{lease.lease:<16x}  ", "$route-wait"), (f"{left}, {keys}", "$foreground")))
+    if any(lease.ttl is None for lease in churn.lease_list):
+        drawn.insert(0, line(("TTL ? : LeaseTimeToLive is not sent to an etcd that is only read", MUTED)))
+    if len(drawn) > height and len(drawn) > 1:
+        drawn[height - 1 :] = [line((f"{many(churn.leases, 'lease')} in all", MUTED))]
+    return first_lines(drawn, width, height)
 
 
 def load_content(state: State, *, watch: bool, width: int, height: int) -> Content:
-    """What reading values, or watching, asks of etcd; said before it is started."""
+    """Return the load on etcd of reading values or watching, for the user to know before starting it."""
     text = load_of_watch(state) if watch else load_of_reading(state)
-    told = [line((part, MUTED)) for part in textwrap.wrap(text, max(20, width))]
-    told.append(key_hints(("overview.read", "starts and stops it"), ("overview.ranking", "next table")))
-    return first_lines(told, width, height)
+    drawn = [line((part, MUTED)) for part in textwrap.wrap(text, max(20, width))]
+    drawn.append(key_hints(("overview.read", "starts and stops it"), ("overview.ranking", "next table")))
+    return first_lines(drawn, width, height)

@@ -1,4 +1,4 @@
-"""Reading all values of an etcd, and watching what changes there: on request, with its load said before."""
+"""Reads all values of an etcd, or watches its changes, on request and after a question about the load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READING, WATCHING = "survey", "churn"  # groups of workers
 
 
 class StoredReads:
-    """What was read and watched so far, and what does it. `show` is called when there is more of it."""
+    """The results so far, and the workers that read; `show` is called after each change."""
 
     def __init__(self, pane: Widget, show: Callable[[], None]) -> None:
         self._pane = pane
@@ -75,7 +75,7 @@ class StoredReads:
 
     @property
     def own_etcd(self) -> bool:
-        """Whether ktui started it: no other depends on it."""
+        """True for an etcd that ktui started, on which nothing else depends."""
         server = self._state.server
         return server is None or server.etcd_kind != "external"
 
@@ -108,7 +108,7 @@ class StoredReads:
         self._pane.app.push_screen(ConfirmScreen(title, text), go)
 
     async def _read(self, prefix: str) -> None:
-        """Piece by piece, so that it can be stopped and others get their turn."""
+        """Read all values below `prefix` in pieces, between which it can be stopped."""
         self.survey = Survey()
         api = self._api
         chosen = [
@@ -150,7 +150,7 @@ class StoredReads:
 
 
 def load_of_reading(state: State, prefix: str = "") -> str:
-    """What reading all values asks of etcd."""
+    """Return a sentence on the load on etcd of reading all values below `prefix`."""
     keys, size = _held(state, prefix)
     under = prefix or "all prefixes"
     return (
@@ -160,7 +160,7 @@ def load_of_reading(state: State, prefix: str = "") -> str:
 
 
 def load_of_watch(state: State, prefix: str = "") -> str:
-    """What watching changes asks of etcd: predicted from its revisions and the size of what it holds."""
+    """Return a sentence on a watch's load on etcd, predicted from its revisions and mean object size."""
     keys, size = _held(state, prefix)
     rate = state.revisions_per_second
     average = size / keys if keys else 0.0

@@ -1,1 +1,1 @@
-"""Mode 2: every request, and the most expensive of them by client and shape."""
+"""Screen 2: the log of all requests, and the most expensive of them by client and kind."""

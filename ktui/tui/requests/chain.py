@@ -1,4 +1,4 @@
-"""The request chain of one request: stage, decision, time."""
+"""The request chain: the stages that a request passed, each with its decision and time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NONE = "this recording has no stages: its server was older"
 
 
 def chain_content(row: RequestRow | None, width: int, height: int) -> Content:
-    """Each stage with its whole decision, as far as there is height."""
+    """Return the stages with their whole decisions, as far as they fit."""
     if row is None:
         return line(("select a request to see its stages", "$ink-muted"))
     return first_lines(chain_lines(chain_of(row), width) or [line((_NONE, "$ink-muted"))], width, height)
 
 
 def chain_lines(stages: Sequence[ChainStage], width: int, most: int = 99) -> list[Content]:
-    """`authorization  allowed  0.02 ms`; a long decision goes on below itself, in at most `most` lines."""
+    """Return `authorization  allowed  0.02 ms`; a long decision is wrapped into at most `most` lines."""
     room = max(10, width - _STAGE - _MS)
     drawn = []
     for stage in stages:

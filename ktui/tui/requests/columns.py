@@ -1,4 +1,4 @@
-"""The columns of the request log, shared by Overview and Requests."""
+"""The columns of the request log, which Overview and Requests share."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.figures import figure
 from ktui.tui.widgets.lines import line, longest_that_fits
 
-_FRAME = 4  # cells of a table's frame beside its title
+_FRAME = 4  # cells of a table's frame next to its title
 Requests = tuple[Column[RequestRow], ...]
 
 
 def log_title(state: State, width: int, *, writes: bool) -> Content:
-    """`requests · reads · w all`: what the log shows, the key that turns it, what was dropped, the letters.
+    """Return `requests · reads · w all`: what the log shows, the key that changes it, losses, the letters.
 
-    `width`: cells of the table. The letters' meaning stays when the rest has no room.
+    `width`: the table's cells. The letters' meaning is left out last.
     """
     shown, other = ("all", " reads") if writes else ("reads", " all")
     turn = (key_of("writes"), "$accent")
@@ -60,7 +60,7 @@ def _badge(row: RequestRow) -> Cell:
 
 
 def _route_words(row: RequestRow) -> str:
-    """What the column is filtered by: `E etcd`, `C cache`, `! failed`, `W waiting`."""
+    """Return the text that the column is filtered by: `E etcd`, `C cache`, `! failed`, `W waiting`."""
     state = "failed" if row.failed else "waiting" if row.waiting else row.route
     return f"{badge_of(row).letter} {state}"
 
@@ -139,7 +139,7 @@ ID: Column[RequestRow] = Column(
     "id", "#", lambda row: (integer(row.id), "$ink-muted"), lambda row: row.id, width=7, align="right",
     priority=10, about="its number: the X-Ktui-Request-Id of the answer",
 )  # fmt: skip
-# Asked for in filters only: they are part of `request` on the screen.
+# For filters only: on the screen they are part of `request`.
 UNSEEN: Requests = (
     Column("verb", "verb", lambda row: row.started.verb, hidden=True, about="GET, LIST, WATCH, CREATE …"),
     Column("resource", "resource", lambda row: row.started.resource, hidden=True, width=14,

@@ -1,4 +1,4 @@
-"""Waterfall and funnel of one request."""
+"""The phases and the funnel of one request."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _NAME = 10
 _NUMBER = 8
 _UNIT = " ms"
-# What a step's bytes are, said where there is room for it.
+# What the bytes of a step are; shown where there is room.
 _BYTES = {"etcd keys": "received", "scanned": "parsed", "matched": "encoded", "returned": "sent"}
 _WORD = 9  # cells of such a word and the blank before it
 _LEAST_TRACK = 18
-# Phases that wait for others stand out from those that work.
+# Phases that wait differ in colour from those that work.
 _STYLES = {
     "wait": "$route-wait",
     "etcd": "$route-etcd",
@@ -30,7 +30,7 @@ _STYLES = {
 
 
 def waterfall_content(row: RequestRow | None, width: int, height: int) -> Content:
-    """One bar a phase, each beginning where the one before ends; below them the whole."""
+    """Return a bar for each phase, beginning where the previous one ends, and the total below."""
     phases = phases_of(row) if row is not None else []
     if row is None or not phases:
         return line((_nothing(row), "$ink-muted"))
@@ -42,7 +42,7 @@ def waterfall_content(row: RequestRow | None, width: int, height: int) -> Conten
 
 
 def _used(row: RequestRow, width: int) -> list[Content]:
-    """CPU time and memory, below the phases."""
+    """Return lines with CPU time, memory and amplification."""
     done = row.finished
     if done is None or not (done.cpu_ms or done.peak_held):
         return []
@@ -54,7 +54,7 @@ def _used(row: RequestRow, width: int) -> list[Content]:
 
 
 def _amplified(done: RequestFinished, width: int) -> Content:
-    """`48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`"""
+    """Return `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`."""
     factor = done.amplification
     times = f", {figure(factor)} for each byte returned" if factor is not None else ""
     processed = f"{long_bytes(done.processed_bytes)} processed"
@@ -64,7 +64,7 @@ def _amplified(done: RequestFinished, width: int) -> Content:
 
 
 def _phase(phase: TimedPhase, total: float, track: int) -> Content:
-    """Its bar begins at a cell and ends at an eighth of one: the last one fills the track."""
+    """Return a phase's line. Its bar begins at a cell and ends at an eighth of one, the last at the end."""
     end = round((phase.start + phase.ms) / total * track * 8) if total else 0
     start = min(int(phase.start / total * track) if total else 0, max(0, -(-end // 8) - 1))
     full, rest = divmod(max(1, end - start * 8), 8)
@@ -89,7 +89,7 @@ def _total(ms: float, track: int) -> Content:
 
 
 def funnel_content(row: RequestRow | None, width: int, height: int) -> Content:
-    """One centred bar a step: what each one let through."""
+    """Return a centred bar for each step: the objects that it let through."""
     steps = funnel_of(row) if row is not None else []
     if not any(step.objects for step in steps):
         return line((_no_object(row), "$ink-muted"))
@@ -125,7 +125,7 @@ def _nothing(row: RequestRow | None) -> str:
 
 
 def _no_object(row: RequestRow | None) -> str:
-    """Of an empty collection nothing is scanned, though it was read."""
+    """Return why no object was scanned: an empty collection has none, though it was read."""
     if row is None or row.finished is None or row.failed:
         return _nothing(row)
     return "no object was scanned" if row.started.verb in READS else "a write scans no objects"

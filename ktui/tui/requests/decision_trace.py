@@ -1,4 +1,4 @@
-"""The decision trace of one request, and the etcd reads that followed."""
+"""The decision trace of one request, and the etcd reads that it led to."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ktui.tui.requests.why import (
     cheaper_lines,
     cost_line,
     step_blocks,
+    trace_lines,
     verdict_lines,
     versions_line,
-    walk_lines,
 )
 from ktui.tui.widgets.lines import broken, first_lines, line, lines
 
 
-def walk_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
-    """Predicates in order, then where they led, what that cost and what other versions do.
+def trace_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
+    """Return the predicates in order, then the route, its cost, and other versions' routes.
 
-    Above them the request chain, where height allows.
+    The request chain is above them, if the height allows.
     """
     if row is None:
         return line(("select a request to see its decision trace", "$ink-muted"))
@@ -44,11 +44,11 @@ def walk_content(row: RequestRow | None, alternatives: Alternatives, width: int,
 
 
 def headed_steps(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:
-    """The steps under the functions of kube-apiserver that ask them, where height allows."""
+    """Return the steps, if the height allows below the kube-apiserver functions that check them."""
     phases = [step.phase for step in steps]
     headings = sum(phase != before for before, phase in zip(["", *phases], phases, strict=False))
     if len(steps) + headings > height or not all(phases):
-        return walk_lines(steps, width, height)
+        return trace_lines(steps, width, height)
     blocks = step_blocks(list(enumerate(steps, 1)), width, height - headings)
     drawn: list[Content] = []
     for before, phase, block in zip(["", *phases], phases, blocks, strict=False):
@@ -59,7 +59,7 @@ def headed_steps(steps: Sequence[RouteStep], width: int, height: int) -> list[Co
 
 
 def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
-    """Each etcd RPC of the request in etcd's own text form."""
+    """Return each etcd RPC of the request in etcd's text form."""
     if row is None:
         return Content("")
     if not row.calls:
@@ -91,7 +91,7 @@ def _no_call(row: RequestRow) -> str:
 
 
 def command_content(row: RequestRow | None, server: str, width: int, height: int) -> Content:
-    """The same request from a shell: of each command at least the beginning."""
+    """Return kubectl and curl commands for the same request, each with at least its first line."""
     if row is None:
         return Content("")
     room = max(1, height - 1)
@@ -104,7 +104,7 @@ def command_content(row: RequestRow | None, server: str, width: int, height: int
 
 
 def _command(text: str, width: int, most: int) -> list[Content]:
-    """Broken between words; where that takes more than `most` lines, wherever a line is full."""
+    """Break a command between words, or within them if it would take more than `most` lines."""
     room = max(10, width - 2)
     parts = textwrap.wrap(safe(text), room, break_on_hyphens=False)
     return [

@@ -1,4 +1,4 @@
-"""The panels that take one request apart; where there is no room for all, one shows at a time."""
+"""The panels about one request; where there is no room for all, one at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.core.state import RequestRow
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.chain import chain_content
 from ktui.tui.requests.cost import funnel_content, waterfall_content
-from ktui.tui.requests.decision_trace import calls_content, command_content, walk_content
+from ktui.tui.requests.decision_trace import calls_content, command_content, trace_content
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
@@ -29,7 +29,7 @@ PANELS = {
 
 
 class RequestDetail(Container):
-    """Walk, chain, phases, funnel, etcd RPCs and commands of the request under the cursor."""
+    """Decision trace, chain, phases, funnel, etcd RPCs and commands of the selected request."""
 
     def __init__(self) -> None:
         super().__init__(id="detail")
@@ -50,8 +50,8 @@ class RequestDetail(Container):
         self.turn(0)
 
     def show_request(self, row: RequestRow | None, alternatives: Alternatives, server: str) -> None:
-        """`server`: the URL that a command of the user's own would go to."""
-        self._show("walk", lambda width, height: walk_content(row, alternatives, width, height))
+        """Show a request. `server` is the URL that its commands address."""
+        self._show("walk", lambda width, height: trace_content(row, alternatives, width, height))
         self._show("chain", lambda width, height: chain_content(row, width, height))
         self._show("waterfall", lambda width, height: waterfall_content(row, width, height))
         self._show("funnel", lambda width, height: funnel_content(row, width, height))
@@ -62,7 +62,7 @@ class RequestDetail(Container):
         self.query_one(f"#{panel}", Panel).show(build)
 
     def turn(self, step: int) -> None:
-        """Show the panel `step` places on, where only one has room; elsewhere the chain or the trace."""
+        """Show the panel `step` places on if one has room, otherwise the request chain or the trace."""
         self._shown = index = (self._shown + step) % len(PANELS)
         names = list(PANELS)
         for place, name in enumerate(names):

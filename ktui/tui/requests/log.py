@@ -1,4 +1,4 @@
-"""The live log of requests, with the one under its cursor taken apart."""
+"""The live log of requests, with details of the selected one."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from ktui.tui.widgets.lines import entitle, line
 
 EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"
 EMPTY_GROUP = f"all of these requests were dropped: the log keeps the newest {READ_LOG:,} reads"
-UNKNOWN = "https://SERVER"  # where a command would go in a recording
+UNKNOWN = "https://SERVER"  # the server in commands of a recording
 
 
 class LogView(Container):
-    """`only` is the kind of requests that the log is narrowed to, None for all."""
+    """The log; `only` is the kind of requests that it is limited to, None for all."""
 
     def __init__(self) -> None:
         super().__init__(id="log-view")
         self.only: GroupKey | None = None
-        self._stamp: tuple[object, ...] = ()  # of the rows that are shown
-        self._taken_apart: tuple[object, ...] = ()
+        self._stamp: tuple[object, ...] = ()  # of the rows shown
+        self._detail_stamp: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield VTable(
@@ -52,12 +52,12 @@ class LogView(Container):
 
     @property
     def request(self) -> RequestRow | None:
-        """The one under the cursor."""
+        """The request under the cursor."""
         return self.table.row
 
     @property
     def compared(self) -> CompareRef | None:
-        """The request under the cursor with a cheaper variant; None where there is none, or for a write."""
+        """The request under the cursor with a cheaper variant; None if there is none."""
         row = self.table.row
         return compare_row(row, self._ktui.state) if row is not None else None
 
@@ -70,12 +70,12 @@ class LogView(Container):
         return cast(Dashboard, self.app)
 
     def narrow_to(self, only: GroupKey | None) -> None:
-        """What is shown from the next painting on."""
+        """Limit the log to one kind of requests from the next painting on; None ends that."""
         self.only = only
         self.table.empty = EMPTY if only is None else EMPTY_GROUP
 
     def paint(self) -> None:
-        """The rows, if there are others."""
+        """Set the rows, if they have changed."""
         state, writes = self._ktui.state, self._ktui.writes
         stamp = (id(state), state.touched.requests, writes, self.only, self.table.size.width)
         if stamp == self._stamp:
@@ -91,21 +91,21 @@ class LogView(Container):
         self.table.set_rows(requests_of(group, state) if group is not None else [])
 
     def paint_detail(self) -> None:
-        """What belongs to the row under the cursor."""
+        """Paint the details of the row under the cursor, if it has changed."""
         state, client, row = self._ktui.state, self._ktui.client, self.table.row
-        if (row, state.server) == self._taken_apart:
+        if (row, state.server) == self._detail_stamp:
             return
-        self._taken_apart = (row, state.server)
+        self._detail_stamp = (row, state.server)
         alternatives = alternatives_of(row, state) if row is not None else NOTHING
         self.detail.show_request(row, alternatives, client.connection.url if client is not None else UNKNOWN)
 
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:
-        if event.by_user:  # what the data changes is painted at the panels' pace
+        if event.by_user:  # changes of the data are painted at the panels' rate
             self.paint_detail()
 
     def go_to(self, number: int) -> None:
-        """The cursor onto a request, if it is among the rows."""
+        """Move the cursor to a request, if it is among the rows."""
         index = next((at for at, row in enumerate(self.table.rows) if row.id == number), None)
         if index is not None:
             self.table.move_to(index)

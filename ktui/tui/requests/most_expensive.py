@@ -1,4 +1,4 @@
-"""The most expensive kinds of requests, one line each: client, request, cost, remedy."""
+"""The most expensive kinds of requests, one per line: client, request, cost, remedy."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 EMPTY = "no reads answered yet — the most expensive kinds of requests appear here, with what to do about them"
-TOP = Part("most expensive")  # the ranking as a place to go to
+TOP = Part("most expensive")  # reference to the ranking
 _SHARE, _BAR, _SIZE = 4, 8, 8
 _WITH_SIZE, _WITH_BAR = 100, 130  # cells
 
 
-class Costly(Struct, frozen=True):
-    """One line, and the best that can be done about it."""
+class RankedRemedy(Struct, frozen=True):
+    """A line of the ranking and its best remedy."""
 
     row: RankLine
     remedy: Remedy | None
 
 
-def most_expensive_content(costly: Sequence[Costly], width: int, height: int) -> Content:
-    if not costly:
+def most_expensive_content(ranked: Sequence[RankedRemedy], width: int, height: int) -> Content:
+    """Return as many lines as fit, or what will be shown here."""
+    if not ranked:
         return lines(line((text, "$ink-muted")) for text in textwrap.wrap(EMPTY, max(10, width))[:height])
-    return lines(_line(each, width) for each in costly[:height])
+    return lines(_line(each, width) for each in ranked[:height])
 
 
-def _line(costly: Costly, width: int) -> Content:
-    row = costly.row
+def _line(ranked: RankedRemedy, width: int) -> Content:
+    row = ranked.row
     head = [(f"{percent(row.share):>{_SHARE}} ", "bold $warning")]
     if width >= _WITH_BAR:
         head += [(pad(bar(row.share, _BAR), _BAR + 1), "$warning")]
@@ -49,19 +50,19 @@ def _line(costly: Costly, width: int) -> Content:
     head += [(pad(row.client, client) + " ", "$ink-strong")]
     left = line(*head)
     rest = width - left.cell_length
-    # Half of what is left for the request, the other for what to do.
+    # The rest of the line is halved between the request and the remedy.
     room = max(16, min(44, rest // 2 - 1))
     asked = line(*shape_runs(row.group.key.shape)) if row.group is not None else line("")
     if row.open is not None:
         longer = [asked + line((f"  {words}", "$ink-muted")) for words in (row.open.words(), row.open.speed)]
         asked = longest_that_fits([*longer, asked], room)
     asked = asked.truncate(room, ellipsis=True, pad=True)
-    advice = _advice(costly, rest - room - 1)
+    advice = _advice(ranked, rest - room - 1)
     return Content.assemble(left, asked, " ", advice).truncate(width, ellipsis=True)
 
 
-def _advice(costly: Costly, width: int) -> Content:
-    remedy, group = costly.remedy, costly.row.group
+def _advice(ranked: RankedRemedy, width: int) -> Content:
+    remedy, group = ranked.remedy, ranked.row.group
     if group is None:
         return Content("")
     if remedy is None or saves_only_the_answer(group, remedy):

@@ -1,4 +1,4 @@
-"""The most expensive kinds of requests, and what to do about the one under the cursor."""
+"""The ranking of the most expensive kinds of requests, with remedies for the selected one."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 
 EMPTY = "no reads answered yet — requests are ranked here by what they cost the control plane"
-EVERY = 1.0  # seconds of the events' time: an order that changes faster cannot be read
+EVERY = 1.0  # seconds between two updates, by the events' time: faster could not be read
 
 
 class TopView(Container):
-    """A table of client × shape on top, its remedy and its costs below."""
+    """A table of clients and their kinds of requests, with the remedy and costs of the selected one below."""
 
     def __init__(self) -> None:
         super().__init__(id="top-view")
         self._lines = RankLines()
         self._stamp: tuple[object, ...] = ()
-        self.by = ROLL_UPS[0]  # what the lines are rolled up by, "" for none
+        self.by = ROLL_UPS[0]  # what the lines are added up by, "" for nothing
         self.remedies: Sequence[Remedy] = ()
 
     def compose(self) -> ComposeResult:
@@ -50,7 +50,7 @@ class TopView(Container):
 
     @property
     def request(self) -> RequestRow | None:
-        """The newest of the kind under the cursor."""
+        """The newest request of the selected kind."""
         row = self.table.row
         return row.group.example if row is not None and row.group is not None else None
 
@@ -59,7 +59,7 @@ class TopView(Container):
         return cast(Dashboard, self.app).state
 
     def paint(self) -> None:
-        """Once a second, and not at all while nothing was answered."""
+        """Update the table, at most once per EVERY, and only after new answers."""
         state = self._state
         stamp = (id(state), state.ranking.total.count, int(state.now / EVERY), self.by)
         if stamp == self._stamp:
@@ -70,12 +70,12 @@ class TopView(Container):
         self.paint_detail()
 
     def roll_up(self) -> None:
-        """By client, by resource, by namespace, and not at all again."""
+        """Switch to the next sum: by client, by resource, by namespace, and none."""
         self.by = ROLL_UPS[(ROLL_UPS.index(self.by) + 1) % len(ROLL_UPS)]
         self.paint()
 
     def open_roll_up(self, name: str) -> None:
-        """The kinds of reads of a client or a resource; those of a namespace are not known."""
+        """Show the kinds of reads of a client or a resource; a namespace's are not known."""
         by, self.by = self.by, ROLL_UPS[0]
         if by == "client":
             self.table.set_filter(f"client:{name}")
@@ -85,7 +85,7 @@ class TopView(Container):
 
     @on(VTable.Highlighted)
     def paint_detail(self) -> None:
-        """What belongs to the line under the cursor."""
+        """Show the remedies and costs of the line under the cursor."""
         row = self.table.row
         self.remedies = remedies = _remedies(row, self._state)
         panel = self.query_one("#remedy", Panel)
@@ -95,7 +95,7 @@ class TopView(Container):
 
     @property
     def compared(self) -> CompareRef | None:
-        """The kind under the cursor with a cheaper variant; None for those that were folded away."""
+        """The selected kind with a cheaper variant; None if there is none, or for the line of rare kinds."""
         row = self.table.row
         return compare_group(row.group, self._state) if row is not None and row.group is not None else None
 

@@ -1,4 +1,4 @@
-"""The columns of the ranking: what each client's each kind of request has cost."""
+"""The columns of the ranking: what each client's kinds of requests have cost."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
 from ktui.tui.charts.bars import bar
 from ktui.tui.widgets.figures import figure
 
-_BAR = 5  # cells of the bar beside a share
-_LEAST = 0.005  # a share that is less than 1 % in words, too, has no bar
+_BAR = 5  # cells of the bar next to a share
+_LEAST = 0.005  # share (0–1) below which there is no bar
 _STYLES = {badge.letter: badge.style for badge in (ETCD, CACHE, SNAPSHOT, WAITING, ERROR, OTHER)}
-LARGE_SHARE = 0.25  # of all that was processed: from here on it stands out
-LARGE_FACTOR = 10.0  # bytes processed for one that was returned
+LARGE_SHARE = 0.25  # share (0–1) of all bytes processed from which it is highlighted
+LARGE_FACTOR = 10.0  # bytes processed per byte returned from which it is highlighted
 
 
 def _share(line: RankLine) -> Cell:
@@ -35,14 +35,14 @@ def _request(line: RankLine) -> Cell:
 
 
 def route_runs(line: RankLine) -> list[Run]:
-    """The letters of all routes that its requests took, the commonest first."""
+    """Return the letters of all routes that the requests took, most frequent first."""
     if line.group is None:
         return [NOTHING]
     return [(letter, _STYLES.get(letter, "$ink-muted")) for letter, _ in line.group.routes.most_common(3)]
 
 
 def _letters(line: RankLine) -> str:
-    """As words, so that `route:E` finds every kind that was ever answered from etcd."""
+    """Return all letters, so that `route:E` finds every kind with an answer from etcd."""
     return " ".join(letter for letter, _ in route_runs(line))
 
 
@@ -58,7 +58,7 @@ def _duration(line: RankLine, share: float) -> float:
 
 
 def factor(line: RankLine) -> str:
-    """`12×`, `1.0×`; "" when nothing was returned."""
+    """Return `12×` or `1.0×`; "" if nothing was returned."""
     value = line.spent.amplification
     return "" if value is None else times(value)
 

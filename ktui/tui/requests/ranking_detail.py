@@ -1,4 +1,4 @@
-"""One group of the ranking taken apart: what it costs, where it is served and why, what to do."""
+"""Details of a line of the ranking: its cost, its routes and their reasons, its remedies."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ FOLDED = "requests too rare to be ranked separately; only their totals are known
 
 
 def rank_title(row: RankLine | None) -> Content:
-    """The client and its request."""
+    """Return the client and its kind of request."""
     if row is None or row.group is None:
         return Content("what to do")
     return line((f"{row.client}  ", "$ink-strong"), *shape_runs(row.group.key.shape))
 
 
 def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int, height: int) -> Content:
-    """Each cheaper variant with its predicted saving, or what is left to do; then route and reason."""
+    """Return each remedy with its predicted saving, or what else can be done; then route and reason."""
     if row is None:
         return line(("select a kind of request to see what to do about it", "$ink-muted"))
     if row.name:
@@ -46,7 +46,7 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
 
 
 def _left(group: Group, width: int) -> list[Content]:
-    """What to do where no rule knows a cheaper variant."""
+    """Return what can be done where no rule knows a cheaper variant."""
     left = what_is_left(group)
     return [line((left.short, "bold $ink-strong")), *_wrapped(left.full, width, "$ink-muted", indent=2)]
 
@@ -61,7 +61,7 @@ def _why(row: RankLine, group: Group, width: int) -> list[Content]:
 
 
 def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Content]:
-    """`→ add resourceVersion=0`, what that saves, and why. `tried`: a key takes this one to the Lab."""
+    """Return `→ add resourceVersion=0`, its saving and the reason; `tried` adds the key that sends it."""
     change = line(("→ ", f"bold {remedy.style}"), (remedy.change, "bold $ink-strong"))
     key = (
         line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted")) if tried else line("")
@@ -73,7 +73,7 @@ def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Con
 
 
 def spent_content(row: RankLine | None, width: int, height: int) -> Content:
-    """All that its requests have cost together, and one of them on average: measured."""
+    """Return what the requests have cost, in total and on average (measured)."""
     if row is None or not row.count:
         return line(("nothing selected", "$ink-muted"))
     spent, count = row.spent, row.count
@@ -102,7 +102,7 @@ def _open(row: RankLine) -> list[tuple[str, str, str]]:
 
 def _processed(row: RankLine) -> list[tuple[str, str, str]]:
     spent = row.spent
-    if _only_events(row):  # the cache reads each event once, for all who watch
+    if _only_events(row):  # the cache reads each event once for all watchers
         return [("processed", "nothing", "it started without initial objects")]
     return [
         ("processed", long_bytes(spent.processed_bytes), f"{percent(row.share)} of all"),
@@ -119,7 +119,7 @@ def _objects(row: RankLine) -> tuple[str, str, str]:
 
 
 def _only_events(row: RankLine) -> bool:
-    """A WATCH from a resourceVersion: nothing was read for it, it takes part in what all get."""
+    """Return True for a WATCH without initial events: it reads nothing, and shares events with others."""
     watch = row.group is not None and row.group.key.shape.verb == "watch"
     return watch and not row.spent.processed_bytes
 

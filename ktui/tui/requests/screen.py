@@ -1,4 +1,4 @@
-"""Requests: the live log with one request taken apart, and the most expensive kinds of requests."""
+"""The Requests screen: the live log with details of one request, or the ranking of expensive requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ktui.tui.widgets.panel import Panel
 
 
 class RequestsScreen(ModeScreen):
-    """Two views: the log on top with the request under its cursor below, or the ranking."""
+    """Two views: the log with the selected request below, or the ranking."""
 
     MODE: ClassVar[str] = "requests"
     CSS_PATH = "requests.tcss"
@@ -56,7 +56,7 @@ class RequestsScreen(ModeScreen):
     # Painting.
 
     def paint_tables(self, state: State) -> None:
-        # While the log follows it moves with its detail, so that both always speak of one request.
+        # A log that follows is painted together with its detail, so that both show the same request.
         if not self.views.top_shown and not self.log_table.following:
             self.log_view.paint()
 
@@ -78,22 +78,22 @@ class RequestsScreen(ModeScreen):
         return super().check_action(action, parameters)
 
     def action_turn_view(self) -> None:
-        """From the log to the ranking, and back."""
+        """Switch between the log and the ranking."""
         self.views.turn()
 
     def action_roll_up(self) -> None:
-        """The ranking by client, by resource, by namespace."""
+        """Rank by client, by resource, by namespace."""
         self.top.roll_up()
 
     def action_leave(self) -> None:
-        """Up: from one kind of requests to the ranking that it came from, from there to the whole log."""
+        """Go up: from one kind of requests to the ranking, from there to the whole log."""
         if self.views.top_shown:
             self.views.leave_top()
         else:
             self.views.widen()
 
     def action_panel(self, step: int) -> None:
-        """The next panel of the detail, where one has room."""
+        """Show the next panel of the detail, where one has room."""
         self.log_view.detail.turn(step)
 
     def action_try_cheaper(self) -> None:
@@ -106,7 +106,7 @@ class RequestsScreen(ModeScreen):
 
     @on(VTable.Selected, "#log")
     def _request_selected(self) -> None:
-        """Its detail is there already: deeper are the other screens that know of it."""
+        """Open related screens: the request's detail is on this one."""
         self.action_elsewhere()
 
     @on(VTable.Selected, "#top")
@@ -117,13 +117,13 @@ class RequestsScreen(ModeScreen):
         elif row.key is not None:
             self.views.narrow_to(row.key)
 
-    # Where it stands, and what is under the cursor.
+    # Places and selection.
 
     def crumbs(self) -> Sequence[Crumb]:
         return self.views.crumbs()
 
     def visit(self, reference: Reference | None) -> None:
-        """A request by its number, the ranking, one of its groups by its name; None is the whole log."""
+        """Show a request by its id, the ranking, or a group by its name; None is the whole log."""
         self.views.visit(reference, self.ktui.state)
         if not self.views.top_shown:
             self.log_view.paint()

@@ -1,4 +1,4 @@
-"""The selected view of the requests, and the selected kind of requests."""
+"""The views of the Requests screen: which is shown, and for which kind of requests."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 
 TITLES = ("log", "most expensive")
-KEYS = ("requests.view",)  # of the bindings that change them
+KEYS = ("requests.view",)  # ids of the bindings that change the view
 
 
 class RequestViews:
-    """The log, whole or narrowed to one kind of requests, and the ranking: one is shown at a time."""
+    """The log (whole or limited to one kind) and the ranking, one shown at a time."""
 
     def __init__(self, screen: ModeScreen, log: LogView, top: TopView) -> None:
         self.top_shown = False
@@ -34,16 +34,16 @@ class RequestViews:
 
     @property
     def row(self) -> RequestRow | None:
-        """The request under the cursor; of a kind of requests the newest."""
+        """The request under the cursor; in the ranking the newest of the selected kind."""
         return self.shown.request
 
     @property
     def narrowed(self) -> bool:
-        """Whether a log is shown that is not the whole one."""
+        """True while the log is limited to one kind of requests."""
         return self._log.only is not None and not self.top_shown
 
     def show(self, *, top: bool) -> None:
-        """The ranking, or the log as it was left."""
+        """Show the ranking, or the log as it was left."""
         screen = self._screen
         self.top_shown = top
         screen.set_class(top, "-top")
@@ -56,25 +56,25 @@ class RequestViews:
         screen.call_after_refresh(screen.paint)
 
     def turn(self) -> None:
-        """From the log to the ranking, and back."""
+        """Switch between the log and the ranking."""
         self.show(top=not self.top_shown)
 
     def narrow_to(self, only: GroupKey) -> None:
-        """The log of one kind of requests alone."""
+        """Show the log of one kind of requests."""
         self._log.narrow_to(only)
         self.show(top=False)
 
     def widen(self) -> None:
-        """All requests again, by way of the ranking that their kind came from."""
+        """Leave one kind of requests for the ranking."""
         self._log.narrow_to(None)
         self.show(top=True)
 
     def leave_top(self) -> None:
-        """The whole log again."""
+        """Leave the ranking for the whole log."""
         self._log.narrow_to(None)
         self.show(top=False)
 
-    # As places.
+    # Places.
 
     def crumbs(self) -> Sequence[Crumb]:
         only, mode = self._log.only, self._screen.MODE
@@ -87,7 +87,7 @@ class RequestViews:
         return found
 
     def visit(self, reference: Reference | None, state: State) -> None:
-        """The ranking, or one of its groups by its name; anything else is in the whole log."""
+        """Show the ranking, a group by its name, or else the whole log."""
         name = reference.name if isinstance(reference, Part) else ""
         if name == TOP.name:
             self.widen()

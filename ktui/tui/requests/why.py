@@ -1,4 +1,4 @@
-"""Why a request was routed as it was: verdict, cost, other versions, decision trace."""
+"""Why a request took its route: verdict, cost, other versions, decision trace."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ktui.core.routes import Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow, RouteStep
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
-_BELOW_VERDICT = 6  # lines kept for cost, versions, cheaper form and the deciding step
-_STEP_FRAME = 10  # cells of a step beside rule and value: its number, the gaps, the verdict
-_LEAST_RULE, _LEAST_SAW = 12, 16  # cells; the latter hold `cache at 1234567`
+_BELOW_VERDICT = 6  # lines kept for cost, versions, cheaper variant and the deciding step
+_STEP_FRAME = 10  # cells of a step besides rule and value: its number, gaps, the verdict
+_LEAST_RULE, _LEAST_SAW = 12, 16  # cells of a rule and of its value (`cache at 1234567`)
 
 
 def why_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
-    """The panel for one request; what matters most comes first, the walk takes what height is left."""
+    """Return the panel's lines, the most important first; the decision trace takes the remaining height."""
     if row is None:
         return line(("select a request to see its route and why", "$ink-muted"))
     verdict = verdict_lines(row, width, most=max(2, height - _BELOW_VERDICT))
@@ -29,23 +29,23 @@ def why_content(row: RequestRow | None, alternatives: Alternatives, width: int, 
         above.append(versions_line(alternatives.versions, width))
     above += [text for advice in alternatives.cheaper[:1] for text in cheaper_lines(advice, width, 2)]
     left = height - len(above)
-    return lines([*above, *walk_lines(row.steps, width, left)][:height])
+    return lines([*above, *trace_lines(row.steps, width, left)][:height])
 
 
 def verdict_lines(row: RequestRow, width: int, most: int = 99) -> list[Content]:
-    """`E  etcd: because …`, wrapped into at most `most` lines; an error answer says its message instead."""
+    """Return `E  etcd: because …`, or an error's message, wrapped into at most `most` lines."""
     badge = badge_of(row)
     if row.failed and row.finished is not None:
         text, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
     else:
-        text, word = _said(row), badge_of_route(row.route).word if row.route else "in progress"
+        text, word = _reason(row), badge_of_route(row.route).word if row.route else "in progress"
     if row.waiting:
         word = "waiting for the watch cache"
     return badged_lines(badge, word, text, width, most, hyphens=False)
 
 
-def _said(row: RequestRow) -> str:
-    """The server's reason; writes are not routed, they have one way to go."""
+def _reason(row: RequestRow) -> str:
+    """Return the server's reason for a read's route; of a write, how it is done."""
     if row.reason:
         return row.reason
     if not row.done:
@@ -56,7 +56,7 @@ def _said(row: RequestRow) -> str:
 
 
 def cost_line(row: RequestRow, width: int) -> Content:
-    """What it took: scanned → returned, bytes, ms, seats, etcd."""
+    """Return what the request cost: scanned → returned, bytes, ms, seats, etcd RPCs."""
     done = row.finished
     indent = " " * INDENT
     if done is None:
@@ -71,7 +71,7 @@ def cost_line(row: RequestRow, width: int) -> Content:
 
 
 def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
-    """`1.24 E · 1.31 C · 1.36 C`, the version in force set off."""
+    """Return `1.24 E · 1.31 C · 1.36 C`, with the current version underlined."""
     runs: list[tuple[str, str]] = [(" " * INDENT, "")]
     for index, item in enumerate(routes):
         badge = badge_of_route(item.route)
@@ -84,7 +84,7 @@ def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
 
 
 def cheaper_lines(advice: Alternative, width: int, most: int) -> list[Content]:
-    """`cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
+    """Return `cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
     label = "smaller: " if advice.smaller else "cheaper: "
     phrase = f"{advice.change} — {advice.why}" if advice.change else advice.why
     text = safe(f"{label}{phrase}")
@@ -94,8 +94,8 @@ def cheaper_lines(advice: Alternative, width: int, most: int) -> list[Content]:
     return [first, *(line(indent, (text, "$foreground")) for text in texts[1:])]
 
 
-def walk_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:
-    """The predicates in order with the values they saw; the decisive ones survive a lack of height."""
+def trace_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:
+    """Return the predicates in order with their values; where the height is small, the decisive ones."""
     if not steps or height < 1:
         return []
     kept = list(enumerate(steps, 1))
@@ -115,12 +115,12 @@ def walk_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Cont
 def step_blocks(
     numbered: Sequence[tuple[int, RouteStep]], width: int, height: int
 ) -> list[tuple[Content, ...]]:
-    """A line a step; what does not fit beside its rule goes below it where there is height."""
-    if not numbered:  # not routed yet, or answered before any rule was asked
+    """Return the lines of each step: one, or two where the value does not fit and the height allows."""
+    if not numbered:  # not routed yet, or answered before routing
         return []
     rule, saw = _step_widths([step for _, step in numbered], width)
     long = [len(safe(step.saw)) > saw or len(safe(step.rule)) > rule for _, step in numbered]
-    if len(numbered) + sum(long) > height:  # then only what decided, as far as that fits
+    if len(numbered) + sum(long) > height:  # then only for steps that decided
         long = [is_long and step.taken for is_long, (_, step) in zip(long, numbered, strict=True)]
     if len(numbered) + sum(long) > height:
         long = [False] * len(numbered)
@@ -136,7 +136,7 @@ def _tall_step(number: int, step: RouteStep, rule: int, width: int) -> tuple[Con
 
 
 def _step_widths(steps: Sequence[RouteStep], width: int) -> tuple[int, int]:
-    """Cells of the rules and of the values they saw: as wide as they are, the rules give way first."""
+    """Return the cells for rules and for values: as wide as needed; the rules give way first."""
     room = width - _STEP_FRAME
     rule = max(len(safe(step.rule)) for step in steps)
     saw = min(max(len(safe(step.saw)) for step in steps), max(_LEAST_SAW, room - rule))
@@ -144,7 +144,7 @@ def _step_widths(steps: Sequence[RouteStep], width: int) -> tuple[int, int]:
 
 
 def _step(number: int, step: RouteStep, rule_width: int, saw_width: int) -> Content:
-    """The verdict stands right behind what was seen, not at the far end of the line."""
+    """Return a step's line: number, rule, value, and next to it the verdict."""
     verdict = ("yes", "bold $accent") if step.taken else ("no", "$ink-muted")
     saw = [(pad(step.saw, saw_width) + "  ", "$foreground" if step.taken else "$ink-muted")]
     return line(
@@ -156,21 +156,21 @@ def _step(number: int, step: RouteStep, rule_width: int, saw_width: int) -> Cont
 
 
 def title_of(row: RequestRow | None) -> Content:
-    """The panel's title: the request it speaks of."""
+    """Return the panel's title, with the request."""
     if row is None:
         return Content("why")
     return line(("why  ", ""), *request_runs(row))
 
 
-INDENT = 2  # cells: what follows stands beneath the first line's word
+INDENT = 2  # cells before the second and further lines
 
 
 def badged_lines(
     badge: Badge, word: str, why: str, width: int, most: int, *, hyphens: bool = True
 ) -> list[Content]:
-    """`E etcd: because …`, wrapped beneath itself into at most `most` lines; `word` has the badge's style.
+    """Return `E etcd: because …`, wrapped and indented into at most `most` lines.
 
-    `hyphens`: whether a line may end at one.
+    `word` has the badge's style. With `hyphens` a line may break after a hyphen.
     """
     head, *rest = textwrap.wrap(
         safe(f"{word}: {why}" if why else word),

@@ -40,7 +40,7 @@ def request_content(selection: Selection, matrix: Matrix, width: int, height: in
     return lines([row.truncate(width, ellipsis=True) for row in rows[:height]])
 
 
-def walk_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
+def trace_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
     """Verdict, guarantees and cause; then each predicate with the value it saw."""
     if row is None:
         return line(("select a version to see its decision trace", "$ink-muted"))

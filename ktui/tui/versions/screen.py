@@ -18,7 +18,7 @@ from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.columns import columns
-from ktui.tui.versions.panels import changes_content, cheaper_content, request_content, walk_content
+from ktui.tui.versions.panels import changes_content, cheaper_content, request_content, trace_content
 from ktui.tui.versions.rows import Matrix, VersionRow, matrix_of
 from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle, line
@@ -113,7 +113,7 @@ class VersionsScreen(ModeScreen):
         walk = self.query_one("#walk", Panel)
         entitle(walk, line(f"decision trace under {row.versions}" if row is not None else "decision trace"))
         level = matrix.level
-        walk.show(lambda width, height: walk_content(row, level, width, height), (row,))
+        walk.show(lambda width, height: trace_content(row, level, width, height), (row,))
         if self.query_one("#beside").display:
             self._paint_beside(row)
 

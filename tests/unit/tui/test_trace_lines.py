@@ -6,7 +6,7 @@ from textual.content import Content
 
 from ktui.core.state import RequestRow, RouteStep
 from ktui.tui.requests.decision_trace import command_content
-from ktui.tui.requests.why import walk_lines
+from ktui.tui.requests.why import trace_lines
 from ktui.tui.widgets.lines import first_lines
 from tests.tui.reads import asked
 
@@ -43,5 +43,5 @@ def test_the_ellipsis_takes_no_more_than_the_width() -> None:
 
 def test_what_a_rule_saw_keeps_its_number_where_the_line_is_short() -> None:
     steps = [RouteStep("revision probe: wait until the cache has seen it", "cache at 48212", True)]
-    (shown,) = walk_lines(steps, 56, 1)
+    (shown,) = trace_lines(steps, 56, 1)
     assert shown.plain == " 1 revision probe: wait until the …  cache at 48212  yes"
