@@ -107,13 +107,36 @@ async def test_a_value_is_typed_and_checked() -> None:
         assert session.sent == ["set agents 900"]
 
 
-@pytest.mark.parametrize(("key", "kind"), [("P", "pause"), ("W", "stall"), ("H", "compact"), ("K", "kill")])
+@pytest.mark.parametrize(("key", "kind"), [("P", "pause"), ("W", "stall"), ("H", "compact")])
 async def test_a_fault_is_asked_of_the_run(key: str, kind: str) -> None:
     app, session = still_app(demo_events()), SessionOf(seconds(3))
     async with app.run_test(size=NORMAL) as pilot:
         await opened(pilot, session)
         await pilot.press(key)
         assert session.sent == [f"fault {kind}"]
+
+
+async def test_the_death_of_the_server_is_not_asked_of_the_run() -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        await pilot.press("K")
+        await pilot.pause()
+        assert session.sent == [] and "no server" in notices(app)
+
+
+@pytest.mark.parametrize("size", [NORMAL, (80, 24)])
+async def test_a_refused_command_hides_neither_the_workload_nor_how_its_run_stands(
+    size: tuple[int, int],
+) -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(45))
+    async with app.run_test(size=size) as pilot:
+        screen = await opened(pilot, session)
+        session.problem = "the fault pause is refused"
+        screen.paint()
+        await pilot.pause()
+        for text in ("A DaemonSet's agents", session.problem, "00:45 · rv=0"):
+            assert text in shown(app)
 
 
 def summary(agents: int, requests: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import finished
@@ -62,7 +62,8 @@ async def send_list(
     chunks = await _chunks(answer, renderer, metadata, form, call.meter)
     call.stamp()
     body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
-    await stream(body, chunks, call.meter)
+    if not await stream(body, chunks, call.meter, call.request.disconnection):
+        call.error = "the client disconnected before the end of the list"
 
 
 async def _chunks(
@@ -107,8 +108,12 @@ def drain(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
         meter.held -= len(obj.key) + obj.size
 
 
-async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:
+async def stream(
+    body: Body, chunks: Iterable[bytes], meter: Meter, disconnection: Callable[[], asyncio.Task[None]]
+) -> bool:
     """Send the chunks as they are made; other tasks run every millisecond.
+
+    False once the client has disconnected: the rest is not made. (The transport goes on taking pieces.)
 
     The clock is read between the steps and summed up here: a whole cache is sent at about
     fifty microseconds per chunk, where anything more elaborate would show. (So would yielding
@@ -116,6 +121,7 @@ async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:
     """
     clock, iterator = time.perf_counter, iter(chunks)
     encoding = sending = queueing = 0.0
+    gone: asyncio.Task[None] | None = None  # most lists are sent before it would be of use
     try:
         began = clock()
         due = began + TURN_SECONDS
@@ -130,12 +136,18 @@ async def stream(body: Body, chunks: Iterable[bytes], meter: Meter) -> None:
             encoding, sending = encoding + made - began, sending + sent - made
             began = sent
             if sent >= due:
+                gone = gone or disconnection()
                 await asyncio.sleep(0)
                 began = clock()
                 due = began + TURN_SECONDS
                 queueing += began - sent
+                if gone.done():
+                    return False
         await body.end()
+        return True
     finally:
+        if gone is not None:
+            gone.cancel()
         for name, seconds in (("encode", encoding), ("send", sending), ("queue", queueing)):
             meter.add_phase(name, seconds * 1000.0)
         meter.look()

@@ -273,9 +273,11 @@ class WorkloadsScreen(ServerScreen):
     # Faults.
 
     def action_fault(self, kind: str) -> None:
-        """Disturb etcd now: with the run that goes on, or without one."""
+        """Disturb etcd now: with the run that goes on, or without one. The server is killed after a question:
+        it is the dashboard's, and no run can start it again.
+        """
         session = self.session
-        if session is not None and session.running:
+        if kind != "kill" and session is not None and session.running:
             session.send(f"fault {kind}")
             return
         try:
@@ -297,13 +299,14 @@ class WorkloadsScreen(ServerScreen):
 
     def _inject(self, api: KtuiApi, fault: Fault) -> None:
         async def inject() -> None:
-            fault_text = str(fault.checked())
+            # A killed server stays away until `r`: it has no duration here.
+            what = fault.kind if fault.kind == "kill" else str(fault.checked())
             try:
                 await api.inject(fault)
             except ClientError as error:
                 self.notify(str(error), severity="warning", markup=False)
             else:
-                self.notify(f"fault: {fault_text}", markup=False)
+                self.notify(f"fault: {what}", markup=False)
 
         self.in_background(inject, f"fault {fault.kind}")
 

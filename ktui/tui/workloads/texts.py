@@ -22,12 +22,14 @@ FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 def status_content(about: str, session: Session | None, width: int, height: int) -> Content:
     """What the workload does, or `about` one of its knobs, and how the run stands."""
-    sentence = textwrap.wrap(about, max(10, width), max_lines=max(1, height - 1), placeholder=" …")
+    problem = session.problem if session is not None else ""
+    rest = max(1, height - 1 - bool(problem))
+    sentence = textwrap.wrap(about, max(10, width), max_lines=rest, placeholder=" …")
     parts = [line((text, "$foreground")) for text in sentence]
+    if problem:
+        parts.append(line((problem, "bold $error")))
     if session is None:
         parts.append(line(("enter starts it at this server", "$ink-muted")))
-    elif session.problem:
-        parts.append(line((session.problem, "bold $error")))
     elif session.running:
         last = session.last
         if last is None:
@@ -58,7 +60,7 @@ def outcome_content(
 ) -> Content:
     """One key for each fix; below, the two last runs, and the tables. A new comparison comes first."""
     fixes = [
-        line((f" {key.upper()} ", "bold $accent"), (fix.title, "$foreground"))
+        line((f" {key.upper():<3} ", "bold $accent"), (fix.title, "$foreground"))
         for key, fix in zip(FIX_KEYS, workload.fixes, strict=False)
     ]
     compared = list(_side_by_side(runs))

@@ -22,7 +22,7 @@ MAPS = "/api/v1/namespaces/a/configmaps"
 def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its first chunk a LIST does not go on."""
 
-    async def stream(body: Any, chunks: Iterable[bytes], _: object) -> None:
+    async def stream(body: Any, chunks: Iterable[bytes], *_: object) -> None:
         await body.write(next(iter(chunks)))
         if request.param == "a bug":
             raise ZeroDivisionError
