@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 async def send_object(
     server: Server, call: Call, resource: Resource, obj: StoredObject, form: Form, status: int = 200
 ) -> None:
-    """Send a stored object, as it is, as metadata or as a one-row Table."""
+    """Send a stored object: complete, as metadata only, or as a one-row Table."""
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
     expect(obj.size)
@@ -36,14 +36,14 @@ async def send_object(
 async def send_tree(
     server: Server, call: Call, resource: Resource, obj: dict[str, Any], form: Form, status: int = 200
 ) -> None:
-    """Send an object that is not stored: from a dry run, or the final state of a deleted one."""
+    """Send an object that is not stored: the result of a dry run, or the final state of a deleted object."""
     renderer = _renderer(server, call, resource, form)
     document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
     await send_document(call, document, form, status)
 
 
 async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:
-    """Send a Status or a Scale: never transformed, whatever `as=` requests."""
+    """Send a Status or a Scale, which `as=` never transforms."""
     if obj["kind"] == "Status":
         call.chain.status = obj
     document = to_json(obj)

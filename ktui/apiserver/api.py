@@ -42,12 +42,12 @@ log = logging.getLogger(__name__)
 
 LONG_QUERY = 4096  # a selector of 64 KB takes a tenth of a second to parse
 NOT_FOUND_TEXT = "404 page not found\n"
-# The verbs that routing decides about; a write may read as well, but has only one route.
+# The verbs that routing decides about; a write may also read, but has only one route.
 READ_VERBS = ("GET", "LIST", "WATCH")
 
 
 def _of_components(call: Call) -> bool:
-    """ComponentStatuses are in no etcd and no cache: they count as no resource for routing and telemetry."""
+    """Whether the call is for ComponentStatuses; they are not stored, so have no route and no telemetry."""
     info = call.info
     known = (info.group, info.version, info.resource) == ("", "v1", "componentstatuses")
     return known and not info.namespace and not info.deeper
@@ -60,7 +60,7 @@ def _warn(call: Call, resource: Resource) -> None:
 
 
 class Api:
-    """Answers calls below /api and /apis: reads itself, everything else by `others`."""
+    """Answers calls below /api and /apis: reads itself, all others with `others`."""
 
     def __init__(self, server: Server, metrics: RequestMetrics, others: Handlers) -> None:
         self._server = server
@@ -68,7 +68,7 @@ class Api:
         self._handlers = READS | others
 
     async def serve(self, call: Call) -> None:
-        """Answer, and always report to bus and metrics."""
+        """Answer a call, and always report it to bus and metrics."""
         resolved = self._resolve(call)
         call.announce()
         self._metrics.began(call)
@@ -85,7 +85,7 @@ class Api:
             self._metrics.ended(call)
 
     async def reject(self, call: Call, rejected: Rejected) -> None:
-        """429 of flow control, in plain text as upstream; reported like any other answer."""
+        """Send flow control's 429 in plain text as upstream does, and report it like any other answer."""
         self._resolve(call)
         call.announce()
         self._metrics.began(call)
@@ -99,12 +99,12 @@ class Api:
             self._metrics.ended(call)
 
     async def seats(self, info: RequestInfo, verb: str, query: str, level: PriorityLevel) -> int:
-        """The work estimate of a request."""
+        """Return the work estimate of a request, in seats."""
         asked = self._server, info, verb, query, level
         return seats_of(*asked) if len(query) < LONG_QUERY else await compute_large(seats_of, *asked)
 
     def _resolve(self, call: Call) -> StatusError | TextNotFound | None:
-        """Find the resource first, so that telemetry can name it; errors are returned later."""
+        """Find the resource first, so that telemetry can name it; return the error, if any, for later."""
         if not call.info.is_resource or _of_components(call):
             return None
         try:
@@ -151,7 +151,7 @@ class Api:
             await self._fail(call, internal_error("the server log has the details"))
 
     def _warn_of_unserved(self, call: Call) -> None:
-        """Warn of a deprecated custom resource even if it has no such subresource."""
+        """Add a deprecated custom resource's warning even if the requested subresource does not exist."""
         info = call.info
         found = self._server.catalog.table.find(info.group, info.version, info.resource)
         in_scope = found is not None and (bool(info.namespace) or not found.namespaced)
@@ -160,10 +160,11 @@ class Api:
 
     async def _handle(self, call: Call) -> None:
         if call.resource is not None:
-            # Upstream warns per route, so not for an unsupported method; custom resources always warn.
+            # Upstream warns per route, so not for an unsupported method; for custom resources it always
+            # warns.
             if call.resource.custom:
                 _warn(call, call.resource)
-                # A definition's watch cache begins to fill at the first request of any verb, as upstream's.
+                # As upstream, the first request of any verb starts filling a custom resource's watch cache.
                 self._server.cacher(call.resource).warm()
             handle = find_handler(call, call.resource, self._handlers)
             if not call.resource.custom:
@@ -191,7 +192,7 @@ class Api:
             await send_json(call.response, document, media_type=media_type)
 
     async def _fail(self, call: Call, error: StatusError) -> None:
-        """Once the response has begun it is too late for a Status: the connection is broken off."""
+        """Send an error's Status; once the response has begun, break the connection off instead."""
         if call.response.started:
             return
         call.chain.status = error.body()

@@ -53,7 +53,7 @@ COME_BACK = [("retry-after", "5"), ("connection", "close")]
 
 
 class Application:
-    """Starts with the ASGI lifespan: the catalog is synced before the first request is served."""
+    """The application. Its ASGI lifespan syncs the catalog before the first request is served."""
 
     def __init__(self, services: Services, others: Handlers) -> None:
         self._services = services
@@ -86,7 +86,7 @@ class Application:
         await self._services.warm(self.catalog.table)
 
     async def stop(self) -> None:
-        """End the streams; further requests are refused."""
+        """End the streams and refuse further requests."""
         self._stopping = True
         self._server.watches.end_all()
         self._pages.close()
@@ -159,7 +159,7 @@ class Application:
                 record.ticket.leave()
 
     async def _admit(self, record: ChainRecord) -> PriorityLevel:
-        """Authentication, impersonation, flow control, authorization; StatusError 400, 401, 403; Rejected."""
+        """Authenticate, impersonate, classify, authorize; raise StatusError 400, 401 or 403, or Rejected."""
         services, request = self._services, record.request
         authorizer = services.authorizer
         try:
@@ -183,7 +183,7 @@ class Application:
         return level
 
     async def _enter(self, record: ChainRecord, who: Requester) -> PriorityLevel:
-        """Classify the request, and wait for its seats; ktui's own pages need none. Rejected."""
+        """Classify the request and wait for its seats (ktui's own pages need none); raise Rejected."""
         request, info, verb = record.request, record.info, record.verb
         control, behaviour = self._services.flow_control, self._services.settings.behaviour
         asked = attributes_of(info, rules_verb(info, verb))
@@ -207,7 +207,7 @@ class Application:
         return flow.level
 
     async def _reject(self, rejected: Rejected, record: ChainRecord) -> None:
-        """429 of flow control, in plain text as upstream."""
+        """Send flow control's 429, in plain text as upstream does."""
         record.refused(rejected.reason)
         record.response.add_headers([("retry-after", str(rejected.retry_after))])
         assert record.flow is not None
@@ -217,7 +217,7 @@ class Application:
             await record.response.text(429, REFUSED)
 
     def _publish_refusal(self, record: ChainRecord, error: StatusError) -> None:
-        """Let subscribers see a request of the API that a known user may not send."""
+        """Publish a request of the API that a known user may not send."""
         info, who = record.info, record.who
         if who is None or not info.is_resource:
             return
@@ -273,7 +273,7 @@ class Application:
             await self._fail(record.response, internal_error("the server log has the details"), record)
 
     async def _refuse(self, response: Response, error: StatusError, request: Request) -> None:
-        """Answer a request that no client of the Kubernetes API sends, and log it."""
+        """Refuse a request that no client of the Kubernetes API sends, and log it."""
         log_refusal(request, error)
         await send_error(response, error, request, self._services.codec.messages)
 
@@ -288,7 +288,7 @@ def _log_start(logs: Sequence[RequestLog], record: ChainRecord) -> None:
 
 
 def _check_target(request: Request) -> None:
-    """Raise 400 for `OPTIONS *` and `CONNECT host:port`: they name no path.
+    """Raise StatusError 400 for `OPTIONS *` and `CONNECT host:port`, which name no path.
 
     Go's server answers `OPTIONS *` itself, with an empty 200, before kube-apiserver sees it.
     """
@@ -305,5 +305,5 @@ def _without_info(request: Request) -> str:
 
 
 def build_app(services: Services, others: Handlers) -> Application:
-    """Compose the server of the read path and `others`. Nothing runs before the ASGI lifespan starts it."""
+    """Compose the server of the read path and the handlers `others`. The ASGI lifespan starts it."""
     return Application(services, others)

@@ -1,4 +1,4 @@
-"""Ask the authorizer, and say in upstream's words what a user may not do."""
+"""Ask the authorizer about a request, and deny it with upstream's message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.kube.users import Requester
 
 
 def authorize(authorizer: Authorizer, record: ChainRecord) -> None:
-    """Record the decision about a request; StatusError 403 unless it allows it."""
+    """Record the decision about a request; raise StatusError 403 unless the request is allowed."""
     info, verb, who = record.info, record.verb, record.acting
     assert who is not None
     # The name that a LIST selects is read for its message only: it takes time.

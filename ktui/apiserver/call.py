@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MAX_ACCEPT = 256
 MAX_TEXT = 2000
-SHOWN_WAIT = 0.0005  # seconds: less is no wait in a queue
+SHOWN_WAIT = 0.0005  # seconds: a shorter wait is not shown
 WRITE_REASON_ID = "write"
 WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 
@@ -49,8 +49,7 @@ WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 class Call:
     """State of one request. `route` is "" before storage is read.
 
-    `level` is the priority level of the request, `turn` its presence
-    among the other requests.
+    `level` is the request's priority level, `turn` its entry among the concurrent requests.
     """
 
     request: Request
@@ -72,11 +71,12 @@ class Call:
     error: str = ""
     rv: str = ""
     started: float = field(default_factory=time.perf_counter)
-    large_requests: LargeRequests | None = None  # of a large request, until its response begins
+    # set while a large request holds a place, until its response begins
+    large_requests: LargeRequests | None = None
     ticket: FlowTicket | None = None
     _pauses_collector: bool = False
-    _announced: int = 0  # stages of the chain
-    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: the events sent until it began
+    _announced: int = 0  # number of the chain's stages that were published
+    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: the events published until it began
 
     @property
     def id(self) -> int:
@@ -87,7 +87,7 @@ class Call:
         return self.resource.id if self.resource is not None else ""
 
     def take(self, ticket: FlowTicket) -> None:
-        """The request has its seats: the time that it waited for them is part of its own."""
+        """Record that the request has its seats; the time that it waited for them counts as its own."""
         self.ticket = ticket
         self.meter.seats = ticket.seats
         if ticket.waited >= SHOWN_WAIT:
@@ -95,7 +95,7 @@ class Call:
             self.meter.add_phase("seats", ticket.waited * 1000.0)
 
     def initialized(self) -> None:
-        """A WATCH has sent its initial events: it gives back its seats."""
+        """Give back the seats of a WATCH that has sent its initial events."""
         if self.ticket is not None:
             self.ticket.initialized()
 
@@ -125,7 +125,7 @@ class Call:
         )
 
     def planned(self, plan: Plan, route: str) -> None:
-        """Publish how the request will be answered: nothing has been read yet.
+        """Publish how the request will be answered, before anything is read.
 
         Called again with another `route` if the cache could not answer (`cache,etcd`).
         """
@@ -149,18 +149,18 @@ class Call:
         )
 
     def _publish(self, event: RequestStarted | RequestRouted) -> None:
-        """Publish an event; those at the start of a WATCH are sent again to later subscribers."""
+        """Publish an event; those of a WATCH's start are kept for later subscribers."""
         if self.verb == "WATCH":
             event = replace(event, at=self.bus.now())
             self.begun.append(event)
         self.bus.publish(event)
 
     def writes(self) -> None:
-        """Record that this is a write: a write has only one route."""
+        """Record that this is a write, which has only one route."""
         self.route, self.reason_id, self.reason = Source.ETCD.value, WRITE_REASON_ID, WRITE_REASON
 
     async def enter_large(self, places: LargeRequests) -> None:
-        """Do the CPU work off the event loop, as one of few at a time; StatusError 429."""
+        """Do the CPU work off the event loop, as one of a few such requests; raise StatusError 429."""
         await places.enter()
         self.large_requests = places
         self.meter.large = True
@@ -168,13 +168,13 @@ class Call:
         COLLECTOR.begin()
 
     def release_collector(self) -> None:
-        """The trees of the request are freed."""
+        """Record that the request's trees are freed."""
         if self._pauses_collector:
             self._pauses_collector = False
             COLLECTOR.end()
 
     def leave_large(self) -> None:
-        """Give the place to another request."""
+        """Release the place for the next large request."""
         if self.large_requests is not None:
             self.large_requests.leave()
             self.large_requests = None
@@ -221,19 +221,19 @@ class Call:
 
 
 def shortened(text: str) -> str:
-    """A client's text, shortened for events: these are kept by the thousand."""
+    """Shorten a client's text for events, thousands of which are kept."""
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def public_route(route: str) -> str:
-    """The route in headers: a snapshot belongs to the cache."""
+    """Return the route for headers, in which a snapshot counts as the cache."""
     return route.replace(Source.SNAPSHOT.value, Source.CACHE.value)
 
 
 def cost_header(meter: Meter, verb: str) -> str:
-    """`fetched=20, evaluated=20, returned=3, etcd_gets=1, etcd_lists=0, seats=8`.
+    """Format `fetched=20, evaluated=20, returned=3, etcd_gets=1, etcd_lists=0, seats=8`.
 
-    kube-apiserver counts the objects of lists only: those of a GET count as 0 here.
+    kube-apiserver counts only objects of lists, so those of a GET count as 0 here.
     """
     names = ("fetched", "evaluated", "returned", "etcd_gets", "etcd_lists", "seats")
     counts = {name: getattr(meter, name) for name in names}
@@ -243,7 +243,7 @@ def cost_header(meter: Meter, verb: str) -> str:
 
 
 def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -> str:
-    """Server-Timing: the chain's stages, the handler's phases so far, its time until the response headers."""
+    """Return Server-Timing: the chain's stages, the handler's phases, and its time until the headers."""
     chain = [f"{stage.stage.replace(' ', '-')};dur={stage.ms:.3f}" for stage in stages]
     phases = [f"{name};dur={ms:.3f}" for name, ms in meter.phases.items()]
     return ", ".join([*chain, *phases, f"total;dur={total_ms:.3f}"])

@@ -1,4 +1,4 @@
-"""The served resources: built-in ones, and custom ones while their definitions exist."""
+"""The served resources: the built-in ones, and custom ones while their definitions exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CRD_GROUP, CRD_RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 class Catalog:
     """Follows the CustomResourceDefinitions through their own watch cache.
 
-    `synced` is set once they have been read for the first time, `rv` is the revision reached.
+    `synced` is set once they have been read for the first time; `rv` is the revision reached.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -50,26 +50,26 @@ class Catalog:
         self._task = None
 
     async def until(self, holds: Callable[[Catalog], bool]) -> None:
-        """Wait until `holds` returns True; called whenever definitions have changed."""
+        """Wait until `holds` returns True; it is called whenever definitions have changed."""
         async with self._turned:
             await self._turned.wait_for(lambda: holds(self))
 
     def find(self, group: str, version: str, resource: str) -> Resource | None:
-        """A resource in a served version."""
+        """Return a resource in a served version, None if it is not served."""
         return self.table.find(group, version, resource)
 
     def by_id(self, resource_id: str) -> Resource | None:
-        """A resource by its id in telemetry and on screens, in its preferred version."""
+        """Return the preferred version of a resource by its id in telemetry, None if it is not served."""
         return next((r for r in self.table.preferred() if r.id == resource_id), None)
 
     def canonical(self, resource: Resource) -> Resource:
-        """The preferred version: all versions share its cache."""
+        """Return the resource's preferred version, whose cache all versions share."""
         if len(resource.versions) <= 1:
             return resource
         return self.table.find(resource.group, resource.versions[0], resource.resource) or resource
 
     def scale_paths(self, resource: Resource) -> ScalePaths:
-        """The paths of a custom resource's scale subresource."""
+        """Return the paths of a custom resource's scale subresource."""
         definition = self._definitions.get(f"{resource.resource}.{resource.group}", {})
         versions = (definition.get("spec") or {}).get("versions") or []
         version: dict[str, Any] = next((v for v in versions if v.get("name") == resource.version), {})
@@ -108,8 +108,8 @@ class Catalog:
         before = self._specs
         self._specs = {name: _spec(definition) for name, definition in self._definitions.items()}
         self.table = BUILTIN.plus(custom)
-        # As upstream: a new definition is read again. Resources have the names of their definitions.
-        # All at once with the new table: no request sees one without the other.
+        # As upstream, a changed definition's objects are read again. Definitions and resources have the same
+        # names. All changes apply together with the new table, so that no request sees only a part of them.
         changed = (name for name, spec in before.items() if _served_otherwise(spec, self._specs.get(name)))
         await self._registry.forget(*changed)
         async with self._turned:
@@ -118,13 +118,13 @@ class Catalog:
 
 
 def _spec(definition: dict[str, Any]) -> Any:
-    """The part that decides how a custom resource is served."""
+    """Return the parts of a definition that decide how its resource is served."""
     accepted = (definition.get("status") or {}).get("acceptedNames")
     return definition.get("spec"), accepted
 
 
 def _served_otherwise(before: Any, now: Any) -> bool:
-    """True if it was changed or deleted; a new definition's names are accepted only later."""
+    """Whether a definition was changed or deleted; a new definition's names are accepted only later."""
     if now is None or before[0] != now[0]:
         return True
     return bool((before[1] or {}).get("plural")) and bool(before[1] != now[1])

@@ -1,4 +1,4 @@
-"""What the request chain finds out, and what it asks of the rooms that are plugged in."""
+"""Results of the request chain, and the interfaces of the parts that are plugged into it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Of an authorizer: `reason` names the binding, or says why not; "" if there is nothing to say."""
+    """An authorizer's decision. `reason` names the binding, or why the request is denied; "" without one."""
 
     allowed: bool
     reason: str = ""
 
 
 class Authenticator(Protocol):
-    """`has_token`: whether clients must send one (else there is no TLS, and web pages are kept out)."""
+    """Authenticates requests.
+
+    `has_token`: clients must send a token. Without one there is no TLS, and requests of web pages are
+    refused.
+    """
 
     @property
     def has_token(self) -> bool: ...
 
     async def identify(self, request: Request) -> Requester:
-        """Who sends the request; StatusError 401."""
+        """Return the user who sends the request; raise StatusError 401."""
         ...
 
 
@@ -42,18 +46,18 @@ class Authorizer(Protocol):
     def decide(self, who: Requester, asked: RequestAttributes) -> Decision: ...
 
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
-        """The status of a SelfSubjectRulesReview."""
+        """Return the status of a SelfSubjectRulesReview."""
         ...
 
 
 @dataclass(slots=True)
 class ChainRecord:
-    """What the request chain found out about one request; the request logs are written from it.
+    """Results of the request chain for one request; the request logs are written from them.
 
-    `who` is the authenticated user, None until authentication has passed; `acting` the user whom it
-    impersonates, or `who`. `sent` is the metadata of the object in the body. `status` is the Status that
-    was answered: of an error, or of a deletion. `panicked` is the unexpected exception of the handler.
-    `received` is Unix time.
+    `who` is the authenticated user, None until authentication has passed; `acting` is the impersonated user,
+    or `who`. `sent` is the metadata of the object in the body. `status` is the Status in the response: of an
+    error or of a deletion. `panicked` is the unexpected exception of the handler. `received` is in Unix
+    seconds.
     """
 
     request: Request
@@ -76,13 +80,13 @@ class ChainRecord:
     _mark: float = field(default_factory=time.perf_counter)
 
     def passed(self, stage: str, decision: str) -> None:
-        """End a stage: its time is that since the stage before it."""
+        """End a stage; its time began with the end of the previous stage."""
         now = time.perf_counter()
         self.stages.append(ChainStage(stage, decision, (now - self._mark) * 1000.0))
         self._mark = now
 
     def refused(self, why: str) -> None:
-        """End the stage that refuses the request."""
+        """End the stage that refuses the request, with the reason `why`."""
         if self.who is None:
             stage = "authentication"
         elif self.acting is None:
@@ -92,21 +96,21 @@ class ChainRecord:
         self.passed(stage, f"refused: {why}")
 
     def resume(self) -> None:
-        """A stage begins now: what came since the last one was not part of the chain."""
+        """Start the time of the next stage now: the time since the last stage does not count."""
         self._mark = time.perf_counter()
 
 
 class RequestLog(Protocol):
-    """A log with lines about each request: audit log, httplog."""
+    """A log of requests: audit log or httplog."""
 
     async def received(self, record: ChainRecord) -> None:
-        """Its user is known."""
+        """Log a request whose user is known."""
         ...
 
     def response_started(self, record: ChainRecord) -> None:
-        """The headers of a long-running request have been sent."""
+        """Log that the headers of a long-running request have been sent."""
         ...
 
     async def finished(self, record: ChainRecord) -> None:
-        """The response is complete, or was broken off."""
+        """Log that the response is complete or was broken off."""
         ...

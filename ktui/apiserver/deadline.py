@@ -1,4 +1,4 @@
-"""The timeout of a request: kube-apiserver's --request-timeout, or less if the client requests it."""
+"""The timeout of a request: kube-apiserver's --request-timeout, or less if the client asks for it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ ALLOWED_SINCE = 20
 
 
 def time_allowed(request: Request, minor: int) -> float:
-    """Seconds, from `?timeout=10s` (kubectl's --request-timeout), a minute at most.
+    """Return the request's timeout in seconds: `?timeout=10s` (kubectl's --request-timeout), at most a
+    minute.
 
-    400 if it is invalid, before the client is authenticated. kube-apiserver 1.`minor`
-    has it since 1.20; WATCHes have their own `timeoutSeconds`.
+    Raises StatusError 400 for an invalid value, before the client is authenticated. kube-apiserver 1.`minor`
+    has the parameter since 1.20; WATCHes have their own `timeoutSeconds`.
     """
     text = request.parameter("timeout") if minor >= ALLOWED_SINCE else ""
     if not text:
@@ -32,7 +33,7 @@ def time_allowed(request: Request, minor: int) -> float:
 
 @asynccontextmanager
 async def within(seconds: float) -> AsyncIterator[None]:
-    """Raise 504 if the block takes longer."""
+    """Raise StatusError 504 if the block takes longer than `seconds`."""
     try:
         async with asyncio.timeout(seconds) as limit:
             yield

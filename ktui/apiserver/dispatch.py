@@ -1,4 +1,4 @@
-"""From a resource request to the handler of its verb."""
+"""Find the handler for the verb of a resource request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Handler = Callable[[Server, Call, Resource], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Handlers by verb, of objects and of each subresource; of reviews by resource id; pages by path."""
+    """Handlers by verb, for objects and for each subresource; for reviews by resource id; pages by path."""
 
     objects: Mapping[str, Handler] = field(default_factory=dict)
     subresources: Mapping[str, Mapping[str, Handler]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Handlers:
     pages: Mapping[str, Page] = field(default_factory=dict)
 
     def __or__(self, other: Handlers) -> Handlers:
-        """Both sets together; `other` takes precedence."""
+        """Return both sets; handlers of `other` take precedence."""
         names = [*self.subresources, *(n for n in other.subresources if n not in self.subresources)]
         subresources = {
             name: {**self.subresources.get(name, {}), **other.subresources.get(name, {})} for name in names
@@ -57,11 +57,11 @@ READS = Handlers(
 
 
 class TextNotFound(Exception):
-    """404 in plain text: no Kubernetes API is served at that path."""
+    """404 in plain text: this path belongs to no Kubernetes API."""
 
 
 def nothing_there(path: str) -> StatusError | TextNotFound:
-    """404: a Status below the paths of a built-in group, even in a version that is not served."""
+    """Return the 404 for a path: a Status for built-in groups, even in a version that is not served."""
     root, _, rest = path.strip("/").partition("/")
     group = rest.partition("/")[0]
     known = root == "api" or (bool(group) and BUILTIN.has_group(group))
@@ -69,7 +69,7 @@ def nothing_there(path: str) -> StatusError | TextNotFound:
 
 
 def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: Handlers) -> Resource:
-    """The resource that a path names; raises TextNotFound, StatusError 404 or 405."""
+    """Return the resource that a path names; raise TextNotFound, StatusError 404 or 405."""
     resource = table.find(info.group, info.version, info.resource)
     if resource is None or not _scope_fits(resource, info):
         raise nothing_there(info.path)
@@ -94,7 +94,7 @@ def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: 
 
 
 def _only_created(resource: Resource, info: RequestInfo) -> bool:
-    """True for a path that only accepts POST: a review, a binding, a token."""
+    """Whether a path only accepts POST: a review, a binding, a token."""
     if not resource.stored:
         inside = bool(info.namespace) or not resource.namespaced
         return not info.name and inside and resource.verbs == ("create",)
@@ -102,7 +102,7 @@ def _only_created(resource: Resource, info: RequestInfo) -> bool:
 
 
 def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
-    """The handler of the request; StatusError 405 if the method is not supported."""
+    """Return the handler of the request; raise StatusError 405 if the method is not supported."""
     if (review := handlers.reviews.get(resource.id)) is not None:
         return review
     subresource = call.info.subresource
@@ -117,9 +117,9 @@ def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
 
 
 def _check_name(call: Call, resource: Resource) -> None:
-    """StatusError 400 for a name that cannot be part of a key; selectors may contain it.
+    """Raise StatusError 400 for a name that cannot be part of a key; selectors may contain such a name.
 
-    The form of the answer is negotiated before: 406 goes first.
+    The form of the answer is negotiated before: 406 takes precedence.
     """
     name = call.info.name
     faults = path_segment_faults(name) if call.verb in ("GET", "PATCH", "DELETE") else []
@@ -129,16 +129,16 @@ def _check_name(call: Call, resource: Resource) -> None:
 
 
 def served_verb(resource: Resource, verb: str, request: Request, info: RequestInfo) -> str:
-    """The verb that is served: for custom resources HEAD is a read, built-in ones do not support it."""
+    """Return the verb to serve: HEAD is a read of custom resources, built-in resources do not support it."""
     if resource.custom and info.watch:
-        return "WATCH"  # upstream takes it from the path, whatever the method is
+        return "WATCH"  # upstream takes the verb from the path, whatever the method is
     if verb != "HEAD" or not resource.custom:
         return verb
     return request_verb("GET", info, request.query)
 
 
 def _custom_handler(call: Call, resource: Resource, handler: Handler | None) -> Handler:
-    """Custom resources have no routes, only verbs; TextNotFound for one of another scope."""
+    """Return a custom resource's handler, by verb and not by route; raise TextNotFound for a wrong scope."""
     everywhere = resource.namespaced and not call.info.namespace
     if everywhere and call.verb not in ("LIST", "WATCH"):
         raise TextNotFound
@@ -155,14 +155,14 @@ def _scope_fits(resource: Resource, info: RequestInfo) -> bool:
         return not info.namespace
     if info.namespace and not resource.namespaced:
         return False
-    # The old watch path works without a namespace even with a name, but not by a route.
+    # The deprecated watch path works without a namespace and even with a name, but not as a route.
     if info.watch and resource.custom:
         return True
     return not (info.name and resource.namespaced and not info.namespace)
 
 
 def _reachable(call: Call, resource: Resource) -> bool:
-    """Collections of namespaced resources can only be written within a namespace."""
+    """Whether the path allows the write: in namespaced resources only below a namespace."""
     if call.verb in ("POST", "DELETECOLLECTION"):
         inside = not resource.namespaced or bool(call.info.namespace)
         named = bool(call.info.name) and not call.info.subresource

@@ -1,4 +1,4 @@
-"""What the request chain asks of flow control, which is plugged in where a server is composed."""
+"""The interface of flow control for the request chain; it is plugged in where a server is composed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REFUSED = "Too many requests, please try again later.\n"
 
 
 class Rejected(Exception):
-    """429: `reason` as in the metrics, `retry_after` in seconds."""
+    """429 of flow control. `reason` as in the metrics, `retry_after` in seconds."""
 
     def __init__(self, reason: str, retry_after: int = 1) -> None:
         super().__init__(reason)
@@ -50,7 +50,7 @@ class FlowRequest:
 class FlowTicket(Protocol):
     """The seats of one request, from its dispatch on. `waited` in seconds, once it has ended `executed`, too.
 
-    `final_seats` are held for `additional_latency` seconds after it, for the work of its watchers.
+    `final_seats` are held for `additional_latency` seconds after the request, for the work of watchers.
     """
 
     waited: float
@@ -66,11 +66,11 @@ class FlowTicket(Protocol):
     def additional_latency(self) -> float: ...
 
     def initialized(self) -> None:
-        """A WATCH has sent its initial events: it gives back its seats."""
+        """Give back the seats of a WATCH that has sent its initial events."""
         ...
 
     def leave(self) -> None:
-        """The request has ended."""
+        """Record that the request has ended."""
         ...
 
 
@@ -78,14 +78,14 @@ class FlowControl(Protocol):
     def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema: ...
 
     async def enter(self, request: FlowRequest) -> FlowTicket:
-        """Wait for its seats; Rejected."""
+        """Wait for the request's seats; raise Rejected."""
         ...
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]: ...
 
 
 class FreeTicket:
-    """Of a request that is not limited."""
+    """The ticket of a request that is not limited."""
 
     __slots__ = ("additional_latency", "executed", "final_seats", "seats", "waited")
 
@@ -102,7 +102,7 @@ class FreeTicket:
 
 
 class Unlimited:
-    """Classifies by upstream's own schemas, and lets everything pass."""
+    """Classifies requests by upstream's default schemas, and limits none."""
 
     def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
         return classify(who, asked, minor)

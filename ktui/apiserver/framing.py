@@ -1,4 +1,4 @@
-"""A List's JSON, joined from pieces and split into chunks to send."""
+"""Join a List's JSON from pieces, and split it into chunks to send."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ktui.wire.pieces import Piece
 
 # The first chunk is small, so that the first byte is sent early.
 FIRST_CHUNK_BYTES = 16 * 1024
-# Larger chunks make a LIST faster (1.08 s with 256 KiB, 1.16 s with 128, 1.23 s with 64), and concurrent
-# GETs slower (p99: 11.5, 8.6 and 6.9 ms): one thread of the HTTP server sends for all.
+# Larger chunks make a LIST faster (1.08 s with 256 KiB, 1.16 s with 128, 1.23 s with 64) and concurrent GETs
+# slower (p99: 11.5, 8.6 and 6.9 ms), because one thread of the HTTP server sends for all.
 CHUNK_BYTES = 128 * 1024
-# Encoding items must not delay other requests for longer.
+# Encoding items must not delay other requests longer than this.
 SLICE_SECONDS = 0.004
 
 
 def list_metadata(
     rv: str, continue_: str = "", remaining: int | None = None, *, always_continue: bool = False
 ) -> dict[str, Any]:
-    """ListMeta in upstream's member order. Lists of custom resources always have `continue`."""
+    """Return ListMeta in upstream's member order. Lists of custom resources always have `continue`."""
     metadata: dict[str, Any] = {"resourceVersion": rv}
     if continue_ or always_continue:
         metadata["continue"] = continue_
@@ -34,7 +34,7 @@ def list_metadata(
 
 
 def list_head(kind: str, api_version: str, metadata: dict[str, Any]) -> bytes:
-    """Everything before the first item."""
+    """Return the part of a List before the first item."""
     head = to_json({"kind": kind, "apiVersion": api_version, "metadata": metadata})
     return head[:-1] + b',"items":['
 
@@ -43,16 +43,16 @@ LIST_TAIL = b"]}\n"
 
 
 def custom_list_head(api_version: str) -> bytes:
-    """A List of custom resources up to its first item: upstream sorts its members, as it does the items'."""
+    """Return a List of custom resources up to its first item; upstream sorts the List's members."""
     return b'{"apiVersion":%b,"items":[' % to_json(api_version)
 
 
 def custom_list_tail(kind: str, metadata: dict[str, Any]) -> bytes:
-    """The rest after the last item of a List of custom resources."""
+    """Return the part of a List of custom resources after the last item."""
     return b"]," + to_json({"kind": kind, "metadata": metadata}, order="sorted")[1:] + b"\n"
 
 
-_MARK = b'"\\u0000"'  # placeholder for the items while the rest is written
+_MARK = b'"\\u0000"'  # placeholder for the items while head and tail are rendered
 _ITEM_BEGINS = b"\n    "
 
 Framed = tuple[bytes, Iterator[Sequence[Piece]], bytes]
@@ -60,37 +60,36 @@ Framed = tuple[bytes, Iterator[Sequence[Piece]], bytes]
 
 
 def indented(head: bytes, items: Iterable[Sequence[Piece]], tail: bytes) -> Framed:
-    """A List as with `?pretty=true`; for at least one item.
+    """Return a List as with `?pretty=true`; needs at least one item.
 
-    Item by item: to indent a whole List at once would block the event loop for seconds.
+    Items are indented one by one: to indent a whole List at once would block the event loop for seconds.
     """
     head, _, tail = msgspec.json.format(head + _MARK + tail, indent=2).partition(_ITEM_BEGINS + _MARK)
     return head, (_indented_item(b"".join(item)) if item else item for item in items), tail.rstrip()
 
 
 def in_yaml(head: bytes, items: Iterable[Sequence[Piece]], tail: bytes) -> Framed:
-    """A List as YAML, also item by item; for at least one item."""
+    """Return a List as YAML, also converted item by item; needs at least one item."""
     head, _, tail = yaml_of(head + _MARK + tail).partition(yaml_of(b"[%b]" % _MARK))
     return head, ((yaml_of(b"[%b]" % b"".join(item)),) if item else item for item in items), tail
 
 
 def _indented_item(item: bytes) -> Sequence[Piece]:
-    # A line break is never inside a JSON string: there it is escaped.
+    # JSON strings have no raw line breaks.
     return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
 
 
 LARGE_FOLLOWS: Sequence[Piece] = ()
-"""Among the items of a List: the next one takes long to make."""
+"""Placed before an item of a List that takes long to render."""
 
 
 def chunked(
     head: bytes, items: Iterable[Sequence[Piece]], tail: bytes = LIST_TAIL, joint: bytes = b","
 ) -> Iterator[bytes]:
-    """Head, items (each in pieces) joined and tail, in chunks.
+    """Yield head, items (each in pieces) and tail, joined into chunks.
 
-    A chunk ends when it is large enough or after SLICE_SECONDS:
-    the caller yields to other tasks between chunks. An empty chunk precedes one that takes
-    long to make.
+    A chunk ends when it is large enough or after SLICE_SECONDS; between chunks the caller yields to other
+    tasks. An empty chunk precedes one that takes long to render.
     """
     pieces: list[Piece] = [head]
     size = len(head)

@@ -9,7 +9,7 @@ from ktui.apiserver.http.response import Headers
 from ktui.apiserver.warnings import warning_headers
 from ktui.kube.flowcontrol import FlowSchema
 
-# kube-apiserver: a client's own Audit-ID is kept up to this length.
+# kube-apiserver cuts a client's Audit-ID to this length.
 MAX_AUDIT_ID = 64
 SPACED_TOKEN = (
     "the provided Authorization header contains extra space before the bearer token, and is ignored"
@@ -17,12 +17,12 @@ SPACED_TOKEN = (
 
 
 def audit_id(request: Request) -> str:
-    """The client's own Audit-ID, or a new one."""
+    """Return the client's Audit-ID, or a new one."""
     return request.headers.get("audit-id", "")[:MAX_AUDIT_ID] or str(uuid.uuid4())
 
 
 def unseen_token_headers(request: Request) -> Headers:
-    """The warning of a token after two spaces, which is not seen (bearertoken.go)."""
+    """Return the warning for a token after two spaces, which kube-apiserver ignores (bearertoken.go)."""
     scheme, _, rest = request.headers.get("authorization", "").strip().partition(" ")
     unseen = scheme.lower() == "bearer" and rest.startswith(" ") and request.certified is None
     return warning_headers([SPACED_TOKEN]) if unseen else []

@@ -1,4 +1,4 @@
-"""`kubectl --as`: the user that a request asks to be (upstream: endpoints/filters/impersonation.go)."""
+"""`kubectl --as`: the user whom a request impersonates (upstream: endpoints/filters/impersonation.go)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Extra = dict[str, list[str]]
 
 
 def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Requester:
-    """The user whom `who` asks to be, else `who`; StatusError 400 for no user name, 403."""
+    """The user whom `who` impersonates, else `who`; raise StatusError 400 without a user name, or 403."""
     user = request.headers.get("impersonate-user", "")
     groups = request.all_values("impersonate-group") if "impersonate-group" in request.headers else []
     uid = request.headers.get("impersonate-uid", "")
@@ -28,7 +28,7 @@ def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Re
         if groups or uid or extra:
             raise _without_user(groups, uid, extra)
         return who
-    for asked in _asked(user, groups, uid, extra):
+    for asked in _required_rights(user, groups, uid, extra):
         decision = authorizer.decide(who, asked)
         if not decision.allowed:
             raise may_not(who, asked, decision.reason)
@@ -40,8 +40,8 @@ def _extra(request: Request) -> Extra:
     return {unquote(name[len(EXTRA) :]): request.all_values(name) for name in names}
 
 
-def _asked(user: str, groups: list[str], uid: str, extra: Extra) -> Iterator[RequestAttributes]:
-    """What impersonation needs the right to, each with the verb `impersonate`."""
+def _required_rights(user: str, groups: list[str], uid: str, extra: Extra) -> Iterator[RequestAttributes]:
+    """Yield the rights that impersonation needs, each with the verb `impersonate`."""
     if user.startswith(SERVICE_ACCOUNT) and user.count(":") == 3:
         _, _, namespace, name = user.split(":")
         yield RequestAttributes("impersonate", "", "serviceaccounts", namespace=namespace, name=name)

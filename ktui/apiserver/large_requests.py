@@ -1,4 +1,4 @@
-"""Requests with large bodies: few at a time, so that their documents together take bounded memory."""
+"""Limit the number of concurrent requests with large bodies, and so the memory of their documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_WAITING = 64
 
 
 class LargeRequests:
-    """Places for requests with large bodies; further ones wait, and beyond a number are refused."""
+    """Places for requests with large bodies; further ones wait, and beyond `most_waiting` are refused."""
 
     def __init__(self, at_once: int = AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
         self._places = asyncio.Semaphore(at_once)
@@ -19,7 +19,7 @@ class LargeRequests:
         self._waiting = 0
 
     async def enter(self) -> None:
-        """Wait for a place; StatusError 429 if too many wait."""
+        """Wait for a place; raise StatusError 429 if too many requests wait."""
         if self._waiting >= self._most_waiting:
             raise too_many_requests("Too many requests, please try again later.")
         self._waiting += 1
@@ -29,5 +29,5 @@ class LargeRequests:
             self._waiting -= 1
 
     def leave(self) -> None:
-        """Give the place to the next one."""
+        """Release the place for the next request."""
         self._places.release()

@@ -1,7 +1,7 @@
 """Content negotiation: the form of an object that a client requests, and whether it is available.
 
-kube-apiserver negotiates twice: its HTTP router compares bare media types first (not
-for custom resources), then the API machinery evaluates parameters.
+kube-apiserver negotiates twice: its HTTP router compares bare media types first (not for custom resources),
+then the API machinery evaluates parameters.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Form:
 def negotiate(
     accept: str, *, custom: bool, stream: bool = False, collection: bool = False, pretty: bool = False
 ) -> Form:
-    """The best form that the Accept header allows; StatusError 406 if there is none.
+    """Return the best form that the Accept header allows; raise StatusError 406 if there is none.
 
-    `stream`: for a WATCH, `collection`: for a WATCH or a LIST. Of custom resources
-    only the metadata is available as protobuf.
+    `stream`: for a WATCH; `collection`: for a WATCH or a LIST. Of custom resources only the metadata is
+    available as protobuf.
     """
     if not accept.strip():
         return Form(pretty=pretty)
@@ -72,8 +72,7 @@ def negotiate(
 
 
 def whole_form(accept: str) -> Form | None:
-    """The form of a Status or a list of APIs: the first accepted form that any object can have,
-    None if there is none."""
+    """The form of a Status or a list of APIs: the first accepted form that any object can have, or None."""
     if not accept.strip():
         return Form()
     for clause in parse_accept(accept):
@@ -86,7 +85,7 @@ def whole_form(accept: str) -> Form | None:
 
 
 def check_whole(accept: str, *, routed: bool) -> None:
-    """StatusError 406 if a list of APIs is not available in an accepted form.
+    """Raise StatusError 406 if a list of APIs is not available in an accepted form.
 
     `routed`: served by the HTTP router, which compares bare media types first.
     """
@@ -97,20 +96,20 @@ def check_whole(accept: str, *, routed: bool) -> None:
 
 
 def acceptable(accept: str, media_type: str) -> bool:
-    """The HTTP router's check alone, for a document with only one media type."""
+    """Return the result of the HTTP router's check alone, for a document with only one media type."""
     wanted = mime_types(accept)
     return not accept.strip() or "*/*" in wanted or media_type in wanted
 
 
 def _whole_objects(clause: Clause) -> bool:
-    """True if a clause requests untransformed objects: a Status is never transformed."""
+    """Return True if a clause requests untransformed objects, as a Status is never transformed."""
     parameters = clause.parameters
     plain = not any(name in parameters for name in CONVERSION) and not parameters.get("sv")
     return plain and parameters.get("stream", "") in ("", "watch")
 
 
 def _route_by_mime_type(accept: str, collection: bool) -> None:
-    """The HTTP router's check: LIST and WATCH are one route, which has the stream types as well."""
+    """Apply the HTTP router's check. LIST and WATCH are one route, which has the stream types as well."""
     wanted = mime_types(accept)
     if "*/*" not in wanted and not any(mime in SERVED_MEDIA_TYPES for mime in wanted):
         raise not_acceptable(COLLECTION_MEDIA_TYPES if collection else SERVED_MEDIA_TYPES)

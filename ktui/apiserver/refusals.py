@@ -1,4 +1,4 @@
-"""The plan of a read that was rejected before it was routed."""
+"""Find the plan of a read that was rejected before it was routed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ BAD_OPTION = "v.bad_option"
 
 
 def refusal_of(call: Call) -> Plan:
-    """The plan of a rejected read, whose source is none.
+    """Return the plan of a rejected read, whose source is none.
 
-    The rules are applied to the request's text. Errors without a rule (a selector
-    that cannot be parsed) count as an invalid option.
+    The rules are applied to the request's text. Errors without a rule (a selector that cannot be parsed)
+    count as an invalid option.
     """
     try:
         request = parse_request(f"{call.request.path}?{call.request.query}", call.verb.lower())

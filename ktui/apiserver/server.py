@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`watches` are the open ones: they end when the server stops."""
+    """The parts that every handler uses. `watches` are the open ones, which end when the server stops."""
 
     services: Services
     catalog: Catalog
@@ -27,5 +27,5 @@ class Server:
     large_requests: LargeRequests
 
     def cacher(self, resource: Resource) -> Cacher:
-        """The cacher of a resource, shared by all its versions."""
+        """Return the cacher of a resource, shared by all its versions."""
         return self.services.registry.for_resource(self.catalog.canonical(resource))

@@ -1,4 +1,4 @@
-"""The parts that a server is composed of."""
+"""The parts of which a server is composed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class ServerFacts(Protocol):
     """Facts of the running server and its etcd."""
 
     def info(self) -> ServerInfo:
-        """The current facts, also the first event of every telemetry stream."""
+        """Return the current facts, which are also the first event of every telemetry stream."""
         ...
 
     def etcd_problem(self) -> str:
-        """Why etcd does not answer, in one sentence; "" while it does."""
+        """Return why etcd does not answer, in one sentence; "" while it does."""
         ...
 
 
@@ -39,24 +39,25 @@ class Faults(Protocol):
     def active(self) -> list[Fault]: ...
 
     async def inject(self, fault: Fault) -> None:
-        """Begin one. ValueError when it cannot be, EtcdError."""
+        """Begin a fault; raise ValueError if it cannot begin, or EtcdError."""
         ...
 
     async def end(self) -> None:
-        """End all of them."""
+        """End all faults."""
         ...
 
 
 async def _on_demand(table: ResourceTable) -> None:
-    """Caches are filled when they are first asked for."""
+    """Fill no cache in advance: each is filled at its first request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`event_ttl`: lifetime of an Event in seconds. `service_cluster_ip_range`: a network, if none is stored.
+    """The parts of a server.
 
-    `warm` is awaited before the first request, with the resources that are served then.
-    `faults` None: this etcd was not started by ktui, or holds a snapshot.
+    `event_ttl` is the lifetime of an Event in seconds. `service_cluster_ip_range` is the network of cluster
+    IPs, unless one is stored. `warm` is awaited before the first request, with the resources that are served
+    then. `faults` is None if ktui did not start this etcd, or the etcd holds a snapshot.
     """
 
     registry: Registry

@@ -17,10 +17,10 @@ INTERVAL = 1.0  # seconds between two reports of a watcher
 
 
 class OpenWatch:
-    """One client's WATCH. `made` of its events were encoded for it, `shared` for another one before.
+    """One client's WATCH. `made` of its events were encoded for it, `shared` for an earlier watcher.
 
-    `bytes` were sent; the number until it was live is in its request's meter.
-    `begun` are the events of its start, for later subscribers.
+    `bytes` were sent; the number sent before it was live is in its request's meter. `begun` are the events of
+    its start, for later subscribers.
     """
 
     __slots__ = ("answer", "begun", "bytes", "made", "meter", "opened", "over", "reported", "shared")
@@ -78,11 +78,10 @@ class OpenWatch:
 
 
 class OpenWatches:
-    """Publish each WATCH: its start, its state once a second, its end.
+    """Publishes each WATCH: its start, its state once a second, its end.
 
-    A stream that the cache has ended is reported with the next states, although its request goes on until
-    the client reads what was sent before, or leaves.
-    New subscribers get the open ones.
+    A stream that the cache has ended is reported with the next states, although its request continues until
+    the client has read what was sent before, or disconnects. New subscribers get the open ones.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -109,7 +108,7 @@ class OpenWatches:
         self._end(watch)
 
     def end_all(self) -> None:
-        """Close every stream, including those about to start: the server stops."""
+        """Close every stream, including those about to start, because the server stops."""
         self._stopping = True
         for watch in list(self._open.values()):
             watch.answer.close(STOPPING)

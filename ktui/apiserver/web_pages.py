@@ -1,9 +1,9 @@
-"""Protection against web pages that are open in a browser of this machine.
+"""Protect the server against web pages that are open in a browser of this machine.
 
-A server started with `--insecure-http` has no token, so any page could send it requests. A page
-reaches it under a name of its own (DNS rebinding: `Host` is checked), from another origin
-(`Origin` is checked), or by a POST that browsers send without a preflight (`Content-Type` is
-required). No response has CORS headers, so a page of another origin cannot read it.
+A server started with `--insecure-http` has no token, so any page could send it requests. A page reaches it
+under the page's own host name (DNS rebinding: `Host` is checked), from another origin (`Origin` is checked),
+or by a POST that browsers send without a preflight (`Content-Type` is required). No response has CORS
+headers, so a page of another origin cannot read it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def browser_headers(request: Request, *, has_token: bool) -> Headers:
 
 
 def _writes(request: Request) -> bool:
-    """A DELETE may come without a body; browsers send a preflight request first."""
+    """Return True for a write. A DELETE may have no body; browsers send a preflight request before it."""
     return request.method in ("POST", "PUT", "PATCH") or (request.method == "DELETE" and request.has_body)
 
 

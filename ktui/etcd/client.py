@@ -1,4 +1,4 @@
-"""The etcd client. All requests of ktui to etcd are sent here."""
+"""The etcd client, which sends all of ktui's requests to etcd."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class EtcdClient:
 
     @classmethod
     async def connect(cls, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> EtcdClient:
-        """A client whose etcd has answered a Status request, or denied it to this user.
+        """Return a client whose etcd has answered a Status request, or denied it to this user.
 
-        Newer etcds (3.5.30) answer it for the root role only: then their version stays unknown.
+        Newer etcds (3.5.30) answer Status for the root role only; otherwise their version stays unknown.
         UnreachableError reports for every endpoint how far the connection got.
         """
         client = cls(config, bus, supervisor)
@@ -77,7 +77,7 @@ class EtcdClient:
 
     @property
     def head(self) -> int:
-        """The greatest revision in any response."""
+        """The greatest revision of any response."""
         return self.ledger.head
 
     @property
@@ -85,7 +85,7 @@ class EtcdClient:
         return self.ledger.usage
 
     async def status(self, purpose: str = "status") -> EtcdStatus:
-        """Version, size and revision of the endpoint in use."""
+        """Return version, size and revision of the endpoint in use."""
 
         async def decode(raw: bytes) -> Decoded[EtcdStatus]:
             answer = rpc.StatusResponse.FromString(raw)
@@ -111,7 +111,7 @@ class EtcdClient:
         count_only: bool = False,
         purpose: str = "",
     ) -> RangeResult:
-        """A linearizable read of one key or of [key, range_end). `revision` 0 is the current one.
+        """Read one key or [key, range_end), linearizably. `revision` 0 is the current one.
 
         Raises CompactedError or FutureRevisionError if etcd does not have that revision.
         """
@@ -139,14 +139,14 @@ class EtcdClient:
     async def update(
         self, key: bytes, value: bytes, mod_revision: int, lease: int = 0, purpose: str = "update"
     ) -> TxnResult:
-        """Put `key` if it is still at `mod_revision`; else return the current one."""
+        """Put `key` if it is still at `mod_revision`; otherwise the result has the current value."""
         request = rpc.TxnRequest(
             compare=[_unmodified(key, mod_revision)], success=[_put(key, value, lease)], failure=[_get(key)]
         )
         return await self._txn(request, purpose)
 
     async def delete(self, key: bytes, mod_revision: int, purpose: str = "delete") -> TxnResult:
-        """Delete `key` if it is still at `mod_revision`; else return the current one."""
+        """Delete `key` if it is still at `mod_revision`; otherwise the result has the current value."""
         delete = rpc.RequestOp(request_delete_range=rpc.DeleteRangeRequest(key=key))
         request = rpc.TxnRequest(
             compare=[_unmodified(key, mod_revision)], success=[delete], failure=[_get(key)]
@@ -163,7 +163,7 @@ class EtcdClient:
         return await self._call(rpcs.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease")
 
     async def lease_ttl(self, lease: int) -> int:
-        """Seconds until a lease expires, -1 if it has. Writable connections only (see rpcs.py)."""
+        """Return the seconds until a lease expires, -1 if it has. Not for read-only clients (rpcs.py)."""
 
         async def decode(raw: bytes) -> Decoded[int]:
             answer = rpc.LeaseTimeToLiveResponse.FromString(raw)
@@ -173,7 +173,7 @@ class EtcdClient:
         return await self._call(rpcs.LEASE_TTL, request, decode, other_text, "lease")
 
     async def compact(self, revision: int) -> None:
-        """Compact: drop every revision before `revision`."""
+        """Compact etcd: drop every revision before `revision`."""
 
         async def decode(raw: bytes) -> Decoded[None]:
             return Decoded(None, rpc.CompactionResponse.FromString(raw).header)
@@ -183,7 +183,7 @@ class EtcdClient:
         self.ledger.saw_compaction(revision)
 
     async def set_no_space(self, raised: bool) -> None:
-        """Raise or disarm the alarm NOSPACE, as a full quota would raise it: etcd then refuses writes."""
+        """Raise or disarm the alarm NOSPACE. As with a full quota, etcd refuses writes while it is raised."""
 
         async def decode(raw: bytes) -> Decoded[None]:
             return Decoded(None, rpc.AlarmResponse.FromString(raw).header)
@@ -193,7 +193,7 @@ class EtcdClient:
         await self._call(rpcs.ALARM, request, decode, other_text, "alarm")
 
     def reroute(self, to: str = "", watches: str = "") -> None:
-        """Send everything, or watches only, by way of another endpoint (a proxy); "": as configured."""
+        """Send everything, or only watches, through another endpoint (a proxy); "": as configured."""
         self._transport.endpoints.reroute(to, watches)
 
     def watch(
@@ -206,7 +206,7 @@ class EtcdClient:
         progress_notify: bool = True,
         purpose: str = "watch",
     ) -> WatchStream:
-        """A separate stream for one watch; it opens with the first read. Close it, or use `async with`."""
+        """Return a stream for one watch, which opens with the first read. Close it, or use `async with`."""
         request = rpc.WatchCreateRequest(
             key=key,
             range_end=range_end,

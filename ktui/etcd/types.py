@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 
 class KV(NamedTuple):
-    """One key at one revision. `lease` 0: none. In a DELETE event only key and mod_revision are set."""
+    """One key at one revision. `lease` is 0 for none. A DELETE event has only key and mod_revision."""
 
     key: bytes
     value: bytes
@@ -20,7 +20,7 @@ class KV(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RangeResult:
-    """`count` is the number of keys in the whole range, `revision` etcd's at the response.
+    """The answer to a Range. `count` is the number of keys in the whole range, `revision` etcd's at the read.
 
     `bytes` is the size of the received response.
     """
@@ -42,7 +42,7 @@ class Put(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TxnResult:
-    """A transaction on one key. Not `succeeded`: `kv` is the current one (None: none)."""
+    """The result of a transaction on one key. If it failed, `kv` is the current value (None: no key)."""
 
     succeeded: bool
     revision: int
@@ -50,7 +50,7 @@ class TxnResult:
 
 
 class WatchEvent(NamedTuple):
-    """`prev_kv` is None for a created key, or if it is compacted."""
+    """A change of one key. `prev_kv` is None for a created key, or if the previous value is compacted."""
 
     type: Literal["PUT", "DELETE"]
     kv: KV
@@ -67,7 +67,7 @@ class WatchBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EtcdStatus:
-    """One member's response to Status; `revision` is its current one."""
+    """One member's response to Status; `revision` is its current revision."""
 
     version: str
     db_size: int

@@ -1,4 +1,5 @@
-"""Raw etcd, for the Etcd screen: prefixes, keys, one key and its history. One read at a time, no writes."""
+"""Browse raw etcd for the etcd screen: prefixes, keys, one key and its history. One read at a time, no
+writes."""
 
 from __future__ import annotations
 
@@ -30,11 +31,11 @@ from ktui.storage.values import DecodedValue, read_value
 from ktui.wire.codec import Codec, codec_for
 
 PURPOSE = "browse"
-_PAGE_BYTES = 8 << 20  # of values read for one page of keys
+_PAGE_BYTES = 8 << 20  # bytes of values to read for one page of keys
 _FIRST_KEYS = 16
 _KEYS_AT_ONCE = 10_000
 
-# What keys can be sorted by; a size that was not read comes last.
+# Sort orders of keys; a size that was not read comes last.
 KEY_SORTS: Mapping[str, Callable[[StoredKey], Any]] = {
     "key": lambda row: row.key,
     "rev": lambda row: row.mod_revision,
@@ -46,10 +47,10 @@ KEY_SORTS: Mapping[str, Callable[[StoredKey], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """One key at one revision. `ttl` in seconds; -1: no lease, or expired; None: unknown (read-only).
+    """One key at one revision. `ttl` is in seconds; -1: no lease, or expired; None: unknown (read-only).
 
-    `json` is None for a value that is not an object; `error` is the reason. `sizes` are
-    the stored bytes by field, the largest first; empty for a value without fields.
+    `json` is None for a value that is not an object; then `error` is the reason. `sizes` are the stored bytes
+    by field, the largest first; empty for a value without fields.
     """
 
     key: str
@@ -68,10 +69,11 @@ class KeyValue:
 
 
 class EtcdBrowser:
-    """`resource_of` returns the resource of a prefix under `etcd_prefix` (`pods/`), "" if it is none.
+    """Reads raw etcd. `resource_of` returns the resource of a prefix under `etcd_prefix` (`pods/`), "" for
+    none.
 
-    `gentle`, for an etcd that others depend on: sizes come from small, rare samples,
-    and keys are listed without reading their values. Prefixes and keys are text as from `key_text`.
+    `gentle`, for an etcd that others depend on: sizes come from small, rare samples, and keys are listed
+    without reading their values. Prefixes and keys are text as from `key_text`.
     """
 
     def __init__(
@@ -93,16 +95,16 @@ class EtcdBrowser:
 
     @property
     def gentle(self) -> bool:
-        """True if values are not read to list keys."""
+        """True if keys are listed without reading their values."""
         return self._gentle
 
     @property
     def histories(self) -> int:
-        """How often etcd's revision has gone back."""
+        """How often etcd's revision has decreased."""
         return self._client.ledger.histories
 
     async def prefixes(self, prefix: str) -> PrefixPage:
-        """The children of `prefix` ("" for all of etcd), each with its number of keys and bytes."""
+        """Return the children of `prefix` ("" for all of etcd), each with its number of keys and bytes."""
         async with self._turn:
             found = await find_children(self._client, key_bytes(prefix), PURPOSE)
             children = []
@@ -114,7 +116,7 @@ class EtcdBrowser:
             return PrefixPage(self._client.head, children, found.complete)
 
     async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyPage:
-        """Up to `limit` keys under `prefix` after the key `after`; fewer if values are large."""
+        """Return up to `limit` keys under `prefix` after the key `after`; fewer if values are large."""
         start, end = key_bytes(prefix) or b"\0", range_end(key_bytes(prefix))
         async with self._turn:
             total = await self._client.range(start, end, count_only=True, purpose=PURPOSE)
@@ -139,9 +141,9 @@ class EtcdBrowser:
             return KeyPage(revision, total.count, found, found[-1].key if found and more else "")
 
     async def top_keys(self, prefix: str, limit: int, by: str, *, descending: bool) -> KeyPage:
-        """The first `limit` keys under `prefix` by one of KEY_SORTS, of all that there are.
+        """Return the first `limit` of all keys under `prefix`, sorted by one of KEY_SORTS.
 
-        All are read, a page at a time, each page as of its own revision; no more than two pages are held.
+        Reads all keys, a page at a time, each page at its own revision; holds at most two pages in memory.
         """
         first = heapq.nlargest if descending else heapq.nsmallest
         top: list[StoredKey] = []
@@ -153,9 +155,9 @@ class EtcdBrowser:
         return KeyPage(page.revision, page.count, top)
 
     async def key(self, key: str, revision: int = 0) -> KeyValue | None:
-        """One key at `revision` (0: now), None if it did not exist.
+        """Return one key at `revision` (0: now), None if it did not exist.
 
-        CompactedError for a compacted revision.
+        Raises CompactedError for a compacted revision.
         """
         async with self._turn:
             kv = await self._at(key_bytes(key), revision)
@@ -164,7 +166,7 @@ class EtcdBrowser:
             return _key_value(kv, read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv))
 
     async def history(self, key: str, limit: int = 100) -> Sequence[StoredKey]:
-        """The revisions of a key since its creation, newest first, as far back as etcd has them."""
+        """Return the revisions of a key since its creation, newest first, as far back as etcd has them."""
         rows: list[StoredKey] = []
         async with self._turn:
             kv = await self._at(key_bytes(key), 0)
@@ -179,7 +181,7 @@ class EtcdBrowser:
         return rows
 
     async def survey(self, prefix: str, after: str = "") -> SurveyPage:
-        """What a few megabytes of the values under `prefix` weigh, after the key `after`."""
+        """Return the sizes of a few megabytes of values under `prefix`, after the key `after`."""
         start = key_bytes(after) or key_bytes(prefix) or b"\0"
         async with self._turn:
             return await survey_page(
@@ -187,11 +189,12 @@ class EtcdBrowser:
             )
 
     def churn(self, prefix: str) -> AsyncGenerator[Churn, None]:
-        """What changes under `prefix`, a report a second from one watch; close it at the end."""
+        """Yield a report each second on the changes under `prefix`, from one watch; close it at the end."""
         known: dict[str, str] = {}
 
         def resource_of(key: str) -> str:
-            """Of `pods/shop/web`, `services/specs/shop/web`, `cilium.io/ciliumnodes/n1`."""
+            """Return the resource of `pods/shop/web`, `services/specs/shop/web`,
+            `cilium.io/ciliumnodes/n1`."""
             first, _, rest = key.removeprefix(self._root).partition("/")
             below = f"{first}/{rest.partition('/')[0]}/"
             if below not in known and len(known) < MOST_KEYS:
@@ -201,7 +204,10 @@ class EtcdBrowser:
         return follow(self._client, key_bytes(prefix), ChurnMeter(resource_of, self._codec), PURPOSE)
 
     async def _at(self, key: bytes, revision: int) -> KV | None:
-        """A compaction keeps the current revision of a key, but refuses reads at its number."""
+        """Read a key at a revision.
+
+        A compaction keeps the current value of a key, but etcd refuses reads at its revision.
+        """
         try:
             kvs = (await self._client.range(key, revision=revision, purpose=PURPOSE)).kvs
         except CompactedError:
@@ -213,7 +219,8 @@ class EtcdBrowser:
     async def _ttl(self, kv: KV) -> int | None:
         if not kv.lease:
             return -1
-        if self._client.read_only:  # which may send Range, Watch and Status, not LeaseTimeToLive
+        # read-only clients may send Range, Watch and Status, but not LeaseTimeToLive
+        if self._client.read_only:
             return None
         try:
             return await self._client.lease_ttl(kv.lease)

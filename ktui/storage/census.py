@@ -1,4 +1,4 @@
-"""Count keys and bytes under each prefix for the screens: with little load, published on change."""
+"""Count keys and bytes under each prefix for the screens, with little load, and publish changes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from ktui.etcd.errors import EtcdError
 from ktui.storage.browser import EtcdBrowser
 from ktui.telemetry.bus import Bus
 
-# kube-apiserver counts once a minute; an etcd that ktui owns may be read more often.
+# Seconds between two counts. kube-apiserver counts once a minute; an etcd that ktui owns may be read more
+# often.
 OWN_SECONDS, FOREIGN_SECONDS = 5.0, 60.0
-_LOOK_SECONDS = 1.0  # how often to check, without reading etcd, whether a count is due, or etcd was emptied
+_CHECK_SECONDS = 1.0  # how often to check, without reading etcd, whether a count is due or etcd was emptied
 
 
 class Census:
@@ -30,21 +31,21 @@ class Census:
         bus.add_snapshot(self.latest)
 
     def latest(self) -> Iterable[Prefix]:
-        """The last count of every prefix."""
+        """Return the last count of every prefix."""
         return list(self._published.values())
 
     async def run(self) -> None:
-        """Count until cancelled. If etcd does not answer, it is read again the next time."""
+        """Count until cancelled. If etcd does not answer, the next count tries again."""
         histories, due = -1, 0.0
         while True:
             if self._browser.histories != histories or time.monotonic() >= due:
                 histories, due = self._browser.histories, time.monotonic() + self._every
-                with contextlib.suppress(EtcdError):  # the ledger has reported that etcd does not answer
+                with contextlib.suppress(EtcdError):  # the ledger has reported the error
                     await self.count()
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
 
     async def count(self) -> None:
-        """Count once and publish what has changed; a prefix that is now empty as 0 keys."""
+        """Count once and publish what has changed; a prefix that is now empty has 0 keys."""
         found: dict[str, Prefix] = {}
         for child in (await self._browser.prefixes(self._root)).children:
             if child.resource or child.leaf or not _is_group(child):
@@ -61,7 +62,7 @@ class Census:
 
 
 def _is_group(child: PrefixChild) -> bool:
-    """Custom resources are below their API group, Services and Endpoints below `services`."""
+    """Whether a prefix contains resources: an API group of custom resources, or `services`."""
     name = child.prefix.rstrip("/").rpartition("/")[2]
     return "." in name or name == "services"
 

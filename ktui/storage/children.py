@@ -1,4 +1,4 @@
-"""Find the children of a key prefix by seeking from one to the next instead of reading all keys."""
+"""Find the children of a key prefix, seeking from one to the next instead of reading all keys."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from ktui.storage.keys import range_end
 
 MAX_CHILDREN = 500
 _KEYS_AT_ONCE = 500
-_SHOWN_KEYS = 20  # keys directly below a prefix that count as its children; `keys` lists the others
+# keys directly below a prefix that count as its children; the `keys` request lists the others
+_SHOWN_KEYS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """`leaf`: its first key has no further slash. `is_key`: it is a key itself, not a prefix."""
+    """A child of a prefix. `leaf`: its first key has no further slash. `is_key`: a key, not a prefix."""
 
     prefix: bytes
     leaf: bool
@@ -23,14 +24,14 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """In key order. `complete` False: the search stopped at MAX_CHILDREN."""
+    """Children in key order. `complete` is False if the search stopped at MAX_CHILDREN."""
 
     children: list[Child]
     complete: bool
 
 
 async def find_children(client: EtcdClient, prefix: bytes, purpose: str) -> Children:
-    """One keys-only Range per child; runs of keys directly below `prefix` are skipped in pages."""
+    """Find the children with one keys-only Range each; keys directly below `prefix` are skipped in pages."""
     found: list[Child] = []
     keys: list[Child] = []
     cursor, end, wanted = prefix or b"\0", range_end(prefix), 1
@@ -52,7 +53,7 @@ async def find_children(client: EtcdClient, prefix: bytes, purpose: str) -> Chil
 
 
 def _child_of(prefix: bytes, key: bytes) -> Child:
-    """The child that contains `key`. A slash at the very beginning is part of the first name."""
+    """Return the child that contains `key`. A slash at the very beginning is part of the first name."""
     rest = key[len(prefix) :]
     slash = rest.find(b"/", 0 if prefix else 1)
     if slash < 0:

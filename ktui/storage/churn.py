@@ -1,4 +1,4 @@
-"""What changes in etcd, by one watch: which resources, which keys, and who writes them."""
+"""Changes in etcd, from one watch: which resources and keys change, and who writes them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ktui.storage.values import read_value
 from ktui.wire.codec import Codec
 
 EVERY = 1.0  # seconds between two reports
-MOST_KEYS = 20_000  # counted; beyond, the half that changed least is forgotten
+MOST_KEYS = 20_000  # keys to count; beyond that, the half that changed least is dropped
 HOTTEST = 50  # keys of a report
 MOST_LEASES = 20  # of a report
-TTL_SECONDS = 60.0  # after which a lease's TTL is asked for again; between, it is counted down
-MOST_DECODED = 20  # values a second whose managedFields are read, one of each key
+TTL_SECONDS = 60.0  # seconds after which a lease's TTL is read again; until then it is counted down
+MOST_DECODED = 20  # values per second whose managedFields are read, one for each key
 
 
 class _KeyCount(msgspec.Struct):
@@ -34,7 +34,7 @@ class _KeyCount(msgspec.Struct):
 
 
 class ChurnMeter:
-    """Counts events; `resource_of` names the resource of a key, "" for none."""
+    """Counts watch events. `resource_of` returns the resource of a key, "" for none."""
 
     def __init__(self, resource_of: Callable[[str], str], codec: Codec) -> None:
         self._resource_of = resource_of
@@ -69,7 +69,7 @@ class ChurnMeter:
             self._forget()
 
     def report(self, seconds: float, revision: int) -> Churn:
-        """Everything since the watch began."""
+        """Return the counts since the watch began."""
         self._left = MOST_DECODED
         hottest = sorted(self._keys.items(), key=lambda item: (-item[1].changes, -item[1].bytes, item[0]))
         resources = [ResourceChurn(name, *counts) for name, counts in self._resources.items()]
@@ -85,7 +85,7 @@ class ChurnMeter:
         )
 
     def _lease_list(self) -> list[LeaseChurn]:
-        """Those that most keys have; a TTL is not known here."""
+        """Return the leases with the most keys; their TTLs are not known here."""
         keys: dict[int, list[bytes]] = {}
         for key, one in self._keys.items():
             if one.lease:
@@ -105,7 +105,7 @@ class ChurnMeter:
 
 
 def last_manager(document: dict[str, object] | None) -> str:
-    """Who wrote an object last by its managedFields, "" if that is not known."""
+    """Return the manager that wrote an object last by its managedFields, "" if that is not known."""
     metadata = (document or {}).get("metadata")
     entries = metadata.get("managedFields") if isinstance(metadata, dict) else None
     if not isinstance(entries, list):
@@ -117,14 +117,14 @@ def last_manager(document: dict[str, object] | None) -> str:
 
 
 class LeaseTtls:
-    """Seconds until leases expire: asked for once a minute, counted down between."""
+    """Seconds until leases expire: read once a minute, counted down in between."""
 
     def __init__(self, client: EtcdClient) -> None:
         self._client = client
-        self._asked: dict[int, tuple[float, int]] = {}  # when, and its TTL then
+        self._asked: dict[int, tuple[float, int]] = {}  # (time of the read, TTL then)
 
     async def add_to(self, churn: Churn) -> Churn:
-        """With the TTLs, where the client may ask for them: one that only reads sends no LeaseTimeToLive."""
+        """The report with TTLs; unchanged for a read-only client, which must not send LeaseTimeToLive."""
         if self._client.read_only:
             return churn
         found = [msgspec.structs.replace(one, ttl=await self._ttl(one.lease)) for one in churn.lease_list]
@@ -137,7 +137,7 @@ class LeaseTtls:
         if now - asked >= TTL_SECONDS or 0 <= ttl <= now - asked:
             try:
                 asked, ttl = now, await self._client.lease_ttl(lease)
-            except EtcdError:  # it has expired
+            except EtcdError:  # the lease has expired
                 asked, ttl = now, -1
             self._asked[lease] = (asked, ttl)
         return max(0, ttl - int(now - asked)) if ttl >= 0 else -1
@@ -146,7 +146,7 @@ class LeaseTtls:
 async def follow(
     client: EtcdClient, prefix: bytes, meter: ChurnMeter, purpose: str
 ) -> AsyncGenerator[Churn, None]:
-    """A report a second from one watch of `prefix`, until closed. Raises EtcdError."""
+    """Yield a report each second from one watch of `prefix`, until closed. Raises EtcdError."""
     start, slices, ttls = time.monotonic(), Slices(), LeaseTtls(client)
     revision = client.head
     watch = client.watch(

@@ -14,21 +14,21 @@ RETRY_SECONDS = 1.0
 
 
 async def follow_compactions(client: EtcdClient, announce: Callable[[int], None]) -> None:
-    """Call `announce` with each announced compaction revision, the current one first; until cancelled.
+    """Call `announce` with each announced compaction revision, the current one first, until cancelled.
 
-    kube-apiserver 1.34+ watches the key as well, and drops older snapshots from its caches.
+    kube-apiserver 1.34+ watches this key too, and drops older snapshots from its caches.
     """
     while True:
         try:
             await _follow(client, announce)
         except CompactedError:
-            continue  # the key's own history: start over from its current value
+            continue  # the key's own history is compacted: start again from its current value
         except EtcdError:
             await asyncio.sleep(RETRY_SECONDS)
 
 
 async def compact(client: EtcdClient, revision: int) -> None:
-    """Announce a compaction at `revision`, then compact. ktui calls it only on request."""
+    """Announce a compaction at `revision`, then compact. ktui does this only on request."""
     present = await client.range(KEY, purpose="compact")
     value = str(revision).encode()
     if present.kvs:

@@ -1,4 +1,4 @@
-"""Values as differences from similar values: old versions of an object then take little memory."""
+"""Store values as differences from similar values, so that old versions of an object take little memory."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import msgspec
 LEVEL = 3
 _RAW_DEFLATE = -15
 _WINDOW_BYTES = 1 << 15
-# Of larger values, equal beginnings and ends are left out, in blocks of this size.
+# In larger values, equal beginnings and ends are omitted in blocks of this size.
 _SMALL_BYTES = 1 << 14
 _BLOCK_BYTES = 2048
 # Deflating more than this would block the event loop for too long.
 MOST_DEFLATED_BYTES = 1 << 16
-# A saving of less than a quarter is not worth the decoding.
-_WORTH = 0.75
+# A saving of less than a quarter does not justify decoding.
+_MOST_SHARE = 0.75
 
 
 class Delta(msgspec.Struct, frozen=True, gc=False):
-    """`head` and `tail` bytes are those of the base, `middle` is between them.
+    """A value: the base's first `head` bytes, `middle`, and the base's last `tail` bytes.
 
     `middle` is deflated with the base's own middle as its dictionary, unless that saves little.
     """
@@ -35,7 +35,7 @@ class Delta(msgspec.Struct, frozen=True, gc=False):
 
 
 def difference(value: bytes, base: bytes) -> Delta:
-    """`value` as its difference from `base` (b"": by itself)."""
+    """Return `value` as its difference from `base` (b"": no base)."""
     head = tail = 0
     if len(value) > _SMALL_BYTES:
         head = _equal_head(value, base)
@@ -44,13 +44,13 @@ def difference(value: bytes, base: bytes) -> Delta:
     deflated = len(middle) <= MOST_DEFLATED_BYTES
     if deflated:
         middle = _deflate(middle, _dictionary(base, head, tail))
-    if len(middle) > len(value) * _WORTH:
+    if len(middle) > len(value) * _MOST_SHARE:
         return Delta(value, deflated=False)
     return Delta(middle, deflated, head, tail)
 
 
 def restored(delta: Delta, base: bytes) -> bytes:
-    """The value that `difference` encoded with this base."""
+    """Return the value that `difference` encoded with this base."""
     middle = delta.middle
     if delta.deflated:
         middle = _inflate(middle, _dictionary(base, delta.head, delta.tail))
@@ -76,7 +76,7 @@ def _inflate(data: bytes, dictionary: bytes) -> bytes:
 
 
 def _equal_head(value: bytes, base: bytes) -> int:
-    """The length, in whole blocks, of the common beginning."""
+    """Return the length, in whole blocks, of the common beginning."""
     at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
     while at <= most and value[at : at + _BLOCK_BYTES] == base[at : at + _BLOCK_BYTES]:
         at += _BLOCK_BYTES
@@ -84,7 +84,7 @@ def _equal_head(value: bytes, base: bytes) -> int:
 
 
 def _equal_tail(value: bytes, base: bytes) -> int:
-    """The length, in whole blocks, of the common end."""
+    """Return the length, in whole blocks, of the common end."""
     at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
     while at <= most and _block_from_end(value, at) == _block_from_end(base, at):
         at += _BLOCK_BYTES

@@ -1,4 +1,4 @@
-"""Errors of stored data, and etcd's errors as kube-apiserver words them."""
+"""Errors of stored data, and etcd's errors in kube-apiserver's words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ktui.wire.errors import CodecError
 
 
 class UnreadableError(EtcdError):
-    """A value that is not an object of its resource: encrypted, truncated, or of an unknown kind."""
+    """A value is not an object of its resource: it is encrypted, truncated, or of an unknown kind."""
 
     def __init__(self, key: str, reason: str) -> None:
         super().__init__(f"{key} cannot be read: {reason}", reason)
 
     def as_status(self) -> StatusError:
-        """500: kube-apiserver fails a request for an object that it cannot decode."""
+        """Return the 500 with which kube-apiserver fails a request for an object that it cannot decode."""
         return status.internal_error(str(self))
 
 
@@ -34,7 +34,7 @@ class UnreadableError(EtcdError):
 def asking(resource: Resource, verb: str) -> Iterator[None]:
     """Turn etcd's errors into a Status. `verb` as upstream names it: "list", "get", "update" …
 
-    CompactedError and FutureRevisionError pass: their meaning depends on the request.
+    CompactedError and FutureRevisionError are passed on, as their meaning depends on the request.
     """
     try:
         yield
@@ -50,7 +50,7 @@ def asking(resource: Resource, verb: str) -> Iterator[None]:
 
 @contextmanager
 def browsing() -> Iterator[None]:
-    """The same for raw reads of etcd, which belong to no resource: the message is etcd's own."""
+    """Turn errors of raw reads of etcd, which have no resource, into a Status with etcd's own message."""
     try:
         yield
     except UnreachableError as error:
@@ -63,7 +63,7 @@ def browsing() -> Iterator[None]:
 
 @contextmanager
 def writing(resource: Resource, name: str, verb: str) -> Iterator[None]:
-    """The same for writes, including errors of the object itself."""
+    """Turn errors of writes into a Status, including those of the object itself."""
     try:
         with asking(resource, verb):
             try:

@@ -1,4 +1,4 @@
-"""Keys as text and back. etcd's keys are any bytes; screens and URLs need text."""
+"""Convert etcd keys to text and back: keys are any bytes, but screens and URLs need text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def key_text(key: bytes) -> str:
 
 
 def key_bytes(text: str) -> bytes:
-    """The key for a text from `key_text`."""
+    """Return the key for a text from `key_text`."""
     whole, parts, at = text, [], 0
     for escape in _ESCAPE.finditer(whole):
         parts.append(whole[at : escape.start()].encode())

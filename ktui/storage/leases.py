@@ -1,4 +1,4 @@
-"""Leases shared by objects that expire: events."""
+"""Leases that expiring objects (events) share."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _REUSE_MOST = 60  # seconds
 
 
 def reuse_seconds(ttl: int) -> int:
-    """How much longer than `ttl` a lease is granted, so that later objects can share it."""
+    """The extra seconds for which a lease is granted beyond `ttl`, so that later objects can share it."""
     return int(min(ttl * _REUSE_SHARE, _REUSE_MOST))
 
 
 class Leases:
-    """kube-apiserver's lease manager: one lease for many objects, none for more than a thousand.
+    """kube-apiserver's lease manager: one lease for many objects, at most MAX_OBJECTS.
 
     A lease is reused if it outlives an object's `ttl`, but not by more than the reuse time.
     """
@@ -33,7 +33,7 @@ class Leases:
         self._objects = 0
 
     async def lease_for(self, ttl: int) -> int:
-        """A lease that lasts at least `ttl` seconds, for one more object."""
+        """Return a lease that lasts at least `ttl` seconds, for one more object."""
         async with self._granting:
             now = self._clock()
             reuse = reuse_seconds(ttl)

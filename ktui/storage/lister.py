@@ -1,4 +1,4 @@
-"""Lists as in kube-apiserver's etcd3 store: pages of one revision, filtered while reading."""
+"""Lists as in kube-apiserver's etcd3 store: pages at one revision, filtered while reading."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Lister:
         self._revision = request.revision
         self._meter = current_meter()
         self._found: list[StoredObject] = []
-        self._last_key = b""  # the last one evaluated
-        self._stopped = False  # within a page, because the limit is reached
+        self._last_key = b""  # the last evaluated key
+        self._stopped = False  # stopped within a page, because the limit is reached
 
     async def run(self) -> StoreList:
         """Read until `limit` objects match or the collection ends."""
@@ -46,14 +46,14 @@ class Lister:
         return await self._whole()
 
     async def _single(self, name: str) -> StoreList:
-        """A list that a metadata.name selector has narrowed to one key."""
+        """Read a list that a metadata.name selector has narrowed to one key."""
         self._meter.etcd_gets += 1
         answer = await self._range(self._keys.of(self._request.namespace, name), b"", 1)
         await self._take_in(answer)
         return self._result()
 
     async def _limited(self) -> StoreList:
-        """Pages that grow after each incomplete one; `remaining` only without selectors."""
+        """Read pages that grow after each incomplete one; `remaining` is known only without selectors."""
         request, limit = self._request, self._request.limit
         start, end = self._bounds()
         while True:
@@ -71,7 +71,7 @@ class Lister:
         return self._result(self._relative(self._last_key) + "\0", remaining)
 
     async def _whole(self) -> StoreList:
-        """The whole collection; read in chunks, counted as one list."""
+        """Read the whole collection in chunks, counted as one list."""
         self._meter.etcd_lists += 1
         start, end = self._bounds()
         reading = read_range(self._client, start, end, revision=self._revision, purpose="list")
@@ -81,11 +81,11 @@ class Lister:
         return self._result()
 
     async def _range(self, start: bytes, end: bytes, limit: int) -> RangeResult:
-        """One page; further ones are read at the first one's revision."""
+        """Read one page; further pages are read at the first one's revision."""
         return await self._client.range(start, end, limit=limit, revision=self._revision, purpose="list")
 
     async def _take_in(self, answer: RangeResult) -> None:
-        """Evaluate the selectors for a response; only the matching objects are kept."""
+        """Evaluate the selectors for a response; only matching objects are kept."""
         self._meter.fetched += len(answer.kvs)
         if answer.revision < self._request.minimum_rv:
             raise status.too_large_rv(self._request.minimum_rv, answer.revision, retry_after=0)

@@ -34,19 +34,19 @@ class Reader:
         self._defaults = _defaults_of(resource)
 
     def object(self, kv: KV) -> StoredObject:
-        """The object at `kv`, with the changes that Kubernetes makes while decoding."""
+        """Return the object at `kv`, with the changes that Kubernetes makes while decoding."""
         key = kv.key.decode("utf-8", "backslashreplace")
         value = kv.value if self._defaults is None else self._defaults(kv.value)
         return StoredObject(self, key, value, kv.mod_revision, kv.create_revision, kv.lease)
 
     def scanned(self, kv: KV) -> StoredObject:
-        """The object at `kv`, already scanned. Raises UnreadableError."""
+        """Return the object at `kv`, already scanned. Raises UnreadableError."""
         obj = self.object(kv)
         obj.scan()
         return obj
 
     async def read(self, kvs: Sequence[KV], *, scan: bool = False) -> list[StoredObject]:
-        """The objects at `kvs`, scanned if `scan`; off the event loop if one of them is large."""
+        """Return the objects at `kvs`, scanned if `scan`; off the event loop if one of them is large."""
         make = self.scanned if scan else self.object
         if any(len(kv.value) >= LARGE_BYTES for kv in kvs):
             return await compute_large(lambda: [*map(make, kvs)])
@@ -54,9 +54,9 @@ class Reader:
 
 
 def _defaults_of(resource: Resource) -> Callable[[bytes], bytes] | None:
-    """Custom resources are pruned and defaulted by their schema;
+    """Return the defaulting function of a resource, None if it has none.
 
-    some built-in ones get their template's labels.
+    Custom resources are pruned and defaulted by their schema; some built-in ones get their template's labels.
     """
     if resource.schemas:
         return Shaper(resource.schemas).shaped
@@ -70,22 +70,21 @@ _LONGEST_CHAIN = 16
 
 
 class Superseded(msgspec.Struct, frozen=True, gc=False):
-    """The value of a superseded version: its difference from a newer one; None if it needs none."""
+    """The value of a superseded version: its difference from a newer version; `newer` None: it needs none."""
 
     delta: Delta
     newer: StoredObject | None
 
 
 class StoredObject(msgspec.Struct, gc=False, eq=False):
-    """`key` is the whole etcd key, `rv` the resourceVersion to serve, `raw` the stored value.
+    """One object. `key` is the whole etcd key, `rv` the resourceVersion to serve, `raw` the stored value.
 
-    `labels`, `fields` (its resource's field selectors) and `uid` are scanned once,
-    on first use; `item_pieces` transcodes once and keeps the result, until a newer version
-    supersedes the object, and so does `table_row`. All of them raise UnreadableError if the value is
-    not an object.
+    `labels`, `fields` (its resource's field selectors) and `uid` are scanned once, on first use.
+    `item_pieces` and `table_row` are computed once and kept until a newer version supersedes the object. All
+    of them raise UnreadableError if the value is not an object.
 
-    Objects refer only to newer versions of themselves, so there are no cycles and the garbage
-    collector does not track them: for 100,000 of them it would stop the process for 130 ms at a time.
+    Objects refer only to newer versions of themselves, so there are no cycles and the garbage collector does
+    not track them: tracking 100,000 objects would stop the process for 130 ms at a time.
     """
 
     _reader: Reader
@@ -95,7 +94,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     create_revision: int
     lease: int = 0
     _scanned: Scanned | None = None
-    transcoded: Pieces | None = None  # what `item_pieces` has computed
+    transcoded: Pieces | None = None  # the cached result of `item_pieces`
     _metadata_end: int = 0  # see Codec.item_parts
     _layout: Layout | None = None
     _row: TableRow | None = None
@@ -120,12 +119,12 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     @property
     def namespace(self) -> str:
-        """From the key, "" for a cluster-scoped object."""
+        """The namespace from the key, "" for a cluster-scoped object."""
         return self.key[len(self._reader.prefix) :].rpartition("/")[0]
 
     @property
     def name(self) -> str:
-        """From the key."""
+        """The name from the key."""
         return self.key.rpartition("/")[2]
 
     @property
@@ -141,7 +140,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return self.scan().fields
 
     def scan(self) -> Scanned:
-        """Labels, fields and uid, without decoding the whole object."""
+        """Return labels, fields and uid, without decoding the whole object."""
         scanned = self._scanned
         if scanned is None:
             decoding(len(self.raw))
@@ -152,7 +151,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return scanned
 
     def matches(self, selection: SelectionPredicate) -> bool:
-        """True if it is in the selection's scope and matches its selectors."""
+        """Return True if the object is in the selection's scope and matches its selectors."""
         if selection.namespace and selection.namespace != self.namespace:
             return False
         if selection.name and selection.name != self.name:
@@ -162,7 +161,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return selection.fields.empty or selection.fields.matches(self.fields)
 
     def item_pieces(self) -> Pieces:
-        """Its JSON in a List (built-ins without kind and apiVersion), in pieces."""
+        """The object's JSON as an item of a List (built-ins without kind and apiVersion), in pieces."""
         item = self.transcoded
         if item is None:
             decoding(len(self.raw))
@@ -175,12 +174,12 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return item
 
     def metadata_pieces(self) -> Pieces | None:
-        """The member `"metadata":{…}` of its JSON, in pieces; None if the value is stored as JSON."""
+        """Return the member `"metadata":{…}` of the JSON, in pieces; None if the value is stored as JSON."""
         pieces = self.item_pieces()
         return pieces[1 : self._metadata_end] if self._metadata_end else None
 
     def layout(self) -> Layout | None:
-        """How to cut its message; None if the value is not one of its resource's stored version."""
+        """How to cut the stored message; None if the value does not have its resource's stored version."""
         layout = self._layout
         if layout is None:
             resource = self._reader.resource
@@ -192,7 +191,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return layout
 
     def table_row(self, resource: Resource, make: Callable[[StoredObject], TableRow]) -> TableRow:
-        """Its row in a Table of `resource`, made once if that is the resource it was read as."""
+        """Return the object's row in a Table of `resource`, cached if it was read as that resource."""
         if not self._is_read_as(resource):
             return make(self)
         row = self._row
@@ -203,20 +202,20 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return row
 
     def has_table_row(self, resource: Resource) -> bool:
-        """True if `table_row` is made."""
+        """Return True if `table_row` is cached."""
         return self._row is not None and self._is_read_as(resource)
 
     def _is_read_as(self, resource: Resource) -> bool:
-        """False for another served version, and for a custom resource whose columns were changed."""
+        """Return False for another served version, and for a custom resource whose columns were changed."""
         own = self._reader.resource
         return resource is own or resource == own
 
     def item_json(self) -> bytes:
-        """`item_pieces`, joined."""
+        """Return `item_pieces`, joined."""
         return b"".join(self.item_pieces())
 
     def full_json(self) -> bytes:
-        """Its JSON by itself: kind and apiVersion first."""
+        """Return the complete JSON, kind and apiVersion first."""
         if self.transcoded is not None and self._metadata_end:
             return self._reader.codec.with_type(self.raw, self.transcoded)
         decoding(len(self.raw))
@@ -226,15 +225,15 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             raise UnreadableError(self.key, error.reason) from error
 
     def with_rv(self, rv: int) -> StoredObject:
-        """The same object at another resourceVersion (of a deleted one: that of the deletion)."""
+        """Return the same object at another resourceVersion (a deleted object: that of the deletion)."""
         other = StoredObject(self._reader, self.key, self._value, rv, self.create_revision, self.lease)
         other._scanned = self._scanned
         return other
 
     def shrink(self, newer: StoredObject | None) -> None:
-        """Take as little memory as possible: `newer` has superseded it (None: it was deleted).
+        """Reduce the memory of an object that `newer` superseded (None: the object was deleted).
 
-        What can be computed from the stored value is dropped, and the value becomes a difference.
+        Cached results are dropped, and the value becomes a difference from the newer one.
         """
         self.transcoded = self._row = None
         if newer is not None:
@@ -251,7 +250,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             newer._older = self._older + 1
 
     def _share(self, newer: StoredObject) -> None:
-        """Share equal names, labels and fields."""
+        """Share equal names, labels and fields with `newer`."""
         newer.key = self.key
         if self.create_revision == newer.create_revision:
             newer.create_revision = self.create_revision
@@ -260,5 +259,5 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
 
 def bytes_of(objects: Sequence[StoredObject]) -> int:
-    """Bytes of their keys and values."""
+    """Return the bytes of the objects' keys and values."""
     return sum(len(obj.key) + obj.size for obj in objects)

@@ -1,4 +1,4 @@
-"""The number of keys to request in one Range."""
+"""Compute the number of keys to request in one Range."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CHUNK_BYTES = 8 << 20
 
 
 def next_page(limit: int, rule: PageRule) -> int:
-    """The size of the page after an incomplete one of `limit` keys.
+    """Return the size of the page after an incomplete one of `limit` keys.
 
     kube-apiserver up to 1.23 keeps the client's limit; 1.24+ doubles it up to 10,000.
     """
@@ -20,10 +20,11 @@ def next_page(limit: int, rule: PageRule) -> int:
 
 
 class Chunks:
-    """Chunk sizes for reading a whole range in responses of about 8 MiB, from the values seen so far.
+    """Chunk sizes for reading a whole range in responses of about 8 MiB, estimated from the values read so
+    far.
 
-    kube-apiserver reads an unlimited list with one Range; with 100,000 pods that is one
-    response of 600 MB, which hurts etcd and ktui. All chunks have the first one's revision.
+    kube-apiserver reads an unlimited list with one Range; with 100,000 pods that is one response of 600 MB,
+    which overloads etcd and ktui. All chunks have the first one's revision.
     """
 
     def __init__(self, most: int = MAX_PAGE) -> None:
@@ -33,7 +34,7 @@ class Chunks:
         self._bytes = 0
 
     def saw(self, keys: int, size: int) -> None:
-        """Learn from a response: its number of keys and bytes of values."""
+        """Record a response: its number of keys and its bytes of values."""
         self._keys += keys
         self._bytes += size
         if self._bytes:

@@ -10,20 +10,20 @@ from ktui.storage.keys import range_end
 DEFAULT = "/registry"  # kube-apiserver, k3s and kine
 OPENSHIFT = "/kubernetes.io"
 PURPOSE = "prefix"
-# kube-apiserver itself creates this namespace, and it cannot be deleted.
-_TELLING = "/namespaces/default"
+# kube-apiserver creates this namespace, and it cannot be deleted.
+_MARKER_KEY = "/namespaces/default"
 
 
 def normal(prefix: str) -> str:
-    """Normalised as by kube-apiserver's `--etcd-prefix`: with a slash at the beginning, none at the end."""
+    """Normalise a prefix as kube-apiserver's `--etcd-prefix`: a slash at the start, none at the end."""
     return f"/{prefix.strip('/')}"
 
 
 async def find_prefix(client: EtcdClient) -> str | None:
-    """The prefix with the namespace `default`, None if there is none.
+    """Return the prefix with the namespace `default`, None if there is none.
 
-    A few keys-only Ranges: the usual prefixes first, then every first path segment.
-    A prefix that the user may not read is skipped.
+    A few keys-only Ranges: the usual prefixes first, then every first path segment. A prefix that the user
+    may not read is skipped.
     """
     for prefix in (DEFAULT, OPENSHIFT):
         if await _holds_kubernetes(client, prefix):
@@ -36,7 +36,8 @@ async def find_prefix(client: EtcdClient) -> str | None:
         prefix = child.prefix.decode("utf-8", "replace").rstrip("/")
         if not child.is_key and await _holds_kubernetes(client, prefix):
             return prefix
-    # No server has ever used it (filled by a tool, or a part of a cluster): a usual prefix that is not empty.
+    # No server has ever used this etcd (a tool filled it, or it holds part of a cluster): take a usual prefix
+    # that has keys.
     below = [
         child.prefix.decode("utf-8", "replace").rstrip("/") for child in found.children if not child.is_key
     ]
@@ -51,7 +52,7 @@ async def check_readable(client: EtcdClient, prefix: str) -> None:
 
 async def _holds_kubernetes(client: EtcdClient, prefix: str) -> bool:
     try:
-        answer = await client.range(f"{prefix}{_TELLING}".encode(), keys_only=True, purpose=PURPOSE)
+        answer = await client.range(f"{prefix}{_MARKER_KEY}".encode(), keys_only=True, purpose=PURPOSE)
     except PermissionDeniedError:
         return False
     return bool(answer.kvs)

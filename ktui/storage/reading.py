@@ -1,4 +1,4 @@
-"""Read a whole range of etcd in chunks; the next one is read while the current one is processed."""
+"""Read a whole range of etcd in chunks, the next one while the current one is processed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ async def read_range(
     most: int = MAX_PAGE,
     purpose: str = "",
 ) -> AsyncGenerator[RangeResult, None]:
-    """Responses of at most `most` keys and about 8 MiB, all at one revision: the given or the first one's.
+    """Yield responses of at most `most` keys and about 8 MiB, all at one revision: the given or the first
+    one's.
 
-    At least one response, even if empty. Only one request is in flight at a time.
+    Yields at least one response, even if it is empty. Only one request is in flight at a time.
     """
     chunks = Chunks(most)
     answer = await client.range(start, end, limit=chunks.size, revision=revision, purpose=purpose)
@@ -41,5 +42,5 @@ async def read_range(
             if not following.done():
                 await stop(following)
             elif not following.cancelled():
-                following.exception()  # retrieved, in case no reader awaits the response
+                following.exception()  # retrieved, in case the response is never awaited
     yield answer

@@ -15,8 +15,8 @@ from ktui.storage.selection import EVERYTHING, SelectionPredicate
 class StoreListRequest:
     """A list of one collection, or of one object if `name` is given.
 
-    `revision` 0: the current one. `start_key` is relative to the collection, as in a
-    continue token. etcd must have reached `minimum_rv`. `limit` 0: none.
+    `revision` 0: the current one. `start_key` is relative to the collection, as in a continue token. etcd
+    must have reached `minimum_rv`. `limit` 0: no limit.
     """
 
     namespace: str | None = None
@@ -31,9 +31,10 @@ class StoreListRequest:
 
 @dataclass(frozen=True, slots=True)
 class StoreList:
-    """`next_start` is where the next page begins, relative to the collection, "" at the end.
+    """A page of objects. `next_start` is the start of the next page, relative to the collection, "" at the
+    end.
 
-    `remaining` counts what follows this page; None if selectors make it unknown.
+    `remaining` is the number of objects after this page; None if selectors make it unknown.
     """
 
     objects: Sequence[StoredObject]
@@ -44,7 +45,7 @@ class StoreList:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a whole collection at `rv`; `count` is the size of the whole."""
+    """A page of a whole collection at `rv`; `count` is the number of objects in the collection."""
 
     objects: Sequence[StoredObject]
     rv: int
@@ -52,10 +53,10 @@ class Page:
 
 
 class StoreEvent(NamedTuple):
-    """`rv` is the revision of the change. BOOKMARK: no event up to it, no object.
+    """A change at revision `rv`. BOOKMARK: no object, and no further event up to `rv`.
 
-    A DELETED object is the last state at the deletion's rv; `previous` is that state
-    at its own rv, None for ADDED.
+    A DELETED object is the last state with the deletion's rv; `previous` is that state with its own rv, None
+    for ADDED.
     """
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]

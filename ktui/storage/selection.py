@@ -18,7 +18,7 @@ class SelectionPredicate:
 
     @property
     def selective(self) -> bool:
-        """True if there are selectors; without them no object has to be scanned."""
+        """True if there are selectors; otherwise no object has to be scanned."""
         return not (self.labels.empty and self.fields.empty)
 
 

@@ -1,4 +1,4 @@
-"""Bytes under a prefix: keys counted exactly, values sampled if reading all is too expensive."""
+"""Measure the bytes under a prefix: count keys exactly, sample values if reading all is too expensive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECRETS = b"/secrets/"
 
 @dataclass(frozen=True, slots=True)
 class StoredSize:
-    """`bytes` is keys plus values; not `exact`: extrapolated from the first keys; 0: none was read."""
+    """The size of a prefix. `bytes` is keys plus values: extrapolated unless `exact`, 0 if none was read."""
 
     count: int
     bytes: int
@@ -23,19 +23,19 @@ class StoredSize:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The cost of measuring one prefix, and for how many seconds the result is valid."""
+    """Limits for measuring one prefix, and the seconds for which a result stays valid."""
 
-    exact_keys: int  # up to this many keys, all values are read
-    sample_keys: int  # beyond, this many
-    first_keys: int  # this many at first, before their size is known
+    exact_keys: int  # if there are at most this many keys, all values are read
+    sample_keys: int  # otherwise this many
+    first_keys: int  # this many in the first read, before their size is known
     most_bytes: int
-    stands: float
+    valid_seconds: float
     reads_secrets: bool
 
 
-THOROUGH = Effort(2000, 500, first_keys=16, most_bytes=4 << 20, stands=30.0, reads_secrets=True)
+THOROUGH = Effort(2000, 500, first_keys=16, most_bytes=4 << 20, valid_seconds=30.0, reads_secrets=True)
 # For an etcd that others depend on. Values of Secrets are not read until a user opens one.
-GENTLE = Effort(8, 8, first_keys=1, most_bytes=32 << 10, stands=3600.0, reads_secrets=False)
+GENTLE = Effort(8, 8, first_keys=1, most_bytes=32 << 10, valid_seconds=3600.0, reads_secrets=False)
 
 
 class Sizes:
@@ -55,12 +55,12 @@ class Sizes:
         self._known: dict[bytes, tuple[float, StoredSize]] = {}
 
     async def of(self, prefix: bytes, is_key: bool = False) -> StoredSize:
-        """The size of everything under `prefix`, or of that one key."""
+        """Return the size of all keys under `prefix`, or of the key `prefix` if `is_key`."""
         end = b"" if is_key else range_end(prefix)
         answer = await self._client.range(prefix, end, count_only=True, purpose=self._purpose)
         now = self._clock()
         known_at, known = self._known.get(prefix, (0.0, None))
-        if known is not None and known.count and now - known_at < self._effort.stands:
+        if known is not None and known.count and now - known_at < self._effort.valid_seconds:
             if known.count == answer.count:
                 return known
             return StoredSize(answer.count, known.bytes * answer.count // known.count, exact=False)

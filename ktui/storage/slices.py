@@ -1,4 +1,4 @@
-"""Long loops that let other tasks run every few milliseconds."""
+"""Let other tasks run every few milliseconds during long loops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Slices:
 
 
 async def sliced(items: Sequence[T], size: int = _CHECK_EVERY) -> AsyncIterator[Sequence[T]]:
-    """`items` in chunks of at most `size`; the event loop runs between two chunks if 4 ms have passed."""
+    """Yield `items` in chunks of at most `size`; the event loop runs between chunks if 4 ms have passed."""
     slices = Slices()
     for low in range(0, len(items), size):
         await slices.yield_if_due()

@@ -28,10 +28,9 @@ __all__ = ["Page", "Store", "StoreEvent", "StoreList", "StoreListRequest", "Stor
 
 
 class Store:
-    """Methods raise StatusError; `pages`, `head` and `watch`, which are for
-    caches, raise EtcdError.
+    """The stored objects of one resource. `prefix` is the prefix of all its keys, e.g. `/registry/pods/`.
 
-    `prefix` is the prefix of all its keys, e.g. `/registry/pods/`.
+    Methods raise StatusError; `pages`, `head` and `watch`, which are for caches, raise EtcdError.
     """
 
     def __init__(
@@ -56,9 +55,9 @@ class Store:
     async def get(
         self, namespace: str | None, name: str, *, minimum_rv: int = 0
     ) -> tuple[StoredObject | None, int]:
-        """The object (None: not found) and etcd's revision at the read.
+        """Return the object (None: not found) and etcd's revision at the read.
 
-        504 if etcd has not reached `minimum_rv`.
+        Raises StatusError 504 if etcd has not reached `minimum_rv`.
         """
         current_meter().etcd_gets += 1
         with asking(self.resource, "get"):
@@ -69,9 +68,10 @@ class Store:
         return (found[0] if found else None), answer.revision
 
     async def list(self, request: StoreListRequest) -> StoreList:
-        """A page, or everything. 504 if etcd has not reached `minimum_rv`, 500 for an unreadable object.
+        """Read a page, or everything.
 
-        CompactedError and FutureRevisionError if etcd does not have `revision`.
+        Raises StatusError 504 if etcd has not reached `minimum_rv`, 500 for an unreadable object;
+        CompactedError or FutureRevisionError if etcd does not have `revision`.
         """
         with asking(self.resource, "list"):
             return await Lister(self._client, self._keys, self._reader, request).run()
@@ -79,7 +79,7 @@ class Store:
     async def pages(
         self, namespace: str | None = None, revision: int = 0, page: int = MAX_PAGE
     ) -> AsyncIterator[Page]:
-        """All of it at one revision, scanned, in pages of at most `page` objects and some 8 MiB."""
+        """Yield the collection at one revision, scanned, in pages of up to `page` objects and about 8 MiB."""
         prefix = self._keys.collection(namespace).encode()
         count = 0
         current_meter().etcd_lists += 1
@@ -92,27 +92,27 @@ class Store:
                 yield Page(await self._scanned(answer.kvs), revision, count)
 
     async def probe(self) -> int:
-        """etcd's current revision, by a linearizable read of one key that normally does not exist."""
+        """Return etcd's current revision, by a linearizable read of one key that normally does not exist."""
         current_meter().etcd_gets += 1
         with asking(self.resource, "list"):
             return await self.head()
 
     async def head(self) -> int:
-        """The same for caches."""
+        """Return etcd's current revision for caches; raise EtcdError."""
         return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
 
     @property
     def history(self) -> int:
-        """Changes if etcd's revisions start over: earlier ones are meaningless afterwards."""
+        """A number that changes when etcd's revisions start over; earlier revisions are then meaningless."""
         return self._client.ledger.histories
 
     async def count(self) -> int:
-        """The number of objects (a count-only Range)."""
+        """Return the number of objects (a count-only Range)."""
         prefix = self.prefix.encode()
         return (await self._client.range(prefix, range_end(prefix), count_only=True, purpose="count")).count
 
     def watch(self, from_revision: int, namespace: str | None = None) -> StoreWatch:
-        """Everything after `from_revision`. Close it, or use `async with`."""
+        """Watch all changes after `from_revision`. Close the watch, or use `async with`."""
         prefix = self._keys.collection(namespace).encode()
         return StoreWatch(
             self._reader, self._client.watch(prefix, range_end(prefix), start_revision=from_revision + 1)
@@ -136,7 +136,7 @@ class Store:
         return await self._writer.update(namespace, name, change, cached=cached, ttl=ttl, verb=verb)
 
     async def delete(self, namespace: str | None, name: str) -> StoredObject:
-        """Delete the object; return its last state at the deletion's revision. 404."""
+        """Delete the object; return its last state at the deletion's revision. Raises StatusError 404."""
         return await self._writer.update(namespace, name, lambda _: None, verb="delete")
 
     async def _scanned(self, kvs: Sequence[KV]) -> Sequence[StoredObject]:

@@ -1,4 +1,4 @@
-"""Sizes of the values under a prefix: read once, a bounded piece at a time."""
+"""Measure the values under a prefix by reading each once, in bounded pages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ktui.wire.errors import CodecError
 from ktui.wire.sizes import field_sizes
 
 MANAGED_FIELDS = "metadata.managedFields"
-_PAGE_BYTES = 2 << 20  # of values, a page
-_READ_BYTES = 512 << 10  # of them, an RPC
+_PAGE_BYTES = 2 << 20  # bytes of values per page
+_READ_BYTES = 512 << 10  # bytes of values per RPC
 _FIRST_KEYS = 2
 _LARGEST = 20
 
@@ -23,9 +23,9 @@ _LARGEST = 20
 async def survey_page(
     client: EtcdClient, start: bytes, end: bytes, purpose: str, *, gentle: bool
 ) -> SurveyPage:
-    """Some two megabytes of the keys from `start` on; `next` is where to go on, "" at the end.
+    """Measure about two megabytes of the keys from `start` on; `next` is the next start, "" at the end.
 
-    `gentle`: for an etcd that others depend on, the values of Secrets are left out.
+    `gentle`: for an etcd that others depend on, the values of Secrets are not read.
     """
     slices, largest = Slices(), list[tuple[int, str]]()
     keys = size = managed = skipped = 0
@@ -53,7 +53,7 @@ async def survey_page(
 
 
 def _managed(kv: KV) -> int:
-    """Bytes of metadata.managedFields; 0 for what is not an object."""
+    """Return the bytes of metadata.managedFields; 0 for a value that is not an object."""
     try:
         return sum(field.size for field in field_sizes(kv.value) if field.path == MANAGED_FIELDS)
     except CodecError:

@@ -15,7 +15,10 @@ from ktui.wire.sizes import field_sizes
 
 
 class DecodedValue(NamedTuple):
-    """`json` None: not an object, for the reason in `error`. `sizes`: stored bytes by field."""
+    """A decoded value. `json` is None for a value that is not an object; then `error` is the reason.
+
+    `sizes` are the stored bytes by field.
+    """
 
     encoding: str
     api_version: str
@@ -46,5 +49,5 @@ def read_value(raw: bytes, rv: int, codec: Codec) -> DecodedValue:
 def _sizes(raw: bytes) -> Sequence[FieldSize]:
     try:
         return [FieldSize(field.path, field.size, round(field.share, 4)) for field in field_sizes(raw)]
-    except CodecError:  # a JSON array or number, for example: no fields
+    except CodecError:  # such as a JSON array or number, which has no fields
         return ()

@@ -1,4 +1,4 @@
-"""An etcd watch as object events with their previous state."""
+"""Turn an etcd watch into object events with their previous state."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 class StoreWatch:
     """Async iterator of transactions: all events of one revision, or one BOOKMARK.
 
-    Raises CompactedError, UnreadableError or another EtcdError; ends after `close`. Objects are scanned
-    already, except replaced ones.
+    Raises CompactedError, UnreadableError or another EtcdError; ends after `close`. Objects are already
+    scanned, except replaced ones.
     """
 
     def __init__(self, reader: Reader, stream: WatchStream) -> None:
@@ -58,12 +58,12 @@ class StoreWatch:
 
     @property
     def created_at(self) -> float:
-        """When etcd confirmed the watch (time.monotonic), 0 before."""
+        """Time when etcd confirmed the watch (time.monotonic), 0 before."""
         return self._stream.created_at
 
     @property
     def heard_at(self) -> float:
-        """When etcd last sent something over the watch's connection (time.monotonic), 0 before."""
+        """Time of etcd's last message on the watch's connection (time.monotonic), 0 before the first."""
         return self._stream.heard_at
 
     async def request_progress(self) -> None:
@@ -78,15 +78,16 @@ class StoreWatch:
         if event.type == "PUT" and kv.create_revision == kv.mod_revision:
             return StoreEvent("ADDED", self._reader.scanned(kv), None, rv)
         if event.prev_kv is None:
-            # kube-apiserver ends such a watch as well: the change is unknown.
+            # As in kube-apiserver, the watch ends: the change is unknown.
             raise CompactedError(f"etcd has compacted the state of {kv.key!r} before revision {rv}.")
         if event.type == "DELETE":
             previous = self._reader.scanned(event.prev_kv)
             return StoreEvent("DELETED", previous.with_rv(rv), previous, rv)
-        previous = self._reader.object(event.prev_kv)  # a cache has it already: scanned only if needed
+        # caches have it already, so it is scanned only if needed
+        previous = self._reader.object(event.prev_kv)
         return StoreEvent("MODIFIED", self._reader.scanned(kv), previous, rv)
 
 
 def _size(event: WatchEvent) -> int:
-    """Bytes read: for a deletion, those of the previous state."""
+    """Return the bytes read: for a deletion, those of the previous state."""
     return max(len(event.kv.value), len(event.prev_kv.value) if event.prev_kv else 0)

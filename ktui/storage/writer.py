@@ -28,7 +28,7 @@ class NoWrite(Exception):
 class Writer:
     """Creates, updates and deletes objects of one resource. Every method may raise StatusError.
 
-    Objects are complete (uid, times, generation): here they only lose their resourceVersion.
+    Objects are complete (uid, times, generation); only their resourceVersion is removed here.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Writer:
         self._leases = leases
 
     async def create(self, obj: dict[str, Any], ttl: int = 0) -> StoredObject:
-        """Put a new object that expires after `ttl` seconds (0: never). 409 if its key exists."""
+        """Put a new object that expires after `ttl` seconds (0: never); StatusError 409 if its key exists."""
         metadata = obj["metadata"]
         name = metadata["name"]
         key = self._keys.of(metadata.get("namespace"), name)
@@ -64,15 +64,16 @@ class Writer:
         ttl: int = 0,
         verb: str = "update",
     ) -> StoredObject:
-        """Change or delete an object in a Txn that compares the revision `change` saw; 404 if there is none.
+        """Change or delete an object in a Txn that compares the revision `change` saw; 404 if it does not
+        exist.
 
-        If the comparison fails, `change` is called again with the current object
-        (GuaranteedUpdate): its decision applies to the object that the Txn compares.
+        If the comparison fails, `change` is called again with the current object (GuaranteedUpdate): its
+        decision applies to the object that the Txn compares.
 
-        `change` gets the object as JSON. It returns the object to write, or None to delete it (the
-        answer is then its last state, at the deletion's revision), or raises NoWrite. Unchanged
-        bytes are not written. `cached` saves the first read: if `change` refuses or raises NoWrite for
-        it, that is decided again for etcd's object. `verb` is used in errors.
+        `change` gets the object as JSON. It returns the object to write, or None to delete it (the answer is
+        then its last state, at the deletion's revision), or raises NoWrite. Unchanged bytes are not written.
+        `cached` saves the first read: if `change` refuses or raises NoWrite for it, `change` decides again on
+        etcd's object. `verb` is used in errors.
         """
         key = self._keys.of(namespace, name)
         with writing(self._resource, name, verb):
@@ -82,7 +83,8 @@ class Writer:
                 try:
                     expect(len(current.raw) if current else 0)
                     raw = await compute(self._changed, current, name, change)
-                except Exception as refusal:  # whatever `change` raises: raised again for fresh bytes
+                # whatever `change` raises is raised again for the current object
+                except Exception as refusal:
                     if fresh and current and isinstance(refusal, NoWrite):
                         return current
                     if fresh:
@@ -91,7 +93,7 @@ class Writer:
                     fresh = True
                     continue
                 assert current is not None
-                # Decoding may set defaults: what is compared are etcd's bytes.
+                # Decoding may set defaults, so etcd's bytes are compared.
                 if raw != (stored or current.raw):
                     written, current, stored = await self._commit(key, raw, current, ttl)
                     if written is not None:
@@ -103,7 +105,7 @@ class Writer:
                 fresh = True
 
     def _changed(self, current: StoredObject | None, name: str, change: Change) -> bytes | None:
-        """The bytes to write over `current`, None to delete it."""
+        """Return the bytes to write over `current`, None to delete it."""
         if current is None:
             raise status.not_found(self._resource, name)
         changed = change(decoded(current.full_json()))
@@ -112,7 +114,7 @@ class Writer:
     async def _commit(
         self, key: bytes, raw: bytes | None, current: StoredObject, ttl: int
     ) -> tuple[StoredObject | None, StoredObject | None, bytes | None]:
-        """What was written or deleted; or None, and the object in place of `current`."""
+        """The object that was written or deleted; or None, and the object that has replaced `current`."""
         if raw is None:
             result = await self._client.delete(key, current.rv)
             if result.succeeded:
@@ -132,7 +134,7 @@ class Writer:
         return await self._object(kvs[0] if kvs else None)
 
     async def _object(self, kv: KV | None) -> tuple[StoredObject | None, bytes | None]:
-        """The object and its bytes as stored."""
+        """Return the object and its stored bytes."""
         if kv is None:
             return None, None
         (found,) = await self._reader.read([kv])
@@ -142,6 +144,6 @@ class Writer:
         return await self._leases.lease_for(ttl) if ttl else 0
 
     def _encode(self, obj: dict[str, Any]) -> bytes:
-        """Bytes to store. etcd's mod_revision is the resourceVersion: a stored object has none."""
+        """Return the bytes to store, without resourceVersion, which is etcd's mod_revision."""
         metadata = {k: v for k, v in obj.get("metadata", {}).items() if k != "resourceVersion"}
         return encode_object({**obj, "metadata": metadata}, self._resource)

@@ -15,45 +15,45 @@ class EventForm(Protocol):
     """Renders the events of a WATCH."""
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
-        """One line of a WATCH, encoded once for all watchers with the same form.
+        """Return one line of a WATCH, encoded once for all watchers with the same form.
 
-        Raises UnfitEventError if the form cannot represent it: the stream ends there.
+        Raises UnfitEventError if the form cannot represent the event: the stream ends there.
         """
         ...
 
 
 class UnfitEventError(Exception):
-    """An event that the negotiated form cannot represent."""
+    """The negotiated form cannot represent an event."""
 
 
 class ObjectForm(EventForm, Protocol):
-    """Renders objects of one resource: as JSON, or as protobuf messages."""
+    """Renders objects of one resource, as JSON or as protobuf messages."""
 
     def whole(self, obj: StoredObject) -> bytes:
-        """One object (GET)."""
+        """Render one object (GET)."""
         ...
 
     def of_document(self, document: bytes) -> bytes:
-        """One object given as JSON: from a dry run, or the final state of a deleted one."""
+        """Render an object given as JSON: the result of a dry run, or the final state of a deleted object."""
         ...
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
-        """A List up to its first item."""
+        """Render a List up to its first item."""
         ...
 
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
-        """The rest after the last item."""
+        """Render a List's end, after the last item."""
         ...
 
     def item(self, obj: StoredObject) -> Sequence[Piece]:
-        """One item of a List, in pieces to be joined."""
+        """Render one item of a List, in pieces to be joined."""
         ...
 
     def kept(self, obj: StoredObject) -> Sequence[Piece] | None:
-        """The pieces of `item` if they take no time however large the object is, else None."""
+        """Return the pieces of `item` if that is fast however large the object is, else None."""
         ...
 
 
 def event_line(event_type: str, document: bytes) -> bytes:
-    """`{"type":…,"object":…}` and a newline."""
+    """Return an event as a line of JSON: `{"type":…,"object":…}` and a newline."""
     return b'{"type":"%b","object":%b}\n' % (event_type.encode(), document)

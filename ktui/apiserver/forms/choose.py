@@ -1,4 +1,4 @@
-"""The form that a client negotiated, for one resource."""
+"""Choose the renderer for the form that a client negotiated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "
 def object_form(
     form: Form, resource: Resource, codec: StoredCodec, *, include: str, of_list: bool
 ) -> ObjectForm:
-    """The renderer; StatusError 406 if the form does not apply, 400 for an unknown `include`."""
+    """Return the renderer; raise StatusError 406 if the form does not apply, 400 for an unknown `include`."""
     protobuf = form.media_type == PROTOBUF
     if protobuf and not form.target:
         return Message(resource, codec.messages)
@@ -41,7 +41,7 @@ def object_form(
 
 
 def event_form(form: Form, resource: Resource, codec: StoredCodec, *, include: str) -> EventForm:
-    """The renderer of a WATCH's events; StatusError 400 for an unknown `include`."""
+    """Return the renderer of a WATCH's events; raise StatusError 400 for an unknown `include`."""
     if form.target != LIST_KIND:
         return object_form(form, resource, codec, include=include, of_list=False)
     single = replace(form, target=KIND)
@@ -60,5 +60,5 @@ def _wrong_shape(target: str, resource: Resource, of_list: bool) -> StatusError:
 
 
 def _package(group: str) -> str:
-    """The Go package of a group's internal types."""
+    """Return the Go package of a group's internal types."""
     return _PACKAGES.get(group) or group.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Objects in protobuf: complete, or their metadata only."""
+"""Render objects in protobuf: complete, or their metadata only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Message:
-    """Complete objects. A List has the size of all its items before the first: see `whole_head`."""
+    """Complete objects. A List's message begins with the size of all its items: see `whole_head`."""
 
     def __init__(self, resource: Resource, messages: Messages) -> None:
         self._messages = messages
@@ -28,7 +28,7 @@ class Message:
 
     @property
     def key(self) -> Hashable:
-        """Names the form in the shared encodings of an event."""
+        """The key of this form among an event's shared encodings."""
         return ("protobuf", *self._list)
 
     def whole(self, obj: StoredObject) -> bytes:
@@ -38,11 +38,11 @@ class Message:
         return self._messages.document(document)
 
     def whole_head(self, metadata: dict[str, Any], item_bytes: int) -> bytes:
-        """A List up to its first item."""
+        """Return a List's message up to its first item; `item_bytes` is the size of all items."""
         return self._messages.list_head(*self._list, metadata, item_bytes)
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
-        """The head of an empty List."""
+        """Return the head of an empty List."""
         return self.whole_head(metadata, 0)
 
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
@@ -53,12 +53,12 @@ class Message:
         return (self._encoded(obj),) if layout is None else layout.item(obj.raw, obj.rv)
 
     def item_size(self, obj: StoredObject) -> int:
-        """The bytes of `item`."""
+        """Return the number of bytes of `item`."""
         layout = obj.layout() if self._spliced else None
         return len(self._encoded(obj)) if layout is None else layout.item_size
 
     def ready(self, obj: StoredObject) -> bool:
-        """True if its message is cut, not encoded."""
+        """Whether the object's message can be cut from stored bytes, without encoding."""
         return self._spliced and obj.layout() is not None
 
     def kept(self, obj: StoredObject) -> Sequence[Piece] | None:
@@ -75,12 +75,12 @@ class Message:
         return self._messages.frame(event.type, answer)
 
     def _of_event(self, event: OutEvent) -> bytes:
-        """A BOOKMARK or an ERROR."""
+        """Encode a BOOKMARK or an ERROR."""
         return self._messages.document(event.document)
 
 
 class PartialMessage(Message):
-    """PartialObjectMetadata: that of the stored message, or encoded from its JSON."""
+    """PartialObjectMetadata: cut from the stored message, or encoded from its JSON."""
 
     def __init__(self, resource: Resource, messages: Messages, partial: Partial, api_version: str) -> None:
         super().__init__(resource, messages)

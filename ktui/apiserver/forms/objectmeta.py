@@ -1,6 +1,6 @@
-"""metav1.ObjectMeta as Go encodes it: members in its order, empty ones left out.
+"""metav1.ObjectMeta as Go encodes it: members in the type's order, empty ones left out.
 
-Custom resources are stored with sorted members; their metadata alone is of this type.
+Custom resources are stored with sorted members; only their metadata has this type.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _decoder = msgspec.json.Decoder(_ObjectMeta)
 
 
 def in_type_order(metadata: bytes) -> bytes:
-    """The metadata of a custom resource; unchanged if it does not fit the type."""
+    """Return the metadata of a custom resource in the type's order; unchanged if it does not fit the type."""
     try:
         meta = _decoder.decode(metadata)
     except msgspec.ValidationError:

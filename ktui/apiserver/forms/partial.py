@@ -21,7 +21,7 @@ KIND: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
 LIST_KIND = "PartialObjectMetadataList"
 
 
-# Annotations that are fields of upstream's internal types: forms built from those lack them.
+# Annotations that are fields of upstream's internal types, and missing in forms built from those.
 INTERNAL_ANNOTATIONS = {"daemonsets.apps": "deprecated.daemonset.template.generation"}
 
 
@@ -32,12 +32,12 @@ class _Object(msgspec.Struct):
 
 
 def metadata_of(document: bytes) -> bytes:
-    """The metadata of an object's JSON, as bytes."""
+    """Return the metadata of an object's JSON, as bytes."""
     return bytes(msgspec.json.decode(document, type=_Object).metadata)
 
 
 def partial(document: bytes, api_version: str, resource: Resource) -> bytes:
-    """PartialObjectMetadata of an object's JSON; `api_version` is meta.k8s.io's."""
+    """Return the PartialObjectMetadata of an object's JSON; `api_version` is meta.k8s.io's."""
     metadata = metadata_of(document)
     if resource.custom:
         metadata = in_type_order(metadata)
@@ -61,7 +61,7 @@ def _without_annotation(metadata: bytes, name: str) -> bytes:
 class Partial:
     """Wraps the plain form, whose JSON contains the metadata.
 
-    `spliced` is True if metadata are sent exactly as the kept JSON, or the stored message, has them.
+    `spliced` is True if the metadata is sent exactly as the cached JSON or the stored message has it.
     """
 
     def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
@@ -80,7 +80,7 @@ class Partial:
         return list_head(LIST_KIND, self._api_version, metadata)
 
     def empty_list(self, metadata: dict[str, Any]) -> bytes:
-        """A List without items: upstream's has a nil slice."""
+        """Return a List without items, for which upstream sends null (a nil slice)."""
         return self.list_head(metadata).removesuffix(b"[") + b"null}\n"
 
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
@@ -101,7 +101,7 @@ class Partial:
         return event.encoding((KIND, self._api_version), self._line)
 
     def of_document(self, document: bytes) -> bytes:
-        """The metadata of an object that is not stored, or of a bookmark."""
+        """Return the metadata of an object that is not stored, or of a bookmark."""
         return partial(document, self._api_version, self._resource)
 
     def _line(self, event: OutEvent) -> bytes:
@@ -110,10 +110,10 @@ class Partial:
 
 
 class PartialList:
-    """A WATCH requested as a list: no event's object is one.
+    """A WATCH in the form of a list, which no event's object has.
 
-    As upstream, which has answered 200 by the time it notices: the first event ends the
-    stream unsent. An error is never transformed, so it is sent.
+    Upstream detects this after it has answered 200: the first event ends the stream unsent. An ERROR is sent,
+    as it is never transformed.
     """
 
     def __init__(self, single: EventForm) -> None:

@@ -1,4 +1,4 @@
-"""Complete objects."""
+"""Render complete objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Plain:
-    """In the stored version: cached pieces."""
+    """Objects in the stored version, from cached pieces."""
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
@@ -47,7 +47,7 @@ class Plain:
 
 
 class Converted(Plain):
-    """In another version than the stored one, converted each time."""
+    """Objects in another version than the stored one, converted for each response."""
 
     def __init__(self, resource: Resource, codec: StoredCodec) -> None:
         super().__init__(resource)

@@ -1,4 +1,4 @@
-"""Tables: the columns and cells of `kubectl get`, made by the server."""
+"""Tables: the columns and cells of `kubectl get`, rendered by the server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INCLUDES = ("Metadata", "Object", "None")
 
 
 class _Metadata(TypedDict, total=False):
-    """ObjectMeta without the managed fields: half of many objects, and no cell shows them."""
+    """ObjectMeta without managed fields, which are half of many objects and in no cell."""
 
     name: Any
     generateName: Any
@@ -49,7 +49,7 @@ _any = msgspec.json.Decoder()
 
 
 def check_include(include: str) -> str:
-    """`includeObject` of a Table request; StatusError 400."""
+    """Validate `includeObject` of a Table request; raise StatusError 400."""
     if include and include not in INCLUDES:
         raise bad_request(
             f'Unable to convert to Table as requested: includeObject: Invalid value: "{include}": '
@@ -59,7 +59,7 @@ def check_include(include: str) -> str:
 
 
 class Table:
-    """One row per object. `include` says what each row holds of the object besides the cells."""
+    """A Table with one row per object. `include` is the part of the object in each row, next to the cells."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class Table:
                 }
             except (msgspec.DecodeError, UnicodeDecodeError):
                 pass
-        # The standard library's decoder: integers of any size keep their value.
+        # The standard library's decoder keeps integers of any size exact.
         tree: dict[str, Any] = json.loads(document)
         return tree
 

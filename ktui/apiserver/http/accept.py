@@ -20,10 +20,10 @@ class Clause:
 
 
 def parse_accept(header: str) -> list[Clause]:
-    """Clauses, best first: by quality, then the more specific; equal ones keep their order.
+    """Return the clauses, best first: by quality, then the more specific; equal clauses keep their order.
 
-    Ordered as by goautoneg, which defines no order for clauses that differ in both:
-    `application/yaml;q=0.1` after `*/*` comes before it.
+    The order is goautoneg's, which is undefined for clauses that differ in both: `application/yaml;q=0.1`
+    after `*/*` comes before it.
     """
     clauses: list[Clause] = []
     for part in header.split(","):
@@ -45,7 +45,7 @@ def _before(one: Clause, other: Clause) -> bool:
 
 
 def mime_types(header: str) -> list[str]:
-    """Only the media ranges, without parameters, in the order sent."""
+    """Return the media ranges without parameters, in the order sent."""
     return [part.split(";")[0].strip() for part in header.split(",")]
 
 

@@ -1,4 +1,4 @@
-"""gzip for large responses, as kube-apiserver's APIResponseCompression does it."""
+"""gzip for large responses, as in kube-apiserver's APIResponseCompression."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ktui.telemetry.cpu import in_thread
 THRESHOLD_BYTES = 128 * 1024
 LEVEL = 1
 GZIP_WINDOW = 31
-# Compressing less than this takes less time than handing it to a thread, and never blocks for 5 ms.
+# Up to this size compression is faster here than in a thread, and blocks for less than 5 ms.
 MOST_AT_ONCE = 512 * 1024
 # Output is sent in pieces of this size.
 PIECE_BYTES = 64 * 1024
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """True if the header names gzip: as upstream only the bare name, not `gzip;q=0.5`."""
+    """Return True if the header names gzip; as upstream only the bare name, not `gzip;q=0.5`."""
     return any(part.strip() == "gzip" for part in accept_encoding.split(","))
 
 
 class Body:
-    """Writes a 200 response in pieces; compresses once there are more than THRESHOLD_BYTES.
+    """Writes a 200 response in pieces; compresses it once it exceeds THRESHOLD_BYTES.
 
-    Until then nothing is sent if the client accepts gzip: small responses are sent
-    uncompressed. A client that does not accept it gets each piece at once.
+    Until then nothing is sent if the client accepts gzip, because small responses are sent uncompressed.
+    Other clients get each piece at once.
     """
 
     def __init__(self, response: Response, content_type: str, gzip: bool) -> None:
@@ -42,7 +42,7 @@ class Body:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that are buffered: to decide about compression, then compressed ones."""
+        """Buffered bytes: first those held until compression is decided, then compressed ones."""
         return self._held_bytes
 
     async def write(self, piece: bytes) -> None:

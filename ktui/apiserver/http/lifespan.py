@@ -1,4 +1,4 @@
-"""Runs an application's ASGI lifespan, so that errors at its start are raised."""
+"""Run an application's ASGI lifespan, and raise the errors of its start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ktui.apiserver.http.asgi import ASGIApp, Message
 
 
 class Lifespan:
-    """`startup()` raises what the application raised at its start."""
+    """An application's lifespan. `startup()` raises what the application raised."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -38,7 +38,7 @@ class Lifespan:
         await asyncio.wait({answer, self._task}, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
             answer.cancel()
-            self._task.result()  # raises what ended it
+            self._task.result()  # raises the application's error
             raise RuntimeError(f"the application ended on {event}")
         if answer.result()["type"] != f"{event}.complete":
             raise RuntimeError(answer.result().get("message") or f"the application refused {event}")

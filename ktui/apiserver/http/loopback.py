@@ -1,4 +1,4 @@
-"""Names and addresses that only programs of this machine can reach."""
+"""Recognize names and addresses that only programs of this machine can reach."""
 
 from __future__ import annotations
 

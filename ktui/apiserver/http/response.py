@@ -10,9 +10,9 @@ Headers = list[tuple[str, str]]
 
 
 class Response:
-    """Headers, then body pieces, then the end; it keeps what has been sent.
+    """Sends headers, then body pieces, then the end, and counts what was sent.
 
-    granian breaks the connection (over HTTP/2 the stream) of a body whose end is not sent.
+    granian breaks the connection off (over HTTP/2 the stream) if the end of a body is not sent.
 
     `bodyless`: the response to a HEAD, whose body is not sent. `on_start` is called with the headers sent.
     """
@@ -37,14 +37,14 @@ class Response:
         self._headers.extend(headers)
 
     def replace_header(self, name: str, value: str) -> None:
-        """Send a header with this value instead of the one added before."""
+        """Send a header with this value instead of the values added before."""
         self._headers = [(key, sent) for key, sent in self._headers if key != name]
         self._headers.append((name, value))
 
     async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:
         self.status = status
         typed = [("content-type", content_type)] if content_type else []
-        every = dict.fromkeys([*typed, *self._headers, *headers])  # each once
+        every = dict.fromkeys([*typed, *self._headers, *headers])  # without duplicates
         await self._send(
             {
                 "type": "http.response.start",
@@ -58,11 +58,11 @@ class Response:
             self.on_start()
 
     async def flush(self) -> None:
-        """Send the headers before there is a body: granian holds them back until the first piece."""
+        """Send the headers before there is a body, as granian holds them back until the first piece."""
         await self._send({"type": "http.response.body", "body": b"", "more_body": True})
 
     async def write(self, piece: bytes) -> None:
-        """Returns when the transport has taken the piece (back-pressure)."""
+        """Send a piece; return when the transport has taken it (back-pressure)."""
         if self.bodyless:
             return
         self.sent_bytes += len(piece)
@@ -86,6 +86,6 @@ class Response:
         await self.whole(400, "text/plain; charset=utf-8", b"400 Bad Request")
 
     async def text(self, status: int, text: str) -> None:
-        """Plain text, as Go's http.Error sends it."""
+        """Send plain text as Go's http.Error does."""
         self.add_headers([("x-content-type-options", "nosniff")])
         await self.whole(status, "text/plain; charset=utf-8", text.encode())

@@ -1,7 +1,6 @@
 """The listening socket: granian embedded in ktui's event loop.
 
-Any other ASGI server could take its place. Signals and
-shutdown belong to the caller.
+Any other ASGI server could take its place. The caller handles signals and shutdown.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ if TYPE_CHECKING:
     from ktui.apiserver.http.tls_front import TlsFront
 
 LOOPBACK = "127.0.0.1"
-# Time for requests to end by themselves.
+# Seconds for requests to finish.
 STOP_SECONDS = 2.0
 
 
 class PortInUse(Exception):
-    """Another process listens there, or the HTTP server has ended by itself."""
+    """Another process listens on the port, or the HTTP server has ended."""
 
 
 class HttpServer:
-    """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS when files are given.
+    """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS if files are given.
 
-    With a `front`, that one ends TLS, and granian listens behind it on the loopback address.
+    With a `front`, the front ends TLS, and granian listens behind it on the loopback address.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class HttpServer:
         return f"{'https' if self._tls else 'http'}://{host}:{self.port}"
 
     async def start(self) -> None:
-        """Start the application, then listen; raises PortInUse, or what the application raised."""
+        """Start the application, then listen; raise PortInUse, or what the application raised."""
         with claim_port(*self._behind) as claim:
             self._behind = (self._behind[0], claim.getsockname()[1])
             if self._front is None:
@@ -82,7 +81,7 @@ class HttpServer:
                 raise
 
     async def stop(self) -> None:
-        """Stop the application, which ends its streams; then stop listening, and close open connections."""
+        """Stop the application, which ends its streams; then stop listening and close open connections."""
         await self._lifespan.shutdown()
         if self._server is not None and self._serving is not None:
             self._stopping = True
@@ -96,7 +95,7 @@ class HttpServer:
             self._server = self._serving = None
 
     async def _serve(self) -> None:
-        """Serve until `stop`; an end without it is a failure."""
+        """Serve until `stop`; any other end is a failure."""
         try:
             tls = self._tls if self._front is None else None
             self._server = Server(
@@ -114,15 +113,16 @@ class HttpServer:
             await self._server.serve()
             if not self._stopping:
                 raise PortInUse(f"the HTTP server on {self.host}:{self.port} has ended")
-        except Exception as error:  # whatever granian raises: `start` raises it, too
+        except Exception as error:  # whatever granian raises, which `start` raises as well
             if self._listening is not None and not self._listening.done():
                 self._listening.set_exception(error)
             raise
 
     def _report_listening(self) -> None:
-        """Called by granian just before it creates its worker's task, whose first step listens.
+        """Report that the server listens. granian calls this just before it creates its worker's task.
 
-        That step follows what is scheduled here, and is followed by what is scheduled from there.
+        The first step of that task listens. It runs after callbacks that are scheduled here, and before
+        callbacks that those schedule.
         """
         loop, listening = asyncio.get_running_loop(), self._listening
 
@@ -134,13 +134,13 @@ class HttpServer:
 
 
 def _handle_late_end(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Ignore what granian raises when connections end after its task was cancelled."""
+    """Ignore the errors that granian raises when connections end after its task was cancelled."""
     if not isinstance(context.get("exception"), asyncio.InvalidStateError):
         loop.default_exception_handler(context)
 
 
 def split_listen(listen: str) -> tuple[str, int]:
-    """`127.0.0.1:8443`, `[::1]:0` -> host and port. Raises ValueError."""
+    """Split `127.0.0.1:8443` or `[::1]:0` into host and port. Raises ValueError."""
     host, colon, port = listen.rpartition(":")
     if not colon or not host or not port.isdigit() or int(port) > 65535:
         raise ValueError(f"{listen!r} is not HOST:PORT")
@@ -148,11 +148,11 @@ def split_listen(listen: str) -> tuple[str, int]:
 
 
 def claim_port(host: str, port: int) -> socket.socket:
-    """Reserve a port without a listener: the given one, or any free one for 0.
+    """Reserve a port without a listener: `port`, or any free one for 0.
 
-    granian binds with SO_REUSEPORT and would silently share a used port, so this binds
-    without it, and allows it only afterwards. The application takes a while to start: as long as the
-    socket is open, only granian gets the port, although nothing listens yet.
+    granian binds with SO_REUSEPORT and would silently share a used port, so this binds without it, and allows
+    it only afterwards. While the socket is open, only granian gets the port, although nothing listens until
+    the application has started.
     """
     claim = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     claim.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

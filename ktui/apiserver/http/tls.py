@@ -1,4 +1,4 @@
-"""The server's self-signed certificate, kept while it is valid."""
+"""The server's self-signed certificate, reused while it is valid."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ALWAYS = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """A certificate chain and its key, PEM."""
+    """A certificate chain and its key, as PEM files."""
 
     cert: Path
     key: Path
 
 
 def ensure_certificate(directory: Path, host: str) -> TlsFiles:
-    """Certificate and key for `host` and the loopback names, in a directory of mode 0700.
+    """Return certificate and key for `host` and the loopback names, in a directory of mode 0700.
 
     The files (mode 0600) are reused while they are valid and cover the host.
     """
@@ -45,10 +45,10 @@ def ensure_certificate(directory: Path, host: str) -> TlsFiles:
 
 
 def lend_certificate(kept: Path, own: Path, host: str) -> TlsFiles:
-    """A copy, in the directory `own`, of the certificate for `host` in `kept`.
+    """Copy the certificate for `host` from the shared directory `kept` into the server's directory `own`.
 
-    So a restarted server is trusted by clients that trusted it before; and a running one
-    keeps its copy when another server renews the kept certificate.
+    Clients that trusted the server before a restart trust it afterwards. A running server keeps its copy when
+    another server renews the shared certificate.
     """
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (kept / "lock").open("w") as lock:
@@ -62,7 +62,7 @@ def lend_certificate(kept: Path, own: Path, host: str) -> TlsFiles:
 
 
 def load_key(files: TlsFiles) -> ec.EllipticCurvePrivateKey:
-    """The certificate's key; it signs tokens of service accounts, too, so that they outlive a restart."""
+    """The certificate's key, which also signs service account tokens, so that these outlive a restart."""
     key = serialization.load_pem_private_key(files.key.read_bytes(), None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     return key
@@ -108,7 +108,7 @@ def _make(names: Sequence[str], now: datetime.datetime) -> tuple[bytes, bytes]:
         .not_valid_before(now - datetime.timedelta(minutes=5))
         .not_valid_after(now + LIFETIME)
         .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
-        # Its own authority: clients get this certificate as their CA.
+        # The certificate is its own authority: clients get it as their CA.
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(usage, critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

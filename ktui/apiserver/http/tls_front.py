@@ -1,9 +1,9 @@
-"""TLS with client certificates, in front of a server that does not hand them to the application.
+"""TLS with client certificates, in front of a server that does not pass them to the application.
 
 granian ends TLS itself, and an ASGI application never sees the peer's certificate. With `--client-ca-file`
-this front ends TLS instead: it verifies a certificate if one is sent, and pumps bytes to granian's own
-port on the loopback address. It reads no HTTP: whose connection it is, the application learns from the
-address that granian sees.
+this front ends TLS instead: it verifies a certificate if one is sent, and relays bytes to granian's own port
+on the loopback address. It reads no HTTP: the application finds the user of a connection by the address that
+granian sees.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Address = tuple[str, int]
 
 
 class Peer(NamedTuple):
-    """The client of a connection; `user` None: it sent no certificate."""
+    """The client of a connection; `user` is None if it sent no certificate."""
 
     address: Address
     user: Requester | None
 
 
 class TlsFront:
-    """`start` listens for the server at `backend`, which serves what `wrap` makes of its application.
+    """Listens for the server at `backend`, and passes client addresses and users to its application (`wrap`).
 
     `credential_ids`: users have their certificate's fingerprint (kube-apiserver 1.32 and later).
     """
@@ -51,7 +51,7 @@ class TlsFront:
         self._connections: set[asyncio.Task[Any]] = set()
 
     async def start(self, host: str, port: int, backend: Address) -> int:
-        """The port that it listens on; OSError."""
+        """Start listening; return the port. Raises OSError."""
         self._backend = backend
         self._listener = await asyncio.start_server(
             self._serve, host, port, ssl=self._context, ssl_handshake_timeout=HANDSHAKE_SECONDS, backlog=1024
@@ -60,7 +60,7 @@ class TlsFront:
         return found
 
     async def stop(self) -> None:
-        """Stop listening, and close what is still open."""
+        """Stop listening, and close open connections."""
         if self._listener is not None:
             self._listener.close()
         for task in list(self._connections):
@@ -68,7 +68,7 @@ class TlsFront:
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def wrap(self, app: ASGIApp) -> ASGIApp:
-        """`app`, told who its clients really are; connections that do not come from here are refused."""
+        """`app` with the real client of each connection; connections that bypass the front are refused."""
 
         async def fronted(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] == "http":
@@ -111,7 +111,7 @@ class TlsFront:
 
     @contextlib.contextmanager
     def _known(self, inner: asyncio.StreamWriter, outer: asyncio.StreamWriter) -> Iterator[None]:
-        """The application knows the connection by the address that granian sees, until it is closed."""
+        """Register the connection's user by the address that granian sees, until the connection is closed."""
         address = inner.get_extra_info("sockname")[:2]
         session: ssl.SSLObject = outer.get_extra_info("ssl_object")
         user = self._user(session)
@@ -134,7 +134,7 @@ class TlsFront:
 
 
 def user_of(certificate: Mapping[str, Any]) -> Requester | None:
-    """CN is the user, each O a group (upstream: x509.CommonNameUserConversion); None without a CN."""
+    """Return the user: CN the name, each O a group (x509.CommonNameUserConversion); None without a CN."""
     subject: Sequence[Sequence[tuple[str, str]]] = certificate.get("subject", ())
     names = [pair for part in subject for pair in part]
     users = [value for name, value in names if name == "commonName"]
@@ -145,10 +145,10 @@ def user_of(certificate: Mapping[str, Any]) -> Requester | None:
 
 
 def check_authorities(client_ca: Path) -> None:
-    """ValueError for a file that holds no certificates."""
+    """Raise ValueError if a file holds no certificates."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(client_ca)
-    except OSError as error:  # ssl.SSLError, too
+    except OSError as error:  # includes ssl.SSLError
         why = error.strerror or "no certificates in PEM"
         raise ValueError(f"--client-ca-file {client_ca} cannot be read: {why}") from error
 
@@ -169,7 +169,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def _refuse(send: Send) -> None:
-    """A process of this machine that connects behind the front."""
+    """Refuse a process of this machine that connects behind the front."""
     headers = [(b"content-type", b"text/plain; charset=utf-8")]
     await send({"type": "http.response.start", "status": 403, "headers": headers})
     await send({"type": "http.response.body", "body": b"connect with TLS\n", "more_body": False})

@@ -1,6 +1,6 @@
-"""JSON documents as YAML, as Go's library writes it.
+"""Convert JSON documents to YAML as Go's library writes it.
 
-Keys are sorted, text that would be read as another type is in double quotes.
+Keys are sorted; text that would be read as another type is in double quotes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ktui.kube.golang.numbers import general
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Never writes anchors: repeated values are written out."""
+    """A dumper that never writes anchors: repeated values are written out."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -42,7 +42,7 @@ def _text(dumper: _Dumper, text: str) -> Any:
 
 def _number(dumper: _Dumper, value: float) -> Any:
     text = general(value)
-    # The tag that the text resolves to by itself (2 is an int, 1e+30 text): then none is written.
+    # The tag that the text resolves to (2 is an int, 1e+30 text): then no tag is written.
     return dumper.represent_scalar(_tag(text), text)
 
 
@@ -56,16 +56,16 @@ _Dumper.add_representer(float, _number)
 
 
 def yaml_of(document: bytes) -> bytes:
-    """A JSON document as YAML."""
+    """Return a JSON document as YAML."""
     text: str = yaml.dump(
         json.loads(document, parse_int=_whole), Dumper=_Dumper, allow_unicode=True, default_flow_style=False
     )
-    if text.endswith(_END):  # libyaml marks the end of text with trailing empty lines, Go's library does not
+    if text.endswith(_END):  # libyaml ends text with trailing empty lines this way, Go's library does not
         text = text.removesuffix(_END) + "\n"
     return text.encode("utf-8", "replace")
 
 
 def _whole(digits: str) -> int | float:
-    """A number without a fraction: Go's library reads one beyond 64 bits as a float."""
+    """Parse an integer; like Go's library, one beyond 64 bits becomes a float."""
     value = int(digits)
     return value if -(1 << 63) <= value < 1 << 64 else float(digits)

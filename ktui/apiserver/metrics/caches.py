@@ -120,7 +120,7 @@ _ROWS = (
 
 
 def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
-    """The metrics of the version, with its labels; a cache that was never requested is left out."""
+    """Yield the metrics of the version, with its labels; caches that were never requested are left out."""
     live = [
         (resource_labels(cacher.resource, behaviour), cacher.cache)
         for cacher in registry

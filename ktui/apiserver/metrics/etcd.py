@@ -1,4 +1,4 @@
-"""etcd_request_*: the RPCs that this server makes, from its own telemetry."""
+"""etcd_request_*: metrics of the server's etcd RPCs, from its own telemetry."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 BOUNDS = (
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 )  # fmt: skip
-# kube-apiserver's `operation` for each purpose; others keep their own name.
+# kube-apiserver's `operation` by purpose; other purposes keep their names.
 OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
 # 1.37 counts the revision probe separately.
 PROBE_NAMED_SINCE = 37
-# kube-apiserver counts requests and errors as well as durations since 1.28.
+# Since 1.28 kube-apiserver counts requests and errors in addition to durations.
 COUNTED_SINCE = 28
 
 NO_RESOURCE: Labels = ()
@@ -37,14 +37,14 @@ FindResource = Callable[[str], Resource | None]
 
 
 class KeyNames:
-    """Finds the resource of an etcd key, by the first parts of the key."""
+    """Finds the resource of an etcd key by the first parts of the key."""
 
     def __init__(self, etcd_prefix: str, by_prefix: FindResource) -> None:
         self._root = etcd_prefix.rstrip("/") + "/"
         self._by_prefix = by_prefix
 
     def find(self, request: str) -> Resource | None:
-        """The resource of the first key in etcd's text form of a request."""
+        """Return the resource of the first key in etcd's text form of a request, None if there is none."""
         key = _KEY.search(request)
         if key is None or not key[1].startswith(self._root):
             return None
@@ -53,7 +53,7 @@ class KeyNames:
 
 
 class EtcdMetrics:
-    """Counts from the first scrape on: without scrapes there is no overhead."""
+    """Counts from the first scrape on, so that there is no overhead without scrapes."""
 
     def __init__(self, bus: Bus, supervisor: Supervisor, settings: Settings, names: KeyNames) -> None:
         self._bus = bus

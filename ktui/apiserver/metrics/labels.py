@@ -1,4 +1,4 @@
-"""The labels for a resource in metrics of storage and cache."""
+"""The labels of a resource in metrics of storage and cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GROUP_LABEL_MINOR = 34
 
 
 def resource_labels(resource: Resource, behaviour: Behaviour, before: str = "resource") -> Labels:
-    """`group` and `resource`; up to 1.33 one label named `before`."""
+    """Return `group` and `resource`; up to 1.33 one label named `before`."""
     if behaviour.minor >= GROUP_LABEL_MINOR:
         return (("group", resource.group), ("resource", resource.resource))
     if before == "resource_prefix":

@@ -1,4 +1,4 @@
-"""What LISTs read from cache and etcd: apiserver_storage_list_* and apiserver_cache_list_*."""
+"""apiserver_storage_list_* and apiserver_cache_list_*: objects that LISTs read from etcd and cache."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ktui.apiserver.metrics.labels import resource_labels
 from ktui.kube.resources import Resource
 
 LISTS_SINCE = 23
-# Since 1.37 storage_list_* count the cache's lists too, distinguished by two labels, and no probes.
-TOLD_APART_SINCE = 37
+# Since 1.37 storage_list_* count the cache's lists too, with two more labels, and no probes.
+ROUTE_LABELS_SINCE = 37
 NO_INDEX: Labels = (("index", ""),)
 
 
@@ -23,7 +23,7 @@ class ListMetrics:
         self.cache = _Counters("cache")
 
     def metrics(self, minor: int) -> Iterator[Metric]:
-        """The metrics of kube-apiserver 1.`minor`."""
+        """Yield the metrics of kube-apiserver 1.`minor`."""
         if minor >= LISTS_SINCE:
             yield from self.storage.metrics()
             yield from self.cache.metrics()[:-1]
@@ -31,7 +31,7 @@ class ListMetrics:
     def ended(self, call: Call, resource: Resource) -> None:
         meter, behaviour = call.meter, call.behaviour
         named = resource_labels(resource, behaviour)
-        told_apart = behaviour.minor >= TOLD_APART_SINCE
+        told_apart = behaviour.minor >= ROUTE_LABELS_SINCE
         if call.route in ("cache", "cache_snapshot"):
             index = _index(call, resource)
             prefixed = resource_labels(resource, behaviour, "resource_prefix")
@@ -49,7 +49,7 @@ class ListMetrics:
 
 
 def _index(call: Call, resource: Resource) -> Labels:
-    """The index that kube-apiserver uses for a LIST from its cache: only pods have any."""
+    """The label of the index that kube-apiserver uses for a LIST from its cache; only pods have one."""
     name = ""
     if resource.id == "pods":
         if "spec.nodeName" in call.request.parameter("fieldSelector"):

@@ -1,4 +1,4 @@
-"""The process itself, under the names of Prometheus' client libraries, which kube-apiserver uses."""
+"""Metrics of the process, named as in Prometheus' client libraries, which kube-apiserver uses."""
 
 from __future__ import annotations
 

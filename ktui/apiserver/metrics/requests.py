@@ -1,4 +1,4 @@
-"""Metrics of API requests: apiserver_request_* and how long reads waited for a cache."""
+"""apiserver_request_* and related metrics of API requests, and how long reads waited for a cache."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ COMPONENT = ("component", "apiserver")
 APPLY = "application/apply-patch+yaml"
 WAIT_BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
 READ_WAIT_SINCE, CONSISTENT_READS_SINCE = 30, 31
-# The duration without the time spent elsewhere: first called an SLO, then an SLI.
+# The duration without waiting times: first called an SLO, then an SLI.
 OBJECTIVE_SINCE, INDICATOR_SINCE = 23, 26
-# Up to 1.22 kube-apiserver called it a gauge.
+# Up to 1.22 kube-apiserver named the metric a gauge.
 LONGRUNNING_SINCE = 23
 VERBS = frozenset(("APPLY", "DELETE", "DELETECOLLECTION", "GET", "LIST", "PATCH", "POST", "PUT", "WATCH"))
 OTHER_VERB = "other"
@@ -32,7 +32,7 @@ FRESH = ("linearizable", "at_least_rv", "exact_rv")
 
 
 class RequestMetrics:
-    """Observes each request once, at its end."""
+    """Observes each request once, when it ends."""
 
     def __init__(self) -> None:
         self.total = Counter("apiserver_request_total", "API requests by verb, resource and code.")
@@ -56,7 +56,7 @@ class RequestMetrics:
         )
 
     def metrics(self, minor: int) -> Iterator[Metric]:
-        """The metrics of kube-apiserver 1.`minor`."""
+        """Yield the metrics of kube-apiserver 1.`minor`."""
         yield from (self.total, self.duration, self.sizes, self.inflight)
         yield self.longrunning if minor >= LONGRUNNING_SINCE else self.longrunning_gauge
         if minor >= OBJECTIVE_SINCE:
@@ -102,7 +102,7 @@ class RequestMetrics:
 
 
 def _consistent_read(route: str, plan: Plan, *, success: bool) -> Labels:
-    """`skipped`: rejected with 429 where other versions fall back to etcd."""
+    """Return the labels of a consistent read. `skipped`: rejected with 429 where others fall back to etcd."""
     skipped = not success and plan.fallback is Fallback.REJECT_IF_LATE
     fallback = "true" if route == FELL_BACK else "skipped" if skipped else "false"
     return (("success", "true" if success else "false"), ("fallback", fallback))
@@ -125,14 +125,14 @@ def _request_labels(call: Call, *, dry_run: bool = True) -> Labels:
 
 
 def _verb(call: Call) -> str:
-    """One of VERBS or OTHER_VERB: labels never come from clients. Server-side apply is a verb of its own."""
+    """Return one of VERBS or OTHER_VERB, as labels never come from clients. Server-side apply is APPLY."""
     if call.verb == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY):
         return "APPLY"
     return call.verb if call.verb in VERBS else OTHER_VERB
 
 
 def _dry_run(call: Call) -> str:
-    """ "", "All" or "invalid", as upstream."""
+    """Return upstream's label: "", "All" or "invalid"."""
     values = call.request.parameters().get("dryRun", [])
     return "All" if set(values) == {"All"} else "invalid" if values else ""
 

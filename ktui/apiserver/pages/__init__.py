@@ -1,1 +1,1 @@
-"""Everything served besides objects: health, version, metrics, telemetry, discovery, ktui's own endpoints."""
+"""Pages next to the API's objects: health, version, metrics, telemetry, discovery, ktui's endpoints."""

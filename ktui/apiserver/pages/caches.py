@@ -49,7 +49,7 @@ class CachePages:
         self._catalog = catalog
 
     async def objects(self, request: Request, response: Response) -> None:
-        """A window of the objects in key order, or by `sort` (`bytes`, `-bytes` for the largest first).
+        """Send some of the objects in key order, or by `sort` (`bytes`; `-bytes`: the largest first).
 
         `filter` is a text that namespace/name must contain.
         """
@@ -64,7 +64,7 @@ class CachePages:
             return
         memory = cacher.cache.memory
         if text or by is not None:
-            # In a thread: a hundred thousand objects take tens of milliseconds.
+            # In a thread, because 100,000 objects take tens of milliseconds.
             found = await asyncio.to_thread(_found, memory.store.all(), text, by, sort.startswith("-"))
             total, window = len(found), found[offset : offset + limit]
         else:
@@ -73,7 +73,7 @@ class CachePages:
         await send_json(response, ObjectPage(str(memory.rv), total, rows))
 
     async def events(self, request: Request, response: Response) -> None:
-        """The newest events of the event buffer, newest first; with `revision` those of that revision."""
+        """Send the event buffer's newest events, newest first; with `revision` those of that revision."""
         limit, revision = min(number(request, "limit", 200), MAX_ROWS), number(request, "revision", 0)
         cacher = self._cacher(request)
         if cacher.cache is None:
@@ -95,7 +95,7 @@ class CachePages:
         await send_json(response, {"warming": self._resource_id(request)}, 202)
 
     async def cancel(self, request: Request, response: Response) -> None:
-        """Stop filling the cache: it is cold again. 409 if it is not being filled."""
+        """Stop filling the cache, which is then cold again. 409 if it is not being filled."""
         cacher, resource_id = self._cacher(request), self._resource_id(request)
         state = cacher.state().state
         if state not in ("initializing", "reinitializing"):
@@ -107,9 +107,10 @@ class CachePages:
         await send_json(response, {"cold": resource_id})
 
     async def check(self, request: Request, response: Response) -> None:
-        """Compare with etcd at the cache's resourceVersion, by digest. 409 if the cache is not ready.
+        """Compare the cache with etcd at the cache's resourceVersion, by digest. 409 if the cache is not
+        ready.
 
-        All of the resource is read from etcd, in pages.
+        Reads the whole resource from etcd, in pages.
         """
         cacher = self._cacher(request)
         state = cacher.state().state

@@ -1,4 +1,4 @@
-"""`/api`, `/apis` and the paths below: the served resources."""
+"""`/api`, `/apis` and the paths below them: discovery of the served resources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Document = dict[str, Any]
 
 
 def find_document(table: ResourceTable, request: Request) -> tuple[Document, str] | None:
-    """The document and its media type; None if the path is not served or not for discovery."""
+    """Return the document and its media type; None if the path is not served or not for discovery."""
     parts = request.path.strip("/").split("/")
     root = parts[0]
     if root not in ("api", "apis"):
@@ -28,13 +28,13 @@ def find_document(table: ResourceTable, request: Request) -> tuple[Document, str
 
 
 def served_by_verb(path: str) -> bool:
-    """True if methods other than GET are refused: groups, and versions of custom ones, accept any."""
+    """Return True if methods other than GET are refused: groups, and versions of custom ones, accept any."""
     parts = path.strip("/").split("/")
     return parts[0] == "api" or (len(parts) == 3 and BUILTIN.has_group(parts[1]))
 
 
 def aggregated_version(accept: str) -> str:
-    """The version of aggregated discovery that the client prefers to the plain form, "" for none."""
+    """Return the version of aggregated discovery that the client prefers to the plain form, "" for none."""
     for clause in parse_accept(accept):
         if clause.mime != "application/json":
             continue

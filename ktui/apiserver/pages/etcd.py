@@ -1,4 +1,4 @@
-"""`/ktui/v1/etcd/…`: raw etcd for the etcd screen."""
+"""`/ktui/v1/etcd/…`: raw etcd data for the etcd screen."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ MAX_REVISIONS = 1_000
 class EtcdPages:
     """Handlers of the etcd browser.
 
-    `prefix` is the key prefix of Kubernetes. A request with an empty `prefix=` reads all of etcd.
+    `prefix` is the key prefix of Kubernetes; a request with an empty `prefix=` reads all of etcd.
     """
 
     def __init__(self, browser: EtcdBrowser, prefix: str, registry: Registry) -> None:
         self._browser = browser
         self._prefix = prefix
         self._registry = registry
-        self._open: set[asyncio.Future[None]] = set()  # done when a stream's client has gone
+        # each future is done when its stream's client has disconnected
+        self._open: set[asyncio.Future[None]] = set()
 
     async def prefixes(self, request: Request, response: Response) -> None:
-        """Children of a prefix."""
+        """Send the children of a prefix."""
         prefix = request.parameter("prefix", f"{self._prefix}/")
         with browsing():
             page = await self._browser.prefixes(prefix)
         await send_json(response, page)
 
     async def keys(self, request: Request, response: Response) -> None:
-        """A page of keys under a prefix; with `sort` (`-bytes`: the largest) the first of all of them."""
+        """Send a page of keys under a prefix; with `sort` (`-bytes`: largest first) the first of all keys."""
         limit = min(number(request, "limit", 500), MAX_KEYS)
         prefix, sort = request.parameter("prefix", f"{self._prefix}/"), request.parameter("sort")
         column, descending = sort.removeprefix("-"), sort.startswith("-")
@@ -60,14 +61,14 @@ class EtcdPages:
         await send_json(response, page)
 
     async def survey(self, request: Request, response: Response) -> None:
-        """The weight of some of the values under a prefix, after the key `after`."""
+        """Send the sizes of a sample of values under a prefix, after the key `after`."""
         prefix = request.parameter("prefix", f"{self._prefix}/")
         with browsing():
             page = await self._browser.survey(prefix, request.parameter("after"))
         await send_json(response, page)
 
     async def churn(self, request: Request, response: Response) -> None:
-        """What changes under a prefix: one watch, and a line of JSON a second until the client goes."""
+        """Watch a prefix; send a line of JSON about its changes each second until the client disconnects."""
         prefix = request.parameter("prefix", f"{self._prefix}/")
         reports = self._browser.churn(prefix)
         gone = request.disconnection()
@@ -96,7 +97,7 @@ class EtcdPages:
             gone.cancel()
 
     async def key(self, request: Request, response: Response) -> None:
-        """One key at a revision; a Secret's values only with `reveal=1`."""
+        """Send one key at a revision; a Secret's values only with `reveal=1`."""
         key, revision = _key(request), number(request, "revision", 0)
         with browsing():
             value = await self._browser.key(key, revision)
@@ -106,7 +107,7 @@ class EtcdPages:
         await send_json(response, describe(value, cached, reveal=request.flag("reveal")))
 
     async def history(self, request: Request, response: Response) -> None:
-        """The revisions of a key, newest first. Not `complete`: older ones are compacted, or over `limit`."""
+        """Send a key's revisions, newest first. `complete` is False if older ones are missing."""
         key, limit = _key(request), min(number(request, "limit", 100), MAX_REVISIONS)
         with browsing():
             revisions = await self._browser.history(key, limit)

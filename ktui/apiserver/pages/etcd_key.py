@@ -1,4 +1,4 @@
-"""One key of etcd as JSON: its stored value, its decoded object, the watch cache's copy."""
+"""Describe one key of etcd as JSON: its stored value, its decoded object, the watch cache's copy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT_BYTES = 64 << 10
 
 
 def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> KeyDetail:
-    """A key as a document. A Secret's bytes contain its values, so they are withheld as well."""
+    """Return a key as a document. A Secret's raw bytes contain its values, so they are withheld too."""
     json, withheld = (value.json, False) if reveal else _shown(value)
     return KeyDetail(
         key=value.key,
@@ -48,7 +48,7 @@ def _shown(value: KeyValue) -> tuple[Any, bool]:
 
 
 def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:
-    """The watch cache's copy of a key: `rv` (0: none), as of `cache_rv`. None: no cache is ready."""
+    """Return the watch cache's copy of a key: `rv` (0: no copy) at `cache_rv`; None if no cache is ready."""
     for cacher in registry:
         if cacher.cache is not None and value.key.startswith(cacher.store.prefix):
             state = cacher.cache.state()
@@ -62,7 +62,7 @@ def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:
 
 
 def _text(raw: bytes) -> str:
-    """The value as plain text, "" if it is not text."""
+    """Return the value as plain text, "" if it is not text."""
     try:
         text = raw[:TEXT_BYTES].decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""`/ktui/v1/faults`: faults of the etcd that this server started, for workloads."""
+"""`/ktui/v1/faults`: inject faults into the etcd that this server started, for workloads."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class FaultPages:
         self._faults = services.faults
 
     async def get(self, request: Request, response: Response) -> None:
-        """Those that last."""
+        """Send the active faults."""
         await self._send(response, 200)
 
     async def inject(self, request: Request, response: Response) -> None:
-        """Begin one: 202; 403 for an etcd that ktui did not start, 409 while one of its kind lasts."""
+        """Begin a fault: 202; 403 if ktui did not start this etcd, 409 if one of its kind is active."""
         faults = self._allowed()
         try:
             fault = msgspec.json.decode(await request.body(MAX_BODY), type=Fault).checked()
@@ -41,7 +41,7 @@ class FaultPages:
         await self._send(response, 202)
 
     async def end(self, request: Request, response: Response) -> None:
-        """End all of them."""
+        """End all faults."""
         await self._allowed().end()
         await self._send(response, 200)
 

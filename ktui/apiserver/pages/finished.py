@@ -1,8 +1,7 @@
 """`/ktui/v1/requests`: the cost of the last requests, for the clients that sent them.
 
-A client that wants the cost of one request need not follow the telemetry stream of
-a busy server. Requests are kept from the first call on, until no client
-has called for a while: without calls there is no overhead.
+A client that wants the cost of one request need not follow the telemetry stream of a busy server. Requests
+are kept from the first call on, until no client has called for a while: without calls there is no overhead.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
 
 KEPT = 5000
-# A full LIST of a huge cluster must end before this time, or its cost is lost.
+# Seconds without calls. A full LIST of a huge cluster must end before, or its cost is lost.
 IDLE_SECONDS = 600.0
-# A request's cost follows its last byte at once; a busy loop may delay it.
+# Seconds. A request's cost follows its last byte at once, but a busy loop may delay it.
 WAIT_SECONDS = 5.0
 
 
 class FinishedPages:
-    """The newest KEPT requests by id."""
+    """Keeps the newest KEPT requests by id."""
 
     def __init__(self, bus: Bus, supervisor: Supervisor) -> None:
         self._bus = bus
@@ -41,14 +40,14 @@ class FinishedPages:
         self._arrived = asyncio.Event()
 
     async def newest(self, request: Request, response: Response) -> None:
-        """The newest requests, newest first; from now on they are kept."""
+        """Send the newest requests, newest first, and keep requests from now on."""
         limit = number(request, "limit", 100)
         self._keep()
         rows = list(reversed(self._kept.values()))[:limit]
         await send_json(response, {"requests": rows})
 
     async def one(self, request: Request, response: Response) -> None:
-        """The cost of one request; waits briefly for one that is just ending. 404 if unknown."""
+        """Send the cost of one request; wait briefly for one that is just ending. 404 if unknown."""
         text = request.path.rstrip("/").rsplit("/", 1)[-1]
         if not (text.isascii() and text.isdigit()) or len(text) > 19:
             raise bad_request(f"a request id is a whole number, not {text!r}")
@@ -64,7 +63,7 @@ class FinishedPages:
         await send_json(response, found)
 
     def close(self) -> None:
-        """Stop keeping."""
+        """Stop keeping requests."""
         if self._idle is not None:
             self._idle.cancel()
         if self._subscription is not None:

@@ -13,9 +13,9 @@ from ktui.apiserver.pages.router import Page
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the response. `failure` is why the check fails, "" if it passes.
+    """A line of the response. `failure` returns why the check fails, "" if it passes.
 
-    kube-apiserver withholds the reason; ktui's own checks have it `shown`.
+    kube-apiserver withholds the reason; ktui's own checks show it (`shown`).
     """
 
     name: str
@@ -24,7 +24,7 @@ class Check:
 
 
 class HealthPages:
-    """`ready` are the checks of /readyz only, in addition to `alive`."""
+    """The health endpoints. /readyz has the checks `ready` in addition to `alive`."""
 
     def __init__(self, alive: list[Check], ready: list[Check]) -> None:
         self._alive = alive
@@ -40,7 +40,7 @@ class HealthPages:
         await self._answer("readyz", [*self._alive, *self._ready], request, response)
 
     def single(self, name: str) -> dict[str, Page]:
-        """A page for each single check of /healthz, /livez or /readyz."""
+        """Return a page for each single check of /healthz, /livez or /readyz."""
         checks = [*self._alive, *self._ready] if name == "readyz" else self._alive
         return {check.name: partial(self._one, name, check) for check in checks}
 

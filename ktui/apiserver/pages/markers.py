@@ -1,4 +1,4 @@
-"""`/ktui/v1/markers`: moments that a client marks in telemetry, such as a changed knob of a workload."""
+"""`/ktui/v1/markers`: times that a client marks in telemetry, such as a workload's changed parameter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MarkerPages:
         self._bus = bus
 
     async def publish(self, request: Request, response: Response) -> None:
-        """Publish one: 202."""
+        """Publish a marker: 202."""
         try:
             marker = msgspec.json.decode(await request.body(MAX_BODY), type=MarkerRequest)
         except BodyTooLarge:

@@ -1,4 +1,4 @@
-"""Whole numbers in the query strings of ktui's own endpoints."""
+"""Parse numbers in the query strings of ktui's own endpoints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ktui.kube.status import bad_request
 
 
 def number(request: Request, name: str, default: int) -> int:
-    """A non-negative number; StatusError 400 for anything else."""
+    """Return a non-negative number, `default` if it is absent; raise StatusError 400 if it is not valid."""
     text = request.parameter(name)
     if not text:
         return default

@@ -1,7 +1,8 @@
-"""/openapi/v2 and /openapi/v3: types and paths of what is served, for `kubectl explain` and code generators.
+"""/openapi/v2 and /openapi/v3: types and paths of the served resources, for `kubectl explain` and code
+generators.
 
-Descriptions of built-in kinds are missing; those of custom resources are their definitions'. Documents
-are made when they are requested, in the thread for large work, and kept until definitions change.
+Built-in kinds have no descriptions; those of custom resources come from their definitions. Documents are
+rendered when they are requested, in the thread for large work, and cached until definitions change.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _WRITES = frozenset({"create", "update", "patch"})
 
 
 class OpenApiPages:
-    """Documents of the present table and version; `Etag` and `?hash=` name their content."""
+    """Serves the documents of the current resources and version; `Etag` and `?hash=` identify content."""
 
     def __init__(self, catalog: Catalog, settings: Settings) -> None:
         self._catalog = catalog
@@ -119,7 +120,7 @@ def _made(key: tuple[int, str, str], resources: tuple[Resource, ...], release: i
 
 
 def index(table: ResourceTable, release: int) -> Document:
-    """The paths of the documents by group version."""
+    """Return the index: the paths of the documents by group version."""
     by_path: dict[str, list[Resource]] = {}
     for resource in _documented(table):
         by_path.setdefault(_path_of(resource), []).append(resource)
@@ -131,7 +132,7 @@ def index(table: ResourceTable, release: int) -> Document:
 
 
 def document(table: ResourceTable, path: str, release: int) -> Document | None:
-    """The document of `api/v1` or `apis/apps/v1`; None if that is not served."""
+    """Return the document of `api/v1` or `apis/apps/v1`; None if that is not served."""
     resources = _at(table, path)
     return components(resources, release) if resources else None
 
@@ -157,7 +158,7 @@ def swagger(resources: list[Resource], release: int) -> Document:
 
 
 def digest(resources: Iterable[Resource], release: int) -> str:
-    """A name for the documents' content: it changes with the version and with definitions."""
+    """Return a hash of the documents' content, which changes with the version and with definitions."""
     found = hashlib.sha256(str(release).encode())
     for resource in resources:
         found.update(_fingerprint(resource) if resource.custom else resource.path.encode())
@@ -170,7 +171,7 @@ def _fingerprint(resource: Resource) -> bytes:
 
 @lru_cache(maxsize=8)
 def _documented(table: ResourceTable) -> list[Resource]:
-    """Each resource in each of its versions, also those that are never stored (reviews)."""
+    """Return each resource in each of its versions, including those that are never stored (reviews)."""
     built_in = [r.at(version) for r in table.all() if not r.custom and not r.gated for version in r.versions]
     return [*built_in, *(r for r in table.all() if r.custom)]
 

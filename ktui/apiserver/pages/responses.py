@@ -34,12 +34,12 @@ async def send_negotiated(
 ) -> None:
     """Send an API document in the first form that the client accepts, in JSON if there is none.
 
-    An error is then indented, as upstream writes it without negotiation.
+    An error in no accepted form is indented, as upstream does without negotiation.
     """
     accepted = whole_form(request.accept)
     media_type = accepted.media_type if accepted else JSON
     if media_type == PROTOBUF and document["kind"] != "Status":
-        media_type = JSON  # the lists of APIs have no protobuf message here
+        media_type = JSON  # there is no protobuf message for lists of APIs
     pretty = accepted.pretty if accepted else document["kind"] == "Status"
     form = Form(media_type, pretty=pretty or request.wants_pretty)
     body = to_json(document)
@@ -55,6 +55,6 @@ async def send_error(response: Response, error: StatusError, request: Request, m
 
 
 def log_refusal(request: Request, error: StatusError) -> None:
-    """Log an error that no client of the Kubernetes API causes."""
+    """Log an error that is not caused by a client of the Kubernetes API."""
     path = quote(request.path[:LONGEST_PATH])
     log.info("%d for %s %s from %s: %s", error.code, request.method, path, request.peer, error.message)

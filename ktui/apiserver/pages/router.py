@@ -1,4 +1,4 @@
-"""Find the page of a path."""
+"""Find the page for a path."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Page = Callable[[Request, Response], Awaitable[None]]
 
 
 class PageRouter:
-    """Exact paths first, then patterns with `{}` for one segment."""
+    """Finds exact paths first, then patterns with `{}` for one segment."""
 
     def __init__(self) -> None:
         self._pages: dict[tuple[str, ...], dict[str, Page]] = {}
 
     def add(self, method: str, path: str, page: Page) -> None:
-        """`method` "*" is for all methods without a page of their own."""
+        """Add a page; `method` "*" is for all methods without a page of their own."""
         self._pages.setdefault(_segments(path), {})[method] = page
 
     def find(self, method: str, path: str) -> Page | None:
-        """None if there is no such page; StatusError 405 if it does not support the method."""
+        """Return the page, None if there is none; raise StatusError 405 if it does not support the method."""
         methods = self._methods(_segments(path))
         if methods is None:
             return None

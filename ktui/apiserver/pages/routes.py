@@ -32,11 +32,11 @@ from ktui.kube.status import not_acceptable
 from ktui.storage.slices import Slices
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
-NAMED_CACHES = 5  # of those that are stale
+NAMED_CACHES = 5  # maximum number of stale caches named in the text
 
 
 def stale_text(stale: Mapping[str, float]) -> str:
-    """Which caches are stale and for how long, "" if none is."""
+    """Return which caches are stale and for how long, "" if none is."""
     if not stale:
         return ""
     names = sorted(stale)
@@ -45,7 +45,7 @@ def stale_text(stale: Mapping[str, float]) -> str:
 
 
 class Pages:
-    """`find` a page, `close` the streams when the server stops."""
+    """All pages: `find` finds one, `close` ends the streams when the server stops."""
 
     def __init__(
         self, services: Services, catalog: Catalog, requests: RequestMetrics, others: Mapping[str, Page]
@@ -63,7 +63,7 @@ class Pages:
             self._router.add("GET", path, page)
 
     def find(self, method: str, path: str) -> Page | None:
-        """None if there is no such page; StatusError 405."""
+        """Return the page, None if there is none; raise StatusError 405."""
         return self._router.find(method, path)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The parts of a Secret that are shown unless its values are requested.
+"""Mask the values of Secrets unless the user requests them.
 
 Data in etcd may be malformed: only members that a valid Secret has are shown.
 """
@@ -12,7 +12,7 @@ _METADATA_TEXTS = (
     "name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",
     "selfLink",
 )  # fmt: skip
-_COPY = "last-applied-configuration"  # how the annotation of kubectl's copy ends
+_COPY = "last-applied-configuration"  # suffix of the annotation with kubectl's copy
 _METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
 
 
@@ -81,7 +81,7 @@ def _metadata(name: str, value: Any) -> Any:
 
 
 def _annotation(key: str, value: Any) -> Any:
-    """`kubectl apply` and others keep a copy of the applied object, in JSON or YAML, values included."""
+    """Mask an annotation that may hold a copy of the applied object, as `kubectl apply` and others keep."""
     if not isinstance(value, str) or key.endswith(_COPY) or value.lstrip().startswith(("{", "[")):
         return MASK
     return MASK if "data:" in value.lower() else value

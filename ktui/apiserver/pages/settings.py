@@ -1,4 +1,5 @@
-"""`/ktui/v1/info` and `/ktui/v1/behaviour`."""
+"""`/ktui/v1/info` and `/ktui/v1/behaviour`: the server's facts, and the Kubernetes version whose rules
+apply."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class SettingsPages:
         await send_json(response, self._services.facts.info())
 
     async def behaviour(self, request: Request, response: Response) -> None:
-        """The current rules."""
+        """Send the current rules."""
         behaviour = self._services.settings.behaviour
         await send_json(response, Rules(behaviour.version, dict(behaviour.changed_gates)))
 

@@ -1,6 +1,6 @@
-"""`GET /telemetry`: every event as one line of JSON, the current state first (`/ktui/v1/present`:
+"""`GET /telemetry`: every event as one line of JSON, the current state first.
 
-only that).
+`/ktui/v1/present` sends only the current state.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ktui.contract.events import AnyEvent
 from ktui.telemetry.bus import Bus, Subscription
 
 CONTENT_TYPE = "application/x-ndjson"
-GATHER = 0.04  # seconds: events in this time are sent together
+GATHER = 0.04  # seconds: events of this period are sent together
 
 
 class TelemetryStream:
@@ -40,8 +40,7 @@ class TelemetryStream:
                 subscription.close()
             async for batch in subscription.batches():
                 await response.write(lines(batch))
-                # Each write costs both sides more than its content; and a storm must not keep
-                # requests from being served.
+                # Each write costs both sides more than its content, and many events must not delay requests.
                 await asyncio.sleep(GATHER)
             await response.end()
         finally:
@@ -61,5 +60,5 @@ class TelemetryStream:
 
 
 def lines(events: list[AnyEvent]) -> bytes:
-    """NDJSON of a batch."""
+    """Return the events as lines of JSON."""
     return b"".join(msgspec.json.encode(event) + b"\n" for event in events)

@@ -1,4 +1,4 @@
-"""/version, in kube-apiserver's form."""
+"""/version, as kube-apiserver answers it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.kube.versions import Behaviour
 
 
 def version_document(behaviour: Behaviour) -> dict[str, str]:
-    """The Kubernetes version whose rules apply; ktui's own version follows the plus."""
+    """Return the Kubernetes version whose rules apply; ktui's own version follows the plus."""
     return {
         "major": "1",
         "minor": str(behaviour.minor),

@@ -17,7 +17,7 @@ from ktui.telemetry.off_loop import compute
 
 SMALL_BYTES = 16 * 1024
 SMALL_CONTAINERS = 500
-TINY_BYTES = 1024  # so short that even its errors are found at once
+TINY_BYTES = 1024  # even the errors of a body this short are found at once
 _pieces = msgspec.json.Decoder(Piece)
 
 
@@ -30,7 +30,7 @@ class Parsed:
 
 
 class BodyParser:
-    """Parses without blocking the event loop for longer than a few milliseconds."""
+    """Parses bodies without blocking the event loop for longer than a few milliseconds."""
 
     def __init__(self, pool: ParserPool) -> None:
         self._pool = pool
@@ -48,7 +48,7 @@ class BodyParser:
         return await self._in_process(JSON, body)
 
     async def yaml(self, body: bytes) -> Parsed:
-        """The same for YAML; a small JSON document is parsed as JSON."""
+        """Parse YAML; a small JSON document is parsed as JSON. Raises like `json`."""
         if body.lstrip()[:1] == b"{" and is_small(body):
             try:
                 tree = parse_json(body)
@@ -78,7 +78,7 @@ class BodyParser:
 
 
 def is_small(body: bytes) -> bool:
-    """True if decoding it and all that follows takes a few milliseconds at most."""
+    """Return True if decoding the body and the work after it take a few milliseconds at most."""
     return len(body) <= SMALL_BYTES and body.count(b"{") + body.count(b"[") <= SMALL_CONTAINERS
 
 
@@ -87,7 +87,7 @@ def _of_kind(frames: Frames, kind: bytes) -> list[bytes]:
 
 
 def _tree(parts: Iterable[bytes]) -> Any:
-    """Built in many short steps, between which the event loop runs."""
+    """Build the tree in many short steps, between which the event loop runs."""
     *_, tree = joined(map(_pieces.decode, parts))
     return tree
 

@@ -1,4 +1,4 @@
-"""Parser processes: started on demand, few, and replaced when one ends."""
+"""A few parser processes, started on demand and replaced when one ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 PROCESSES = 2
 CHUNK_BYTES = 64 * 1024
 IDLE_SECONDS = 60.0
-ANSWER_SECONDS = 60.0  # the CPU limit of a process ends it sooner, unless the machine is overloaded
+ANSWER_SECONDS = 60.0  # seconds; a process's CPU limit ends it sooner, unless the machine is overloaded
 
 Frames = list[tuple[bytes, bytes]]
 
@@ -39,14 +39,14 @@ class ParserPool:
         self._busy = 0
 
     async def parse(self, kind: bytes, body: bytes) -> Frames:
-        """The response's frames without the last one; DocumentError if the body ends the process."""
+        """The response's frames without the last one; raise DocumentError if the body ends the process."""
         async with self._turn(len(body)):
             while True:
                 process = self._idle.pop() if self._idle else await self._start()
                 try:
                     return await self._ask(process, kind, body)
                 except _Ended as ended:
-                    if ended.status != 0:  # else it retired after its last response
+                    if ended.status != 0:  # otherwise it retired after its last response
                         raise ended.cause() from None
 
     async def _ask(self, process: _Process, kind: bytes, body: bytes) -> Frames:
@@ -123,7 +123,7 @@ class ParserPool:
 
 
 class _Ended(Exception):
-    """The process has ended instead of answering."""
+    """The process ended instead of answering."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -154,7 +154,7 @@ class _Process:
 
     @classmethod
     async def start(cls, drop: Callable[[_Process], None]) -> _Process:
-        """StatusError 503 if the machine allows no further process."""
+        """Start a process; raise StatusError 503 if the machine allows no further process."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -170,7 +170,7 @@ class _Process:
         return self._process.pid
 
     async def ask(self, kind: bytes, body: bytes) -> Frames:
-        """Raises EOFError or OSError if the process has ended."""
+        """Send a body, return the response's frames; raise EOFError or OSError if the process has ended."""
         self._sink.write(HEADER.pack(kind, len(body)))
         for at in range(0, len(body), CHUNK_BYTES):
             self._sink.write(body[at : at + CHUNK_BYTES])
@@ -191,7 +191,7 @@ class _Process:
             self._timer.cancel()
 
     def drop_after(self, seconds: float) -> None:
-        """End it after this many seconds without a request."""
+        """End the process after `seconds` without a request."""
         self._timer = asyncio.get_running_loop().call_later(seconds, self._drop, self)
 
     def end(self) -> None:
@@ -202,13 +202,13 @@ class _Process:
 
 
 def _spawn(connection: socket.socket) -> subprocess.Popen[bytes]:
-    """Not by the event loop, which would fork: gRPC's threads do not survive that."""
+    """Start the process without the event loop, which would fork: gRPC's threads do not survive that."""
     return subprocess.Popen(
         [sys.executable, "-m", "ktui.apiserver.parsing.worker"],
         stdin=connection.fileno(),
         stdout=connection.fileno(),
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # a Ctrl-C in the terminal is for the server
+        start_new_session=True,  # a Ctrl-C in the terminal is meant for the server
     )
 
 

@@ -1,7 +1,7 @@
 """The parser process: `python -m ktui.apiserver.parsing.worker`, frames on stdin and stdout.
 
-Whatever a body does to a parser affects this process only: memory and CPU time have limits
-that the kernel enforces, inside C code as well.
+Whatever a body does to a parser affects this process only: the kernel limits memory and CPU time, inside C
+code as well.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ from ktui.documents.pieces import Piece, check_containers, pieces
 from ktui.documents.yamlreader import read_yaml
 
 MEMORY_BYTES = 768 << 20  # address space
-RETIRE_BYTES = 100 << 20  # a process that stays larger than this after a response ends
+RETIRE_BYTES = 100 << 20  # a process still larger than this after a response ends
 CPU_SECONDS = 10.0  # for one body
-MOST_ANSWERED = 16 << 20  # bytes of JSON, in which a character may take six times as many as in the body
+# bytes of JSON, in which a character may take six times as many bytes as in the body
+MOST_ANSWERED = 16 << 20
 
 
 def main() -> None:
@@ -61,7 +62,7 @@ def _limit() -> None:
 
 
 def _resident() -> int:
-    """Bytes in memory; 0 if the system does not report it. (getrusage counts the parent process.)"""
+    """The bytes in memory; 0 if the system does not report them. (getrusage counts the parent process.)"""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:
@@ -82,7 +83,7 @@ def _answer(kind: bytes, body: bytes, sink: BinaryIO) -> None:
 
 
 def parsed(kind: bytes, body: bytes) -> Iterator[bytes]:
-    """The frames of a document, without END; DocumentError, MemoryError."""
+    """Yield the frames of a document, without END; raise DocumentError or MemoryError."""
     if kind == YAML:
         duplicates: list[str] = []
         tree = read_yaml(body, duplicates=duplicates)

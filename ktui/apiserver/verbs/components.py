@@ -1,4 +1,4 @@
-"""ComponentStatus: not stored, checked on each request."""
+"""ComponentStatus: not stored, but checked on each request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 RESOURCE = BUILTIN.find("", "v1", "componentstatuses")
-# kube-apiserver looks for them on its own host.
+# kube-apiserver expects them on its own host.
 PORTS = {"controller-manager": 10257, "scheduler": 10259}
 ETCD = "etcd-0"
 PROBE_SECONDS = 1.0
@@ -33,7 +33,7 @@ MOST_BYTES = 4096
 
 
 class Component:
-    """The attributes of a stored object that forms need; it has no revision."""
+    """A ComponentStatus with the attributes of a stored object that forms need; it has no revision."""
 
     rv = None
 
@@ -100,7 +100,7 @@ async def _status(server: Server, name: str) -> dict[str, Any]:
         error = server.services.facts.etcd_problem()
         message = "" if error else "ok"
     else:
-        healthy, message = await _asked(PORTS[name])
+        healthy, message = await _probe(PORTS[name])
         error = "" if healthy else message
     condition = {"type": "Healthy", "status": "False" if error else "True"}
     described = {"message": message} if message else {}
@@ -113,8 +113,8 @@ async def _status(server: Server, name: str) -> dict[str, Any]:
     }
 
 
-async def _asked(port: int) -> tuple[bool, str]:
-    """Whether the component at `port` of this machine reports that it is healthy, and its message."""
+async def _probe(port: int) -> tuple[bool, str]:
+    """Return whether the component at this machine's `port` reports to be healthy, and its message."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # as upstream's probe
     address = f"127.0.0.1:{port}"
@@ -124,7 +124,7 @@ async def _asked(port: int) -> tuple[bool, str]:
             with contextlib.closing(writer):
                 ask = f"GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
                 writer.write(ask.encode())
-                head, _, body = (await _said(reader)).partition(b"\r\n\r\n")
+                head, _, body = (await _read_all(reader)).partition(b"\r\n\r\n")
     except ConnectionRefusedError:
         return False, f'Get "https://{address}/healthz": dial tcp {address}: connect: connection refused'
     except (OSError, TimeoutError) as error:
@@ -132,8 +132,8 @@ async def _asked(port: int) -> tuple[bool, str]:
     return b" 200 " in head.partition(b"\r\n")[0], body.decode("utf-8", "replace")
 
 
-async def _said(reader: asyncio.StreamReader) -> bytes:
-    """Read until the other side closes, about MOST_BYTES: headers and body may arrive separately."""
+async def _read_all(reader: asyncio.StreamReader) -> bytes:
+    """Read until the peer closes, about MOST_BYTES: headers and body may arrive separately."""
     text = b""
     while len(text) < MOST_BYTES and (more := await reader.read(4096)):
         text += more

@@ -1,4 +1,4 @@
-"""LIST."""
+"""LIST: read the objects and stream the response."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     selection = selection_of(*selectors, call.info)
     cacher = server.cacher(resource)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))
-    # A form that does not apply is detected after the read, as upstream.
+    # As in upstream, a form that does not apply is detected after the read.
     include = call.request.parameter("includeObject")
     renderer = object_form(form, resource, server.services.codec, include=include, of_list=True)
     with cacher.sending(answer):
@@ -54,7 +54,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 async def send_list(
     call: Call, resource: Resource, answer: ListAnswer, renderer: ObjectForm, form: Form
 ) -> None:
-    """Stream the response; its cost is known before the first byte, except for the bytes themselves."""
+    """Stream the response; its cost, except the bytes, is known before the first byte."""
     call.rv = str(answer.rv)
     metadata = list_metadata(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
@@ -93,7 +93,7 @@ def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Se
 
 
 def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:
-    """Objects read from etcd for this response are not shared, and are released as they are rendered."""
+    """Yield the objects; those read from etcd for this response are released once rendered."""
     if answer.route in (Source.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
         return drain(answer.objects, meter)
     return iter(answer.objects)
@@ -113,11 +113,12 @@ async def stream(
 ) -> bool:
     """Send the chunks as they are made; other tasks run every millisecond.
 
-    False once the client has disconnected: the rest is not made. (The transport goes on taking pieces.)
+    Return False once the client has disconnected: the remaining chunks are not made. (The transport would
+    continue to accept them.)
 
-    The clock is read between the steps and summed up here: a whole cache is sent at about
-    fifty microseconds per chunk, where anything more elaborate would show. (So would yielding
-    after each: it costs two readings of the CPU clock.)
+    The clock is read between the steps and summed up here: a whole cache is sent at about fifty microseconds
+    per chunk, where any more elaborate measurement would show. (Yielding after each chunk would show too: it
+    costs two readings of the CPU clock.)
     """
     clock, iterator = time.perf_counter, iter(chunks)
     encoding = sending = queueing = 0.0

@@ -1,4 +1,4 @@
-"""A LIST in protobuf: its size comes before its items."""
+"""A LIST in protobuf, where the size of the List comes before its items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ktui.wire.pieces import Piece
 
 # Items that have to be encoded are kept until the size of the List is known if there are at most this many
-# objects, else encoded again when they are sent.
+# objects; with more objects they are encoded again when they are sent.
 _FEW = 500
 _AT_ONCE = 16
 
@@ -22,7 +22,7 @@ _AT_ONCE = 16
 async def message_chunks(
     renderer: Message, metadata: dict[str, Any], objects: Sequence[StoredObject]
 ) -> Iterator[bytes]:
-    """The List in chunks. Measuring it yields to other tasks."""
+    """Yield the List in chunks. Measuring its size yields to other tasks."""
     keep = len(objects) <= _FEW and not all(map(renderer.ready, objects))
     items: list[Sequence[Piece]] = []
     size = 0

@@ -1,4 +1,4 @@
-"""Flow-control seats of a request: kube-apiserver's work estimate, made before anything else is checked."""
+"""Flow-control seats of a request: kube-apiserver's work estimate, made before any other check."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def seats_of(server: Server, info: RequestInfo, verb: str, query: str, level: PriorityLevel) -> int:
-    """Seats of a LIST or WATCH by the current size of its resource, 1 of any other request; 0 without flow
-    control. Options that cannot be decoded count as the worst case.
+    """Return the seats of a LIST or WATCH by the current size of its resource, 1 for any other request.
+
+    0 without flow control. Options that cannot be decoded count as the worst case.
     """
     settings = server.services.settings
     behaviour = settings.behaviour

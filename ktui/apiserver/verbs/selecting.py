@@ -1,4 +1,4 @@
-"""Selectors of LIST, WATCH and DELETECOLLECTION."""
+"""The selection of a LIST, WATCH or DELETECOLLECTION: its selectors and its path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.storage.selection import SelectionPredicate
 
 
 def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> SelectionPredicate:
-    """The selection by the options, and by the path's namespace and name; StatusError 400."""
+    """Return the selection by the options and by the path's namespace and name; raise StatusError 400."""
     if info.name and fields.requires("metadata.name") not in (None, info.name):
         raise bad_request("fieldSelector metadata.name doesn't match requested name")
     return SelectionPredicate(

@@ -1,4 +1,4 @@
-"""WATCH."""
+"""WATCH: open the stream and send its events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from ktui.kube.resources import Resource
 from ktui.kube.validation import read_list, read_watch
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
-# kube-apiserver: --min-request-timeout; a watch without timeoutSeconds lasts this long, at most twice.
+# kube-apiserver's --min-request-timeout: a watch without timeoutSeconds lasts between this and twice this
+# (seconds).
 MIN_REQUEST_SECONDS = 1800.0
 # CPU time of a live WATCH is sampled on every Nth step.
 LIVE_STEPS = 16
@@ -35,7 +36,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     options = with_watch_defaults(asked, watch_list=call.behaviour.watch_list)
     if listed.watch:
         selectors = await compute(read_watch, options, call.behaviour, resource)
-    else:  # a path below /watch/: upstream checks its options as those of a LIST
+    else:  # upstream checks the options of a path below /watch/ as those of a LIST
         selectors = await compute(read_list, listed, call.behaviour, resource)
     form = negotiate(call.request.accept, custom=resource.custom, stream=True)
     selection = selection_of(*selectors, call.info)
@@ -47,7 +48,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         WatchRequest(
             call.info.namespace or None,
             call.info.name or None,
-            asked,  # as the client wrote it: its plan has the defaults
+            asked,  # as the client wrote it; the plan has the defaults
             selection,
             lasts,
             resource=resource,
@@ -84,7 +85,7 @@ def _opened(call: Call, asked: ListOptions, form: str, route: str, lasts: float)
 
 
 def watch_timeout(options: ListOptions) -> float:
-    """Seconds until the server ends the stream."""
+    """Return the seconds until the server ends the stream."""
     if options.timeout_seconds:
         return float(options.timeout_seconds)
     return MIN_REQUEST_SECONDS * (1.0 + random.random())
@@ -116,7 +117,7 @@ def _is_large(event: OutEvent) -> bool:
 
 
 def _rendered(batch: Sequence[OutEvent], renderer: EventForm, first: bool) -> tuple[bytes, int]:
-    """The lines of some events, and how many of them had to be encoded."""
+    """Return the lines of some events, and how many of the events had to be encoded."""
     lines, made = [], 0
     for event in batch:
         before = event.encoded

@@ -10,7 +10,7 @@ from ktui.apiserver.verbs import components
 def test_head_and_body_need_not_come_together() -> None:
     async def scenario() -> bytes:
         reader = asyncio.StreamReader()
-        reading = asyncio.create_task(components._said(reader))
+        reading = asyncio.create_task(components._read_all(reader))
         for piece in (b"HTTP/1.1 200 OK\r\n\r\n", b"o", b"k"):
             reader.feed_data(piece)
             await asyncio.sleep(0)

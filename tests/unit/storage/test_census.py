@@ -31,7 +31,7 @@ class FakeBrowser:
 
 
 def test_an_emptied_etcd_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(census_module, "_LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(census_module, "_CHECK_SECONDS", 0.001)
     browser = FakeBrowser()
 
     async def run() -> None:
