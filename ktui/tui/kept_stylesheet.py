@@ -179,12 +179,20 @@ class KeptStylesheet(Stylesheet):
         self._applied[node] = key
 
     def replace_rules(self, node: DOMNode, rules: RulesMap, animate: bool = False) -> None:  # type: ignore[override]
-        """Textual's, unless they are set already."""
+        """Textual's, for the rules that differ."""
         if look := self._unknown.pop(node, None):
             look.rules = rules
-        if node.styles.base._rules != rules:
+        base = node.styles.base
+        if base._rules == rules:
+            if not animate:
+                node.notify_style_update()
+        elif animate and "transitions" in rules:
             super().replace_rules(node, rules, animate=animate)
-        elif not animate:
+        else:
+            for name in base._rules.keys() | rules.keys():
+                value = rules.get(name)
+                if base._rules.get(name) != value:
+                    setattr(base, name, value)
             node.notify_style_update()
 
     @staticmethod

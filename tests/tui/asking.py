@@ -49,7 +49,7 @@ async def until(pilot: Any, holds: Callable[[], bool]) -> None:
 async def until_shown(pilot: Any, *texts: str) -> None:
     """Wait until all these texts are on the screen."""
     try:
-        await until(pilot, lambda: all(text in shown(pilot.app) for text in texts))
+        await until(pilot, lambda: all(map(shown(pilot.app).__contains__, texts)))
     except TimeoutError as late:
         screen = shown(pilot.app)
         missing = [text for text in texts if text not in screen]

@@ -31,6 +31,8 @@ import textual.pilot  # noqa: E402
 from syrupy.assertion import SnapshotAssertion  # noqa: E402
 from textual.notifications import Notification  # noqa: E402
 
+from ktui.tui.app import KtuiApp  # noqa: E402
+
 from .asking import Matches  # noqa: E402
 from .golden import GoldenExtension, golden  # noqa: E402
 from .own_loop import pytest_pyfunc_call  # noqa: E402, F401
@@ -60,6 +62,15 @@ def a_patient_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a key or a pause has set going has happened when the test goes on, however slow the machine is."""
     for module in (textual.app, textual.pilot):
         monkeypatch.setattr(module, "wait_for_idle", until_quiet)
+
+
+@pytest.fixture(autouse=True)
+def the_screen_under_test_is_the_first(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`@pytest.mark.starts_on("lab")`: the number that a test types then leads to where it is already."""
+    if mark := request.node.get_closest_marker("starts_on"):
+        monkeypatch.setattr(KtuiApp, "DEFAULT_MODE", *mark.args)
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,13 @@ LIVE = Link(Stage.LIVE)
 HANGS = 60.0  # seconds: the bound of a wait that never ends, no measure of speed
 
 
+@cache
+def _recorded() -> tuple[AnyEvent, ...]:
+    return tuple(read_recording(DEMO))
+
+
 def demo_events() -> list[AnyEvent]:
-    return list(read_recording(DEMO))
+    return list(_recorded())
 
 
 def still_app(
@@ -45,8 +51,12 @@ def shown(app: KtuiApp) -> str:
 async def until_said(pilot: Any, *texts: str, seconds: float = HANGS) -> None:
     """Wait until each of the texts stands on the screen; fails with the screen and those that do not."""
     deadline = asyncio.get_running_loop().time() + seconds
-    while missing := [text for text in texts if text not in shown(pilot.app)]:
-        assert asyncio.get_running_loop().time() < deadline, f"never said {missing}:\n{shown(pilot.app)}"
+    while True:
+        screen = shown(pilot.app)
+        missing = [text for text in texts if text not in screen]
+        if not missing:
+            return
+        assert asyncio.get_running_loop().time() < deadline, f"never said {missing}:\n{screen}"
         await pilot.pause()
 
 

@@ -15,7 +15,7 @@ from .asking import SIZES, Snap, asking_app, sizes, until, until_shown
 from .fake_server import HEAD, FakeServer, Reply
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app, until_said
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("cache")]
 
 
 def screen_of(app: KtuiApp) -> CacheScreen:

@@ -9,7 +9,7 @@ from .etcd import put_cursor
 from .fake_server import FakeServer
 from .still import NORMAL, shown
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("etcd")]
 
 
 async def test_keys_are_read_a_page_at_a_time() -> None:

@@ -9,7 +9,7 @@ from .etcd import open_past, show_first_key
 from .fake_server import FakeServer
 from .still import NORMAL, shown
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("etcd")]
 
 
 async def test_the_past_of_a_key_shows_what_changed() -> None:

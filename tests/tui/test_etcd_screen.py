@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from .asking import PICTURED, SIZES, Snap, asking_app
 from .etcd import FAILING, open_past, open_pods, show_first_key
 from .fake_server import FakeServer
 from .still import NORMAL, SMALL, WIDE
+
+pytestmark = pytest.mark.starts_on("etcd")
 
 POD = ("/registry/", "team-00/web-0000", "kind: Pod")
 

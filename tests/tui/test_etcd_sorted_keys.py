@@ -9,7 +9,7 @@ from .etcd import put_cursor
 from .fake_server import FakeServer
 from .still import NORMAL
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("etcd")]
 
 
 async def test_the_largest_of_all_keys_come_from_the_server() -> None:

@@ -12,7 +12,7 @@ from .etcd import FAILING, put_cursor, screen_of, show_first_key
 from .fake_server import FakeServer
 from .still import NORMAL, shown
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("etcd")]
 
 ALL_OF_ETCD = {
     "revision": 7,

@@ -9,7 +9,7 @@ from .etcd import put_cursor, show_first_key
 from .fake_server import FakeServer
 from .still import NORMAL, WIDE, shown
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("etcd")]
 
 
 async def test_a_key_shows_its_metadata_object_and_bytes() -> None:

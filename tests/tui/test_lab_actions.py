@@ -32,7 +32,7 @@ from .lab import (
 from .lab_server import LabServer, proof
 from .still import NORMAL, WIDE
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("lab")]
 
 # What it fires.
 

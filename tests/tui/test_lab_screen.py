@@ -26,7 +26,7 @@ from .lab import (
 from .lab_server import LabServer
 from .still import NORMAL, SMALL, WIDE
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("lab")]
 
 FAILING = "no server answers at http://127.0.0.1:1 (connection refused)"
 

@@ -17,7 +17,7 @@ from .lab import lab_app, open_lab
 from .lab_server import LabServer
 from .still import NORMAL
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("lab")]
 
 
 def preferring(monkeypatch: pytest.MonkeyPatch, context: str, connect: Any) -> Any:

@@ -11,7 +11,7 @@ from ktui.contract.events import ChainStage, RequestFinished, RequestStarted
 from .asking import sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("requests")]
 
 Snap = Callable[..., bool]
 TO_EXACT = ("2", *["up"] * 9)  # argocd's LIST of secrets at an old revision

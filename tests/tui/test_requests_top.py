@@ -23,7 +23,7 @@ from .lab_server import LabServer
 from .reads import AT, asked
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("requests")]
 
 Snap = Callable[..., bool]
 
@@ -71,6 +71,7 @@ async def test_the_logs_own_filter_is_understood_there() -> None:
         assert all(row.group.milliseconds(1.0) > 10 and row.group.routes["E"] for row in table.rows)
 
 
+@pytest.mark.starts_on("overview")
 async def test_one_key_on_the_first_screen_leads_to_all_of_them() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=SMALL) as pilot:

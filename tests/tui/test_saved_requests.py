@@ -17,7 +17,7 @@ from .lab import fill, lab_app, screen_of, settled
 from .lab_server import LabServer
 from .still import NORMAL
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("lab")]
 
 
 async def open_saved(pilot: Any) -> SavedScreen:

@@ -11,7 +11,7 @@ from ktui.tui.source import Link, Stage
 from .asking import SIZES, Snap, sizes, until
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("versions")]
 
 # cilium-agent's LIST of pods by label, without a resourceVersion.
 UNSET = ("2", "up", "up", "8")
@@ -73,6 +73,7 @@ async def test_enter_puts_equal_versions_together_and_escape_takes_them_apart() 
         assert len(table.rows) == 19 and table.row.version == "1.23"
 
 
+@pytest.mark.starts_on("overview")
 async def test_a_request_is_typed_and_followed_letter_by_letter() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL) as pilot:

@@ -9,7 +9,7 @@ from ktui.contract.events import FanOut, WatcherClosed, WatcherOpened, WatcherSt
 from .asking import Snap, sizes, until
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("watches")]
 
 SLOW = ("6", *["down"] * 4)  # argocd, with most of its buffer waiting
 HOSTILE = "x[red]y\x1b[31m\u202e"

@@ -21,7 +21,7 @@ from ktui.workloads.running.summary import COMPARED
 from .asking import Snap, sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("workloads")]
 
 
 def seconds(count: int) -> list[LiveSecond]:

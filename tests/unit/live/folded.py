@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from ktui.contract.events import AnyEvent
@@ -19,7 +21,8 @@ TIMES = {FIRST: 3.0, MIDDLE: 33.0, LAST: 66.0}
 DUMP = "/debug/api_priority_and_fairness/dump_requests"
 
 
-def scrape(replica: int, moment: int) -> list[AnyEvent]:
+@cache
+def scrape(replica: int, moment: int) -> tuple[AnyEvent, ...]:
     reader = Exposition(WANTED)
     reader.feed(metrics(replica, moment))
     reader.finish()
@@ -30,9 +33,10 @@ def scrape(replica: int, moment: int) -> list[AnyEvent]:
         storage_bytes=int(page.process["storage_bytes"]), hidden_metrics=0, reading=1, writing=0,
     )  # fmt: skip
     at = BEGAN + TIMES[moment] + replica / 10
-    return [msgspec.structs.replace(event, at=at) for event in page.events(row)]
+    return tuple(msgspec.structs.replace(event, at=at) for event in page.events(row))
 
 
+@cache
 def dump(replica: int) -> AnyEvent:
     """The fullest dump of a replica, as if of now: when it was taken is in its requests."""
     requests = requests_of(answers(replica, DUMP)[0][2].decode())
@@ -44,6 +48,7 @@ def dump(replica: int) -> AnyEvent:
     return RequestsDump(at=BEGAN + TIMES[LAST] + 0.5, replica=str(replica + 1), requests=moved)
 
 
+@cache
 def levels(replica: int) -> AnyEvent:
     """The priority levels and busy queues of a replica when most was waiting."""
     pages = [answers(replica, f"/debug/api_priority_and_fairness/dump_{name}")[0][2].decode()
@@ -52,6 +57,7 @@ def levels(replica: int) -> AnyEvent:
     return LevelsDump(at=at, replica=str(replica + 1), levels=found[0], queues=found[1])
 
 
+@cache
 def flow() -> AnyEvent:
     """How flow control is configured."""
     base = "/apis/flowcontrol.apiserver.k8s.io/v1"
