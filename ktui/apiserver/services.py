@@ -57,7 +57,8 @@ class Services:
 
     `event_ttl` is the lifetime of an Event in seconds. `service_cluster_ip_range` is the network of cluster
     IPs, unless one is stored. `warm` is awaited before the first request, with the resources that are served
-    then. `faults` is None if ktui did not start this etcd, or the etcd holds a snapshot.
+    then. `faults` is None if ktui did not start this etcd, or the etcd holds a snapshot. `counts_quotas`: a
+    controller of quotas runs here.
     """
 
     registry: Registry
@@ -74,3 +75,4 @@ class Services:
     warm: Callable[[ResourceTable], Awaitable[None]] = _on_demand
     faults: Faults | None = None
     request_logs: Sequence[RequestLog] = ()
+    counts_quotas: bool = False

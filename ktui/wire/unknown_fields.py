@@ -6,6 +6,8 @@ from typing import Any
 from ktui.wire.schema import SchemaField, fields_by_name, message_of
 
 _TYPE_META = ("apiVersion", "kind")
+# Kinds that are members of others, with their type: claim templates.
+_WHOLE = frozenset({"core.v1.PersistentVolumeClaim"})
 
 
 def unknown_fields(obj: Mapping[str, Any], api_version: str, kind: str, release: int | None) -> list[str]:
@@ -27,7 +29,8 @@ def _of_struct(message: str, obj: Mapping[str, Any], path: str, release: int | N
         at = f"{path}.{name}" if path else name
         field = known.get(name)
         if field is None:
-            yield at
+            if name not in _TYPE_META or message not in _WHOLE:
+                yield at
         elif field.kind == "message":
             yield from _of_value(field, value, at, release)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable
 from typing import Any
 
@@ -12,28 +11,21 @@ from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import invalid_object, required
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
-from ktui.kube.status import bad_request, bare_error
+from ktui.kube.status import bad_request, bare_error, conflict
 from ktui.telemetry.off_loop import compute
-from ktui.writes import request_body
 from ktui.writes.before_update import check_identity
 from ktui.writes.create import Creation, create
 from ktui.writes.decoding.body import SentBody, json_type
-from ktui.writes.decoding.field_validation import Unfit
 from ktui.writes.decoding.typed import undeclared
 from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.duplicate_keys import list_faults
 from ktui.writes.managedfields.nodes import root_of
+from ktui.writes.managedfields.typed_config import type_faults
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.options import write_options
 
 Obj = dict[str, Any]
-# Values that the schema does not allow. What it allows and the kind does not (numbers that do not fit,
-# malformed quantities and times, base64) is refused when the merged object is decoded.
-_OTHER_TYPE = re.compile(
-    "expected (an array|an object|a string|a base64 string|true or false|a quantity), got "
-    "|expected a number that fits u?int[0-9]+, got (?!the number)"
-)
 
 
 async def handle(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
@@ -43,8 +35,10 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
         raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
     options = write_options(call.request, "PatchOptions", applies=True)
     config = _configuration(body, resource)
-    await compute(request_body.check_sent_metadata, server, config, resource)
-    if (config.get("metadata") or {}).get("managedFields") is not None:
+    metadata = config.get("metadata")
+    if not isinstance(metadata, dict | None):
+        await compute(_check_declared, server, config, resource)
+    if isinstance((metadata or {}).get("managedFields"), list):
         raise bad_request("metadata.managedFields must be nil")
     apply = Apply(config, options.field_manager, resource, call.info.subresource, call.request.flag("force"))
     context = context_of(server, call, resource, options, apply=apply)
@@ -60,6 +54,9 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
         new = await compute(copied, config)
         check_identity(new, context)
         metadata_of(new).pop("resourceVersion", None)
+        if uid := metadata_of(new).get("uid"):
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise conflict(resource, context.name, why)
         await create(server, call, Creation(resource, new, options, apply=apply), form)
 
     def update() -> Awaitable[None]:
@@ -92,18 +89,14 @@ def _configuration(body: SentBody, resource: Resource) -> Obj:
 
 def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
     """StatusError 500, as upstream, for undeclared fields, values of another type and items without keys."""
-    try:
-        paths = undeclared(server, config, resource)
-    except Unfit as fault:
-        if not _OTHER_TYPE.search(fault.reason):
-            return  # reported later, with another message
-        faults = [f".{fault.reason}"]
-    else:
-        faults = [f".{path}: field not declared in schema" for path in paths]
+    faults = list(type_faults(config, resource))
+    if not faults:
+        faults = [f".{path}: field not declared in schema" for path in undeclared(server, config, resource)]
         faults += list_faults(config, root_of(resource))
     if not faults:
         return
-    metadata = config.get("metadata") or {}
+    metadata = config.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
     named = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
     kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
     text = faults[0] if len(faults) == 1 else "\n  ".join(["errors:", *faults])

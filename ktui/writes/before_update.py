@@ -26,8 +26,9 @@ from ktui.writes.metadata.rules import finalizer_change_errors
 from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, has_changed, object_errors
+from ktui.writes.validation.statuses import status_errors
+from ktui.writes.validation.updates import services
 from ktui.writes.validation.updates.preserved_fields import settled
-from ktui.writes.validation.updates.services import status_errors
 
 Obj = dict[str, Any]
 
@@ -161,8 +162,9 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
     resource = context.resource
     if resource.custom:
         return custom_errors(new, resource, context.subresource), []
-    if context.subresource == "status" and resource.id == "services":
-        return status_errors(new), []
+    if context.subresource == "status":
+        errors = services.status_errors(new) if resource.id == "services" else status_errors(resource.id, new)
+        return errors, []
     if context.subresource or not has_changed(old, new):
         return [], []
     settled(resource.id, old, new)
@@ -223,6 +225,8 @@ def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
     if context.subresource == "status":
         for name in (old.keys() | new.keys()) - {"status", "metadata"}:
             _keep(old, new, name)
+        if context.resource.id == "deployments.apps":
+            _keep(metadata_of(old), metadata_of(new), "labels")
         if context.resource.custom:
             new["metadata"] = {**old.get("metadata", {})}
         return

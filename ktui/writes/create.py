@@ -37,6 +37,7 @@ from ktui.writes.decoding.field_validation import (
     check_metadata,
     refused,
     strict_error,
+    unknown_texts,
 )
 from ktui.writes.decoding.typed import keep_empty_lists, shaped, warn
 from ktui.writes.managedfields.apply import Apply
@@ -47,7 +48,7 @@ from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.services.allocation import allocating
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import validate_new
-from ktui.writes.validation.updates import services
+from ktui.writes.validation.warnings import object_warnings
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -149,7 +150,7 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
         for each in limits:
             set_defaults(obj, each)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
-    await compute(_admit, call, new.resource, obj, node)
+    await compute(_admit, server, call, new.resource, obj, node)
     check_limits(new.resource, obj, limits)
     await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
     call.chain.passed("admission", changes(before, outline(obj)))
@@ -169,39 +170,65 @@ def _tracked(server: Server, call: Call, new: Creation) -> Obj:
     return obj
 
 
-def _admit(call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
+def _admit(server: Server, call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
     """Admission and validation; `node` is the pod's node. StatusError 422."""
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
     validate_new(obj, resource, call.behaviour.minor)
-    warn(call, list(unenforced(resource, obj)))
+    if resource.id != "resourcequotas" or not server.services.counts_quotas:
+        warn(call, list(unenforced(resource, obj)))
     if resource.id == SIGNING_REQUESTS:
         set_requester(obj, call.who)
     if resource.custom:
         warn(call, finalizer_warnings(metadata_of(obj), None))
-    elif resource.id == "services":
-        warn(call, services.warnings(obj))
+    else:
+        warn(call, object_warnings(resource.id, obj))
 
 
 def _shaped(server: Server, call: Call, new: Creation) -> Obj:
     """The typed and defaulted object; StatusError 400 for wrong types or unknown fields."""
-    resource, obj, options = new.resource, new.obj, new.options
+    resource, obj = new.resource, new.obj
     try:
         check_metadata(obj)
         fill_new(obj, resource, call.info.namespace)
-        if "status" in resource.subresources and obj.get("kind") not in KEEPS_STATUS:
-            obj.pop("status", None)
-        obj, unknown = shaped(server, obj, resource)
     except Unfit as unfit:
         raise refused(resource, unfit.reason) from None
-    unknown = [*new.faults, *unknown]
+    except StatusError:
+        decoded(server, call, resource, obj, new.options, new.faults)  # upstream decodes it first
+        raise
+    faults = [*new.faults, *_dropped_status(server, resource, obj)]
+    return decoded(server, call, resource, obj, new.options, faults)
+
+
+def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
+    """A new object has no status of the client's, which is decoded nevertheless: its unknown fields."""
+    if "status" not in resource.subresources or obj.get("kind") in KEEPS_STATUS:
+        return []
+    sent = {"status": obj.pop("status", None)}
+    if resource.custom or sent["status"] is None:
+        return []
+    codec = server.services.codec
+    if fault := codec.go_mismatch(sent, resource.api_version, resource.kind):
+        raise refused(resource, fault)
+    return unknown_texts(codec.unknown_fields(sent, resource.api_version, resource.kind))
+
+
+def decoded(
+    server: Server, call: Call, resource: Resource, obj: Obj, options: WriteOptions, faults: Sequence[str]
+) -> Obj:
+    """The typed and defaulted object; StatusError 400. Warns of unknown fields, as the client asks for it."""
+    try:
+        typed, unknown = shaped(server, obj, resource)
+    except Unfit as unfit:
+        raise refused(resource, unfit.reason) from None
+    unknown = [*faults, *unknown]
     if unknown and options.validation == STRICT:
         raise refused(resource, strict_error(unknown))
     if options.validation == WARN:
         warn(call, unknown)
-    return obj
+    return typed
 
 
 async def find_node(server: Server, name: str) -> Obj | None:

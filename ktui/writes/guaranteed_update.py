@@ -14,8 +14,9 @@ from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
 from ktui.writes.admission.webhooks import check_webhooks
-from ktui.writes.before_update import UpdateContext, finished_deleting, updated
+from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, updated
 from ktui.writes.create import ttl_of
+from ktui.writes.decoding.body import name_kind
 from ktui.writes.decoding.field_validation import STRICT, WARN, Unfit, refused, refused_patch, strict_error
 from ktui.writes.decoding.typed import shaped, warn
 from ktui.writes.managedfields.apply import Apply
@@ -23,7 +24,7 @@ from ktui.writes.metadata.rules import finalizer_warnings
 from ktui.writes.options import WriteOptions
 from ktui.writes.patches.patched_json import patched_text
 from ktui.writes.services.allocation import Unallocated, allocating
-from ktui.writes.validation.updates import services
+from ktui.writes.validation.warnings import object_warnings
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -140,6 +141,8 @@ def _by_the_rules(
     def compute(old: Obj) -> Obj:
         old = in_version(server, old, resource)
         patched = change(old)
+        if not resource.custom and isinstance(patched, dict):
+            name_kind(patched, resource)
         try:
             new, unknown = shaped(server, patched, resource, old)
         except Unfit as unfit:
@@ -149,13 +152,16 @@ def _by_the_rules(
         if found and validation == STRICT:
             raise _refused(context, patched, strict_error(found))
         warnings[:] = found if validation == WARN else []
+        check_identity(new, context)
+        if not resource.custom and (patched.get("metadata") or {}).get("managedFields") == []:
+            new["metadata"]["managedFields"] = [{}]  # both reset them
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
         new = updated(old, new, context)
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
-        elif resource.id == "services" and not context.subresource:
-            warnings.extend(services.warnings(new))
+        elif not context.subresource:
+            warnings.extend(object_warnings(resource.id, new))
         return new
 
     return compute

@@ -10,8 +10,8 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.telemetry.off_loop import compute
 from ktui.writes import apply, request_body, stored_objects
-from ktui.writes.before_update import UpdateContext, check_identity
 from ktui.writes.decoding.body import APPLY
+from ktui.writes.decoding.field_validation import IGNORE
 from ktui.writes.guaranteed_update import Change, apply_change, context_of
 from ktui.writes.options import write_options
 from ktui.writes.patches.documents import JSON_PATCH, patch_document, patch_type, patched
@@ -26,7 +26,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         return
     options = write_options(call.request, "PatchOptions")
     try:
-        document = await compute(patch_document, kind, body)
+        document = await compute(patch_document, kind, body, strict=options.validation != IGNORE)
     except StatusError:
         await stored_objects.current(
             server, resource, call.info.namespace, call.info.name
@@ -35,19 +35,16 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     faults = () if kind == JSON_PATCH else body.duplicates
     touched = await compute(of_json_patch if kind == JSON_PATCH else of_merge_patch, document)
     context = context_of(server, call, resource, options, touched=touched)
-    change = _change(kind, document, context)
+    change = _change(kind, document)
     await apply_change(server, call, context, change, form, options, faults)
 
 
-def _change(kind: str, document: Any, context: UpdateContext) -> Change:
+def _change(kind: str, document: Any) -> Change:
     """A function from the current object to the patched one; StatusError 400, 422."""
 
     def change(old: dict[str, Any]) -> dict[str, Any]:
         new = patched(kind, old, document)
         metadata = new.get("metadata")
-        if metadata is not None and not isinstance(metadata, dict) and not context.resource.custom:
-            return new  # it does not fit its type: that is reported first
-        check_identity(new, context)
         if isinstance(metadata, dict) and metadata.get("resourceVersion") is None:
             metadata.pop("resourceVersion", None)
         return new

@@ -26,6 +26,7 @@ from ktui.writes.decoding.body import (
     media_type,
 )
 from ktui.writes.decoding.field_validation import misfit, no_metadata, refused
+from ktui.writes.decoding.kinds import unregistered
 
 Obj = dict[str, Any]
 
@@ -98,6 +99,9 @@ def check_sent_metadata(server: Server, obj: Obj, resource: Resource) -> None:
 def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -> Obj:
     """A document that is not an object of the resource (a Binding, a Scale); StatusError 400 or 415."""
     document = decode_document(body)
+    named = str(document.get("apiVersion") or ""), str(document.get("kind") or "")
+    if all(named) and not server.services.codec.knows(*named):
+        raise misfit(kind, api_version, unregistered(*named))
     if fault := server.services.codec.go_mismatch(document, api_version, kind):
         raise misfit(kind, api_version, fault)
     return document

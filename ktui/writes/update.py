@@ -6,10 +6,11 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity, uid_conflict
-from ktui.writes.create import Creation, create
+from ktui.writes.create import Creation, create, decoded
 from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.options import write_options
@@ -38,11 +39,19 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     options = write_options(call.request, "UpdateOptions")
     new = await compute(request_body.sent_object, server, resource, body)
     call.chain.sent = dict(metadata_of(new))
-    context = context_of(server, call, resource, options, whole=True)
-    check_identity(new, context)
-    faults = body.duplicates
+    context, faults = context_of(server, call, resource, options, whole=True), body.duplicates
+    try:
+        check_identity(new, context)
+    except StatusError:
+        await compute(decoded, server, call, resource, new, options, faults)  # upstream decodes it first
+        raise
     if resource.resource not in CREATES or call.info.subresource:
-        await apply_change(server, call, context, lambda _: new, form, options, faults)
+        try:
+            await apply_change(server, call, context, lambda _: new, form, options, faults)
+        except StatusError as error:
+            if error.code == 404:  # so it does here
+                await compute(decoded, server, call, resource, new, options, faults)
+            raise
         return
 
     async def create_it() -> None:

@@ -49,6 +49,7 @@ from ktui.wire.stored_codec import StoredCodec, prepare
 from ktui.writes.bootstrap.start import create_cluster_objects
 from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.handlers import WRITES
+from ktui.writes.quota_controller import QuotaController
 
 log = log_of(__name__)
 
@@ -78,6 +79,7 @@ class Composition:
         self._flow: ServerFlow | None = None
         self._codec = StoredCodec()
         self._definitions: DefinitionController | None = None
+        self._quotas: QuotaController | None = None
         self._stop = asyncio.Event()
 
     @property
@@ -116,6 +118,9 @@ class Composition:
         if not client.read_only:
             self._definitions = DefinitionController(registry)
             self._definitions.start()
+        if self._owned and not client.read_only:
+            self._quotas = QuotaController(registry, lambda: app.catalog.table.preferred())
+            self._quotas.start()
         if self._args.log_file:
             self._keep_running("the log", partial(log_telemetry, self._bus))
         self._count_keys(browser)
@@ -165,8 +170,9 @@ class Composition:
             await self._flow.stop()
         if self._chain is not None:
             await self._chain.stop()
-        if self._definitions is not None:
-            await self._definitions.stop()
+        for controller in (self._definitions, self._quotas):
+            if controller is not None:
+                await controller.stop()
         if self._registry is not None:
             await self._registry.close()
         if self._client is not None:
@@ -229,6 +235,7 @@ class Composition:
             warm=partial(self._warm, registry),
             faults=self._faults,
             request_logs=self._request_logs.logs if self._request_logs is not None else (),
+            counts_quotas=self._owned and not client.read_only,
         )
 
     def _make_chain(self, registry: Registry) -> RequestChain:

@@ -39,6 +39,14 @@ def usage_of(resource: Resource, obj: Obj) -> Quantities:
     return {name: value for name, value in used.items() if amount(value)}
 
 
+def usage_now(resource: Resource, obj: Obj) -> Quantities:
+    """Of an object that exists: a pod that has ended only counts as an object."""
+    used = usage_of(resource, obj)
+    if resource.id != "pods" or (obj.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+        return used
+    return {name: value for name, value in used.items() if name.startswith("count/")}
+
+
 def _pod_usage(requests: Quantities, limits: Quantities) -> Quantities:
     used: Quantities = {}
     for name, value in requests.items():

@@ -116,14 +116,22 @@ def json_type(value: Any) -> str:
     return names.get(type(value), "null")
 
 
+def name_kind(obj: Obj, resource: Resource) -> None:
+    """An object of a built-in kind that does not say so is one of its path's."""
+    for name, wanted in (("kind", resource.kind), ("apiVersion", resource.api_version)):
+        if obj.get(name) in (None, ""):
+            obj[name] = wanted
+
+
 def _check_kind(obj: Obj, resource: Resource, body: bytes, knows: Knows) -> None:
     kind, api_version = obj.get("kind"), obj.get("apiVersion")
     if resource.custom:
         if not kind:
             raise _unrecognized(resource, f"Object 'Kind' is missing in '{_text(body)}'", body)
         obj.setdefault("apiVersion", "")
-    kind = obj.setdefault("kind", resource.kind)
-    api_version = obj.setdefault("apiVersion", resource.api_version)
+    else:
+        name_kind(obj, resource)
+    kind, api_version = obj.get("kind"), obj.get("apiVersion")
     if fault := kind_fault(obj, resource, knows):
         version = str(api_version).rpartition("/")[2]
         raise bad_request(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {fault}')

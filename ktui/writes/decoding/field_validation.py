@@ -15,7 +15,7 @@ Obj = dict[str, Any]
 
 MAX_STRICT_ERRORS = 100  # sigs.k8s.io/json keeps no more
 
-STRICT, WARN = "Strict", "Warn"
+STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 
 
 class Unfit(Exception):

@@ -32,13 +32,15 @@ def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
     if resource.custom or (api_version, kind) == (resource.api_version, resource.kind):
         return ""
     if not knows(api_version, kind):
-        return (
-            f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(SCHEME)}"
-        )
+        return unregistered(api_version, kind)
     if kind == resource.kind and _related(group, resource.group):
         return ""
     internal = "core" if resource.kind == "Event" else resource.group.partition(".")[0] or "core"
     return f"converting ({version}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
+
+
+def unregistered(api_version: str, kind: str) -> str:
+    return f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(SCHEME)}"
 
 
 def wrong_custom_kind(obj: Obj, resource: Resource) -> StatusError | None:

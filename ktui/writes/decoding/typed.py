@@ -39,11 +39,14 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
         raise Unfit(fault)
     if not resource.custom:
         _check_types(server, obj, old or {}, resource)
+        unknown = server.services.codec.unknown_fields(
+            _changed(obj, old or {}), resource.api_version, resource.kind
+        )
         own = copied(obj)
         server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
         set_defaults(own)
         stored = _patched(server, own, _untouched(obj, old or {}, own), resource)
-        return stored, unknown_texts(_unknown(server, obj, resource))
+        return stored, unknown_texts(unknown)
     own = copied(obj)
     if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
         raise Unfit(fault)
@@ -60,9 +63,13 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
 
 def _check_types(server: Server, obj: Obj, old: Obj, resource: Resource) -> None:
     """Raise Unfit for a member of another type; unchanged parts of `old` are skipped."""
-    new = {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
-    if fault := server.services.codec.go_mismatch(new, resource.api_version, resource.kind):
+    if fault := server.services.codec.go_mismatch(_changed(obj, old), resource.api_version, resource.kind):
         raise Unfit(fault)
+
+
+def _changed(obj: Obj, old: Obj) -> Obj:
+    """Without the parts of `old` that a patch left alone: they have been checked already."""
+    return {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
 
 
 def _check_named(obj: Obj) -> None:
@@ -103,17 +110,11 @@ def keep_empty_lists(obj: Obj, sent: Obj) -> None:
             keep_empty_lists(value, given)
 
 
-def _unknown(server: Server, obj: Obj, resource: Resource) -> list[str]:
-    return server.services.codec.unknown_fields(obj, resource.api_version, resource.kind)
-
-
 def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
-    """Paths that the type of `config` does not declare; raises Unfit for members of a wrong type."""
-    shown = copied(config)
+    """Paths that the type of `config` does not declare."""
     if resource.custom:
-        return prune_object(shown, resource.schemas.get(resource.version, ANYTHING))
-    stored_objects.as_stored(server, shown, resource)
-    return _unknown(server, config, resource)
+        return prune_object(copied(config), resource.schemas.get(resource.version, ANYTHING))
+    return server.services.codec.unknown_fields(config, resource.api_version, resource.kind)
 
 
 def warn(call: Call, faults: list[str]) -> None:

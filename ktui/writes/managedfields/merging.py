@@ -65,7 +65,7 @@ def _merged_list(old: list[Any], new: list[Any], node: Node) -> list[Any]:
 
 
 def without(value: Any, paths: FieldSet, node: Node) -> Any:
-    """A new tree without the fields and items of `paths`."""
+    """A new tree without the fields and items of `paths`; what loses all of its members is gone, too."""
     if isinstance(value, list):
         keys = node.keys(value) if value else None
         if keys is None:
@@ -75,11 +75,15 @@ def without(value: Any, paths: FieldSet, node: Node) -> Any:
         return [without(item, paths.get(key, {}), below) for key, item in kept if _stays(key, paths)]
     if not isinstance(value, dict):
         return value
-    return {
-        name: without(member, paths.get(f"f:{name}", {}), node.member(name))
-        for name, member in value.items()
-        if _stays(f"f:{name}", paths)
-    }
+    left = {}
+    for name, member in value.items():
+        if not _stays(f"f:{name}", paths):
+            continue
+        below = paths.get(f"f:{name}", {})
+        rest = without(member, below, node.member(name)) if below else member
+        if rest or rest == member:
+            left[name] = rest
+    return left
 
 
 def _stays(key: str, paths: FieldSet) -> bool:

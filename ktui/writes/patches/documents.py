@@ -9,13 +9,14 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import (
     StatusError,
     bad_request,
+    bare_error,
     request_entity_too_large,
     unsupported_media_type,
 )
 from ktui.writes.decoding.body import APPLY, SentBody, json_type, media_type
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
 from ktui.writes.patches.merge import merge_patch
-from ktui.writes.patches.strategic import BadDirective, strategic_merge
+from ktui.writes.patches.strategic import BadDirective, BadItem, strategic_merge
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -36,8 +37,11 @@ def patch_type(call: Call, resource: Resource) -> str:
     return kind
 
 
-def patch_document(kind: str, body: SentBody) -> Any:
-    """The operations of a JSON patch, or the tree of a merge patch; StatusError 400, 413."""
+def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
+    """The operations of a JSON patch, or the tree of a merge patch; StatusError 400, 413.
+
+    `strict` False, with fieldValidation=Ignore: a member of another type is found when it is applied.
+    """
     wanted, go_type = (
         (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
     )
@@ -52,11 +56,11 @@ def patch_document(kind: str, body: SentBody) -> Any:
     if not isinstance(document, wanted):
         raise _undecodable(document, f"value of type {go_type}")
     if isinstance(document, list):
-        _check_operations(document)
+        _check_operations(document, strict=strict)
     return document
 
 
-def _check_operations(operations: list[Any]) -> None:
+def _check_operations(operations: list[Any], *, strict: bool) -> None:
     """StatusError 400 for an invalid operation, 413 for too many.
 
     Missing members are reported when it is applied.
@@ -64,7 +68,7 @@ def _check_operations(operations: list[Any]) -> None:
     for operation in operations:
         if operation is not None and not isinstance(operation, dict):
             raise _undecodable(operation, "value of type handlers.jsonPatchOp")
-        for name in ("op", "from", "path"):
+        for name in ("op", "from", "path") if strict else ():
             member = (operation or {}).get(name)
             if member is not None and not isinstance(member, str):
                 raise _undecodable(member, f"struct field jsonPatchOp.{name} of type string")
@@ -93,6 +97,8 @@ def patched(kind: str, old: Any, document: Any) -> dict[str, Any]:
         raise StatusError(422, "Invalid", message, {}) from None
     except BadDirective as error:
         raise bad_request(str(error)) from None
+    except BadItem as error:
+        raise bare_error(str(error)) from None
     if not isinstance(new, dict):
         raise bad_request("the patch leaves no object")
     return new

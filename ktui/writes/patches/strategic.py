@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.kube.golang.values import go_value
+
 # patchMergeKey of the built-in API types, by field name. `ports` depends on its items.
 MERGE_KEYS = {
     "addresses": "type",
@@ -38,16 +40,20 @@ RETAIN = "$retainKeys"
 
 
 class BadDirective(Exception):
-    """An unknown directive, or one with an invalid value."""
+    """A directive with an invalid value."""
+
+
+class BadItem(Exception):
+    """An unknown directive, or an item without its list's key: upstream answers them with 500."""
 
 
 def strategic_merge(target: Any, patch: Any) -> Any:
-    """A new tree. Directives: `$patch: replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/…`."""
+    """A new tree. Directives: `$patch: replace|delete`, `$retainKeys`, `$deleteFromPrimitiveList/…`."""
     if not isinstance(patch, dict):
         return patch
     directive = patch.get("$patch")
-    if directive not in (None, "replace", "delete", "merge"):
-        raise BadDirective(f"unknown patch type: {directive}")
+    if directive not in (None, "replace", "delete"):
+        raise BadItem(f"unknown patch type: {go_value(directive)} in map: {go_value(patch)}")
     if directive == "delete":
         return {}
     body = {name: value for name, value in patch.items() if name != "$patch"}
@@ -78,22 +84,41 @@ def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
         merged[field] = [item for item in merged.get(field) or [] if item not in gone]
     elif value is None:
         merged.pop(name, None)
+    elif name not in merged and isinstance(value, dict) and "$patch" in value:
+        return  # upstream drops a directive about nothing, with all that stands beside it
     elif isinstance(value, list):
         present = merged.get(name)
-        merged[name] = _merge_list(name, present if isinstance(present, list) else [], value)
+        merged[name] = _merge_list(name, present if isinstance(present, list) else None, value)
     elif isinstance(value, dict):
         merged[name] = strategic_merge(merged.get(name), value)
     else:
         merged[name] = value
 
 
-def _merge_list(name: str, present: list[Any], patch: list[Any]) -> list[Any]:
+def _merge_list(name: str, present: list[Any] | None, patch: list[Any]) -> list[Any]:
+    """`present` None: there is no such list, so nothing is looked for in it."""
+    there = present or []
     if name in MERGED_SETS:
-        return present + [item for item in patch if item not in present]
-    key = merge_key(name, present + patch)
+        return there + [item for item in patch if item not in there]
+    key = merge_key(name, there + patch)
     if key is None:
         return patch
-    return _merge_keyed(key, present, patch)
+    if present is not None:
+        _check_items(key, patch)
+    return _merge_keyed(key, there, patch)
+
+
+def _check_items(key: str, patch: list[Any]) -> None:
+    """BadItem for one that cannot be found in the list."""
+    if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
+        return
+    for item in patch:
+        if not isinstance(item, dict):
+            continue
+        if item.get("$patch") == "merge":
+            raise BadItem("merging list cannot yet be specified in the patch")
+        if key not in item and item.get("$patch") in (None, "delete"):
+            raise BadItem(f"map: {go_value(item)} does not contain declared merge key: {key}")
 
 
 def merge_key(name: str, items: list[Any]) -> str | None:

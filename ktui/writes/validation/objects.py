@@ -8,13 +8,36 @@ from typing import Any
 
 from cryptography.x509 import load_pem_x509_csr
 
-from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value, limited, required, too_long
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid_object,
+    invalid_tree,
+    invalid_value,
+    limited,
+    required,
+    too_long,
+)
 from ktui.kube.json_trees import copied
 from ktui.kube.names import config_key_faults
 from ktui.kube.resources import Resource
 from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.validation.cluster_kinds import (
+    node_errors,
+    role_errors,
+    runtime_class_errors,
+    storage_class_errors,
+    volume_errors,
+)
 from ktui.writes.validation.flow_objects import level_errors, schema_errors
+from ktui.writes.validation.networking import (
+    ingress_class_errors,
+    ingress_errors,
+    network_policy_errors,
+    service_errors,
+)
 from ktui.writes.validation.pod_specs import pod_spec_errors, template_errors
+from ktui.writes.validation.scaling import autoscaler_errors, budget_errors
 from ktui.writes.validation.selectors import (
     PREFIXED_SINCE,
     controller_selector_errors,
@@ -49,7 +72,12 @@ def validate_new(obj: Obj, resource: Resource, minor: int) -> None:
 
 
 def _pod(obj: Obj) -> list[FieldError]:
-    return pod_spec_errors(obj.get("spec") or {}, "spec")
+    spec = obj.get("spec") or {}
+    errors = pod_spec_errors(spec, "spec")
+    if spec.get("schedulingGates") and spec.get("nodeName"):
+        why = "cannot be set until all schedulingGates have been cleared"
+        errors.append(forbidden("spec.nodeName", why))
+    return errors
 
 
 def _workload(obj: Obj) -> list[FieldError]:
@@ -61,10 +89,20 @@ def _controller(obj: Obj) -> list[FieldError]:
     return errors if (obj.get("spec") or {}).get("template") is None else [*errors, *template_errors(obj)]
 
 
-def _service(obj: Obj) -> list[FieldError]:
-    spec = obj.get("spec") or {}
-    portless = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None"
-    return [] if spec.get("ports") or portless else [required("spec.ports")]
+def _stateful_set(obj: Obj) -> list[FieldError]:
+    strategy = (obj.get("spec") or {}).get("updateStrategy") or {}
+    rolling = strategy.get("rollingUpdate")
+    errors = _workload(obj)
+    if rolling is not None and strategy.get("type") not in (None, "RollingUpdate"):
+        shown = {"Partition": rolling.get("partition"), "MaxUnavailable": rolling.get("maxUnavailable")}
+        why = "only allowed for updateStrategy 'RollingUpdate'"
+        errors.append(invalid_tree("spec.updateStrategy.rollingUpdate", shown, why))
+    return errors
+
+
+def _cron_job(obj: Obj) -> list[FieldError]:
+    errors = [] if (obj.get("spec") or {}).get("schedule") else [required("spec.schedule")]
+    return errors + template_errors(obj)
 
 
 def _event(obj: Obj) -> list[FieldError]:
@@ -103,7 +141,18 @@ def _config(obj: Obj) -> Iterator[FieldError]:
 _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
     definitions.ID: definitions.definition_errors,
     "configmaps": _config,
-    "cronjobs.batch": template_errors,
+    "clusterroles.rbac.authorization.k8s.io": role_errors,
+    "cronjobs.batch": _cron_job,
+    "horizontalpodautoscalers.autoscaling": autoscaler_errors,
+    "ingressclasses.networking.k8s.io": ingress_class_errors,
+    "ingresses.networking.k8s.io": ingress_errors,
+    "networkpolicies.networking.k8s.io": network_policy_errors,
+    "nodes": node_errors,
+    "persistentvolumes": volume_errors,
+    "poddisruptionbudgets.policy": budget_errors,
+    "roles.rbac.authorization.k8s.io": role_errors,
+    "runtimeclasses.node.k8s.io": runtime_class_errors,
+    "storageclasses.storage.k8s.io": storage_class_errors,
     "certificatesigningrequests.certificates.k8s.io": _signing_request,
     "daemonsets.apps": _workload,
     "events": _event,
@@ -116,8 +165,8 @@ _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
     "replicasets.apps": _workload,
     "replicationcontrollers": _controller,
     "secrets": _config,
-    "services": _service,
-    "statefulsets.apps": _workload,
+    "services": service_errors,
+    "statefulsets.apps": _stateful_set,
 }
 
 

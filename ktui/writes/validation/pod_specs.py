@@ -15,6 +15,12 @@ from ktui.kube.fielderrors import (
     required,
 )
 from ktui.kube.names import dns_label_faults
+from ktui.writes.validation.pod_parts import (
+    affinity_errors,
+    container_part_errors,
+    spread_errors,
+    volume_errors,
+)
 
 Obj = dict[str, Any]
 
@@ -26,13 +32,22 @@ def pod_spec_errors(spec: Obj, field: str, claims: Sequence[Obj] = ()) -> Iterat
     """Errors of a spec at `field`; `claims` are claim templates, which are volumes as well."""
     if not spec.get("containers"):
         yield required(f"{field}.containers")
-    volumes = {volume.get("name") for volume in spec.get("volumes") or []}
+    volumes = set()
+    for at, volume in enumerate(spec.get("volumes") or []):
+        faults = list(volume_errors(volume, f"{field}.volumes[{at}]"))
+        yield from faults
+        if not faults:
+            volumes.add(volume.get("name"))
     volumes |= {(claim.get("metadata") or {}).get("name") for claim in claims}
     for member in ("containers", "initContainers"):
         for at, container in enumerate(spec.get(member) or []):
-            yield from _container_errors(container, f"{field}.{member}[{at}]", volumes)
+            where = f"{field}.{member}[{at}]"
+            yield from _container_errors(container, where, volumes)
+            yield from container_part_errors(container, spec, where)
     if spec.get("dnsPolicy") == "None" and not spec.get("dnsConfig"):
         yield required(f"{field}.dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
+    yield from spread_errors(spec, field)
+    yield from affinity_errors(spec, field)
 
 
 def _container_errors(container: Obj, field: str, volumes: set[Any]) -> Iterator[FieldError]:
@@ -61,7 +76,7 @@ def template_errors(obj: Obj) -> list[FieldError]:
     pod = (spec.get("template") or {}).get("spec") or {}
     errors = pod_spec_errors(pod, field, spec.get("volumeClaimTemplates") or [])
     if kind not in ENDLESS:
-        return errors + _ending(pod, field)
+        return errors + _ending(spec, pod, field)
     if pod.get("restartPolicy") not in (None, "Always"):
         errors.append(not_supported(f"{field}.restartPolicy", pod["restartPolicy"], ("Always",)))
     if pod.get("activeDeadlineSeconds") is not None:
@@ -70,8 +85,11 @@ def template_errors(obj: Obj) -> list[FieldError]:
     return errors
 
 
-def _ending(pod: Obj, field: str) -> list[FieldError]:
-    """The pods of a Job must end."""
+def _ending(spec: Obj, pod: Obj, field: str) -> list[FieldError]:
+    """The pods of a Job must end; with a policy for failures they are not restarted in place."""
+    if spec.get("podFailurePolicy") is not None and pod.get("restartPolicy") not in (None, "Never"):
+        why = 'only "Never" is supported when podFailurePolicy is specified'
+        return [invalid_value(f"{field}.restartPolicy", pod["restartPolicy"], why)]
     if pod.get("restartPolicy") != "Always":
         return []
     return [required(f"{field}.restartPolicy", 'valid values: "OnFailure", "Never"')]

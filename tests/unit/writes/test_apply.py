@@ -245,3 +245,9 @@ def test_built_in_lists_of_one_name(kind: str, path: tuple[str, ...], keyed: boo
 def test_items_that_cannot_be_told_apart(spec: Obj, fault: str) -> None:
     wanted = [f".spec.ports: {fault}"] if fault else []
     assert list(list_faults({"spec": spec}, root_of(CUSTOM))) == wanted
+
+
+def test_what_loses_all_of_its_members_is_gone() -> None:
+    spec = {"a": {"b": {"c": 1}}, "empty": {}, "kept": {"x": 1, "y": 2}}
+    paths = {"f:a": {"f:b": {"f:c": {}}}, "f:kept": {"f:x": {}}}
+    assert without(spec, paths, KEYED) == {"empty": {}, "kept": {"y": 2}}

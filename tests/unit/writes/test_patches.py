@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
 from ktui.writes.patches.merge import merge_patch
 from ktui.writes.patches.patched_json import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.strategic import BadDirective, strategic_merge
+from ktui.writes.patches.strategic import BadItem, strategic_merge
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -150,8 +151,8 @@ def test_strategic_merge(target: Any, patch: Any, result: Any) -> None:
 
 
 def test_an_unknown_directive_is_refused() -> None:
-    with pytest.raises(BadDirective, match="explode"):
-        strategic_merge({}, {"a": {"$patch": "explode"}})
+    with pytest.raises(BadItem, match=r"unknown patch type: explode in map: map\[\$patch:explode\]"):
+        strategic_merge({"a": {}}, {"a": {"$patch": "explode"}})
 
 
 @pytest.mark.parametrize(
@@ -185,3 +186,24 @@ def test_copies_do_not_grow_without_bound() -> None:
         tree = {"a": tree}
     with pytest.raises(PatchFailed, match="depth"):
         json_patch(tree, [deeper, {**deeper, "path": "/a" * 119}, {**deeper, "path": "/a" * 150}])
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "why"),
+    [
+        ({"env": []}, {"env": [{"value": "v"}]}, "map[value:v] does not contain declared merge key: name"),
+        ({"env": []}, {"env": [{"name": "a", "$patch": "merge"}]}, "merging list cannot yet be specified"),
+        ({}, {"data": {"a": "1"}, "$patch": "merge"}, "unknown patch type: merge in map: map[$patch:merge"),
+    ],
+)
+def test_items_and_directives_that_upstream_cannot_use(target: Any, patch: Any, why: str) -> None:
+    with pytest.raises(BadItem, match=re.escape(why)):
+        strategic_merge(target, patch)
+
+
+def test_of_a_missing_list_nothing_is_looked_for() -> None:
+    assert strategic_merge({}, {"ownerReferences": [{"name": "x"}]}) == {"ownerReferences": [{"name": "x"}]}
+
+
+def test_a_directive_about_a_missing_map_is_dropped() -> None:
+    assert strategic_merge({}, {"labels": {"$patch": "replace", "only": "this"}}) == {}

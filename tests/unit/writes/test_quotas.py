@@ -8,7 +8,7 @@ import pytest
 
 from ktui.kube.quantity import added
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified, usage_of
+from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified, usage_now, usage_of
 from ktui.writes.admission.quotas import charged_with
 
 Obj = dict[str, Any]
@@ -26,6 +26,12 @@ def pod(requests: Obj | None = None, limits: Obj | None = None, **spec: Any) -> 
         "metadata": {"name": "p"},
         "spec": {"containers": [{"name": "c", "resources": resources}], **spec},
     }
+
+
+def test_a_pod_that_has_ended_is_an_object_and_nothing_else() -> None:
+    ended = {**pod({"cpu": "1"}), "status": {"phase": "Failed"}}
+    assert usage_now(resource("pods"), ended) == {"count/pods": "1"}
+    assert "requests.cpu" in usage_now(resource("pods"), {**ended, "status": {"phase": "Running"}})
 
 
 USAGES = [

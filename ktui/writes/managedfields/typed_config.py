@@ -1,0 +1,117 @@
+"""Why an applied configuration does not fit its type (upstream: structured-merge-diff, typed/validate.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ktui.kube.golang.values import go_type, go_value
+from ktui.kube.resources import Resource
+from ktui.kube.structural.schema import ANYTHING, Schema, additional, items
+from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
+
+Obj = dict[str, Any]
+_TEXTS, _NUMBERS = ("string", "bytes"), ("int32", "int64", "double")
+_UNTYPED = ("quantity", "intstr", "time", "microtime")
+
+
+def type_faults(config: Obj, resource: Resource) -> Iterator[str]:
+    """`.spec: expected map, got &{a}` for each value of another type; nulls fit everything."""
+    if not resource.custom:
+        message = message_of(resource.api_version, resource.kind)
+        if message is not None:
+            yield from _of_struct(config, message, "")
+        return
+    metadata = config.get("metadata")
+    if metadata is not None:
+        yield from _of_map(metadata, ".metadata") or _of_struct(metadata, META, ".metadata")
+    schema = resource.schemas.get(resource.version, ANYTHING)
+    rest = {name: value for name, value in config.items() if name not in ("apiVersion", "kind", "metadata")}
+    yield from _of_schema(rest, schema, "")
+
+
+def _of_map(value: Any, path: str) -> list[str]:
+    return [] if isinstance(value, dict) else [_other(path, "map", value)]
+
+
+def _other(path: str, wanted: str, value: Any) -> str:
+    return f"{path}: expected {wanted}, got &{{{go_value(value)}}}"
+
+
+def _of_struct(value: Mapping[str, Any], message: str, path: str) -> Iterator[str]:
+    known = fields_by_name(message)
+    for name, member in value.items():
+        field = known.get(name)
+        if field is None or member is None:
+            continue
+        at = f"{path}.{name}"
+        if not field.repeated:
+            yield from _of_value(member, field, at)
+        elif not isinstance(member, dict if field.is_map else list):
+            yield _other(at, "map" if field.is_map else "list", member)
+        elif isinstance(member, dict):
+            for key, item in member.items():
+                yield from _of_value(item, field, f"{at}.{key}")
+        else:
+            for index, item in enumerate(member):
+                yield from _of_value(item, field, f"{at}[{index}]")
+
+
+def _of_value(value: Any, field: SchemaField, path: str) -> Iterator[str]:
+    if value is None:
+        return
+    if field.kind == "message":
+        faults = _of_map(value, path)
+        yield from faults or _of_struct(value, field.type, path)
+    elif field.kind in _TEXTS:
+        yield from _of_scalar(value, "string", path)
+    elif field.kind in _NUMBERS:
+        yield from _of_scalar(value, "number", path)
+    elif field.kind == "bool":
+        yield from _of_scalar(value, "boolean", path)
+    elif field.kind in _UNTYPED and isinstance(value, dict | list):
+        yield _other(path, "any scalar", value)
+
+
+def _of_scalar(value: Any, wanted: str, path: str) -> Iterator[str]:
+    if wanted == "string" and not isinstance(value, str):
+        yield _other(path, "string", value)
+    elif wanted == "boolean" and not isinstance(value, bool):
+        yield _other(path, "boolean", value)
+    elif wanted == "number" and (isinstance(value, bool) or not isinstance(value, int | float)):
+        yield f"{path}: expected numeric (int or float), got {go_type(value)}"
+
+
+def _of_schema(value: Any, schema: Schema | None, path: str) -> Iterator[str]:
+    if value is None or schema is None:
+        return
+    match schema.get("type"):
+        case "object":
+            faults = _of_map(value, path)
+            yield from faults or _of_object(value, schema, path)
+        case "array":
+            if isinstance(value, list):
+                yield from _of_list(value, schema, path)
+            else:
+                yield _other(path, "list", value)
+        case "string" | "boolean" as wanted:
+            yield from _of_scalar(value, wanted, path)
+        case "integer" | "number":
+            yield from _of_scalar(value, "number", path)
+
+
+def _of_object(value: Obj, schema: Schema, path: str) -> Iterator[str]:
+    properties: Mapping[str, Schema] = schema.get("properties") or {}
+    _, rest = additional(schema)
+    for name, member in value.items():
+        yield from _of_schema(member, properties.get(name, rest), f"{path}.{name}")
+
+
+def _of_list(value: list[Any], schema: Schema, path: str) -> Iterator[str]:
+    keyed = schema.get("x-kubernetes-list-type") == "map"
+    for index, item in enumerate(value):
+        if keyed and not isinstance(item, dict):
+            what = "a null element" if item is None else "non-map elements"
+            yield f"{path}: element {index}: associative list with keys may not have {what}"
+        else:
+            yield from _of_schema(item, items(schema), f"{path}[{index}]")

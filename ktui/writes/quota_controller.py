@@ -1,0 +1,218 @@
+"""ResourceQuotas' status, written as kube-controller-manager's resourcequota controller does.
+
+Admission charges what is created. This copies `spec.hard` into the status, and counts again what is used when
+objects are deleted, or change what they use. Upstream: pkg/controller/resourcequota.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ktui.cacher.following import follow
+from ktui.cacher.requests import ListRequest
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
+from ktui.storage.selection import EVERYTHING
+from ktui.storage.writer import NoWrite
+from ktui.supervision import stop
+from ktui.writes.admission.lookups import builtin
+from ktui.writes.admission.pod_resources import Quantities, plus
+from ktui.writes.admission.quota_usage import in_scope, limited_by, usage_now
+from ktui.writes.managedfields.entries import track_update
+from ktui.writes.metadata.objectmeta import metadata_of, timestamp
+
+if TYPE_CHECKING:
+    from ktui.cacher.events import OutEvent
+    from ktui.cacher.registry import Registry
+    from ktui.storage.objects import StoredObject
+
+log = logging.getLogger(__name__)
+
+MANAGER = "kube-controller-manager"
+RESYNC_SECONDS = 300.0  # --resource-quota-sync-period
+# Their updates can change what they use; a pod's only by its end.
+CHANGING = ("services", "persistentvolumeclaims")
+ENDED = ("Succeeded", "Failed")
+Obj = dict[str, Any]
+Key = tuple[str, str]
+"""Namespace and name of a quota."""
+
+
+class QuotaController:
+    """Follows quotas, and the resources that they limit, until `stop`.
+
+    Only for an etcd that ktui has started: another has a kube-controller-manager. `resources` gives all that
+    are served now.
+    """
+
+    def __init__(self, registry: Registry, resources: Callable[[], Iterable[Resource]]) -> None:
+        self._registry = registry
+        self._resources = resources
+        self._quotas: dict[Key, Obj] = {}
+        self._followed: dict[str, asyncio.Task[None]] = {}
+        self._dirty: dict[Key, None] = {}
+        self._wake = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        quotas = builtin("", "resourcequotas")
+        following = partial(follow, self._registry, quotas, self._replaced, self._changed)
+        for name, work in (("the quotas", following), ("the controller of quotas", self._work)):
+            self._tasks.append(self._registry.supervisor.start(name, work))
+
+    async def stop(self) -> None:
+        await stop(*self._tasks, *self._followed.values())
+
+    # What happens.
+
+    async def _replaced(self, objects: Sequence[StoredObject], _: int) -> None:
+        self._quotas = {(obj.namespace, obj.name): json.loads(obj.full_json()) for obj in objects}
+        self._follow_limited()
+        self._mark(self._quotas)
+
+    async def _changed(self, batch: Sequence[OutEvent], _: int) -> None:
+        for event in batch:
+            if event.object is None:
+                continue
+            key, quota = (event.object.namespace, event.object.name), json.loads(event.object.full_json())
+            if event.type == "DELETED":
+                self._quotas.pop(key, None)
+                self._dirty.pop(key, None)
+                continue
+            self._quotas[key] = quota
+            status = quota.get("status") or {}
+            if event.type == "ADDED" or _hard(quota) != status.get("hard") or "used" not in status:
+                self._mark([key])
+        self._follow_limited()
+
+    def _follow_limited(self) -> None:
+        """Follow what a quota limits, and nothing else."""
+        names = {name for quota in self._quotas.values() for name in _hard(quota)}
+        wanted = {resource.id: resource for resource in self._resources() if limited_by(resource, names)}
+        for unwanted in self._followed.keys() - wanted.keys():
+            self._followed.pop(unwanted).cancel()
+        for name in wanted.keys() - self._followed.keys():
+            resource = wanted[name]
+            following = partial(
+                follow,
+                self._registry,
+                resource,
+                partial(self._objects_replaced, resource),
+                partial(self._objects_changed, resource),
+            )
+            self._followed[name] = self._registry.supervisor.start(f"what quotas limit of {name}", following)
+
+    async def _objects_replaced(self, resource: Resource, objects: Sequence[StoredObject], _: int) -> None:
+        self._mark(self._limiting(resource, None))
+
+    async def _objects_changed(self, resource: Resource, batch: Sequence[OutEvent], _: int) -> None:
+        namespaces = {
+            event.object.namespace
+            for event in batch
+            if event.object is not None and (event.type == "DELETED" or _changes_its_use(resource, event))
+        }
+        for namespace in namespaces:
+            self._mark(self._limiting(resource, namespace))
+
+    def _limiting(self, resource: Resource, namespace: str | None) -> list[Key]:
+        return [
+            key
+            for key, quota in self._quotas.items()
+            if namespace in (None, key[0]) and limited_by(resource, _hard(quota))
+        ]
+
+    def _mark(self, keys: Iterable[Key]) -> None:
+        self._dirty.update(dict.fromkeys(keys))
+        self._wake.set()
+
+    # What is done about it.
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(RESYNC_SECONDS):
+                    await self._wake.wait()
+            except TimeoutError:
+                self._mark(self._quotas)
+            self._wake.clear()
+            while self._dirty:
+                key = next(iter(self._dirty))
+                del self._dirty[key]
+                try:
+                    await self._sync(key)
+                except StatusError as error:
+                    log.warning("the status of quota %s/%s cannot be written: %s", *key, error.message)
+
+    async def _sync(self, key: Key) -> None:
+        quota = self._quotas.get(key)
+        if quota is None:
+            return
+        used = await self._used(key[0], quota)
+        store = self._registry.for_resource(builtin("", "resourcequotas")).store
+        seen = metadata_of(quota).get("resourceVersion")
+        overtaken = False
+
+        def count(old: Obj) -> Obj:
+            nonlocal overtaken
+            # What admission has charged since then is not in the count.
+            overtaken = metadata_of(old).get("resourceVersion") != seen
+            if overtaken:
+                raise NoWrite
+            return with_status(old, used)
+
+        try:
+            await store.update(key[0], key[1], count)
+        except StatusError as error:
+            if error.code != 404:
+                raise
+        if overtaken and metadata_of(self._quotas.get(key) or {}).get("resourceVersion") != seen:
+            self._mark([key])  # else its event is on the way
+
+    async def _used(self, namespace: str, quota: Obj) -> Quantities:
+        """By each name in `spec.hard` that any resource is counted by."""
+        hard, found = _hard(quota), Quantities()
+        for resource in list(self._resources()):
+            names = limited_by(resource, hard)
+            if not names:
+                continue
+            found = dict.fromkeys(names, "0") | found
+            cacher = self._registry.for_resource(resource)
+            request = ListRequest(namespace, None, ListOptions(resource_version="0"), EVERYTHING)
+            for obj in (await cacher.list(request)).objects:
+                tree = json.loads(obj.full_json())
+                if in_scope(resource, tree, quota.get("spec") or {}):
+                    usage = usage_now(resource, tree)
+                    found = plus(found, {name: usage[name] for name in names if name in usage})
+        return found
+
+
+def with_status(quota: Obj, used: Quantities) -> Obj:
+    """The quota with its limits and what is used of them; NoWrite if that is what it has."""
+    status, hard = quota.get("status") or {}, _hard(quota)
+    kept = {name: value for name, value in {**(status.get("used") or {}), **used}.items() if name in hard}
+    wanted = {**status, "hard": hard, "used": {name: kept[name] for name in sorted(kept)}}
+    if wanted == status:
+        raise NoWrite
+    new = {**quota, "metadata": dict(metadata_of(quota)), "status": wanted}
+    resource = builtin("", "resourcequotas")
+    track_update(quota, new, manager=MANAGER, time=timestamp(), resource=resource, subresource="status")
+    return new
+
+
+def _hard(quota: Obj) -> Quantities:
+    hard: Quantities = (quota.get("spec") or {}).get("hard") or {}
+    return hard
+
+
+def _changes_its_use(resource: Resource, event: OutEvent) -> bool:
+    if event.type != "MODIFIED" or event.object is None:
+        return False
+    if resource.id != "pods":
+        return resource.id in CHANGING
+    return (json.loads(event.object.full_json()).get("status") or {}).get("phase") in ENDED

@@ -1,0 +1,99 @@
+"""Errors in the status of workloads and namespaces, which controllers write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, invalid_value, limited, required
+from ktui.writes.validation.updates.field_rules import Obj, bad
+
+NOT_NEGATIVE = "must be greater than or equal to 0"
+DAEMONS = (
+    "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
+    "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
+)  # fmt: skip
+PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
+
+
+def _number(status: Obj, name: str) -> int:
+    value: int = status.get(name) or 0
+    return value
+
+
+@limited
+def _daemon_set(obj: Obj) -> Iterator[FieldError]:
+    status = _status(obj)
+    for name in DAEMONS:
+        if _number(status, name) < 0:
+            yield bad(f"status.{name}", status[name], NOT_NEGATIVE)
+
+
+@limited
+def _replicas(obj: Obj) -> Iterator[FieldError]:
+    """Of all replicas those that are ready, updated … are a part."""
+    status = _status(obj)
+    for name in ("replicas", *PARTS, "observedGeneration", "collisionCount"):
+        if _number(status, name) < 0:
+            yield bad(f"status.{name}", status[name], NOT_NEGATIVE)
+    for name in PARTS:
+        if _number(status, name) > _number(status, "replicas"):
+            yield bad(f"status.{name}", _number(status, name), "cannot be greater than status.replicas")
+    if _number(status, "availableReplicas") > _number(status, "readyReplicas"):
+        why = "cannot be greater than readyReplicas"
+        yield bad("status.availableReplicas", status["availableReplicas"], why)
+
+
+@limited
+def _job(obj: Obj) -> Iterator[FieldError]:
+    status = _status(obj)
+    true = {each.get("type") for each in status.get("conditions") or [] if each.get("status") == "True"}
+    for name in ("active", "ready", "succeeded", "failed", "terminating"):
+        if _number(status, name) < 0:
+            yield bad(f"status.{name}", status[name], NOT_NEGATIVE)
+    if "Complete" in true and "Failed" in true:
+        yield invalid_value(
+            "status.conditions", "", "cannot set both Complete=True and Failed=True conditions"
+        )
+    if "Complete" in true and not status.get("completionTime"):
+        yield required("status.completionTime", "completionTime is required for Complete jobs")
+    for ends, first in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
+        if ends in true and first not in true:
+            why = f"cannot set {ends}=True condition without the {first}=true condition"
+            yield invalid_value("status.conditions", "", why)
+    if true & {"Complete", "Failed"} and not status.get("startTime"):
+        yield required("status.startTime", "startTime is required for finished job")
+
+
+@limited
+def _namespace(obj: Obj) -> Iterator[FieldError]:
+    phase, going = _status(obj).get("phase") or "Active", (obj.get("metadata") or {}).get("deletionTimestamp")
+    if going and phase != "Terminating":
+        why = "may only be 'Terminating' if `deletionTimestamp` is not empty"
+        yield invalid_value("status.Phase", phase, why)
+    elif not going and phase != "Active":
+        yield invalid_value(
+            "status.Phase", phase or "", "may only be 'Active' if `deletionTimestamp` is empty"
+        )
+
+
+def _status(obj: Obj) -> dict[str, Any]:
+    status: dict[str, Any] = obj.get("status") or {}
+    return status
+
+
+_RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
+    "daemonsets.apps": _daemon_set,
+    "deployments.apps": _replicas,
+    "jobs.batch": _job,
+    "namespaces": _namespace,
+    "replicasets.apps": _replicas,
+    "replicationcontrollers": _replicas,
+    "statefulsets.apps": _replicas,
+}
+
+
+def status_errors(resource: str, obj: Obj) -> list[FieldError]:
+    """The errors of a new status; of some kinds only."""
+    rule = _RULES.get(resource)
+    return rule(obj) if rule is not None else []

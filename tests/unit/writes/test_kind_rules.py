@@ -1,0 +1,235 @@
+"""What makes an object of a kind invalid: the field, and upstream's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.kube.resources import BUILTIN
+from ktui.writes.validation.objects import object_errors
+from ktui.writes.validation.statuses import status_errors
+from ktui.writes.validation.warnings import object_warnings
+
+Obj = dict[str, Any]
+CONTAINER = {"name": "main", "image": "nginx"}
+
+
+def errors(path: str, obj: Obj) -> list[str]:
+    """`group/resource` or `resource`; the newest version."""
+    group, _, name = path.rpartition("/")
+    resource = next(r for r in BUILTIN.preferred() if (r.group, r.resource) == (group, name))
+    return [str(error) for error in object_errors({"kind": resource.kind, **obj}, resource)]
+
+
+def pod(**container: Any) -> Obj:
+    return {"spec": {"containers": [{**CONTAINER, **container}]}}
+
+
+def ingress(backend: Obj) -> Obj:
+    return {
+        "spec": {"rules": [{"http": {"paths": [{"pathType": "Prefix", "path": "/", "backend": backend}]}}]}
+    }
+
+
+PATHS = "spec.rules[0].http.paths"
+SERVICE = {"name": "s", "port": {"number": 80}}
+
+
+@pytest.mark.parametrize(
+    ("path", "obj", "found"),
+    [
+        ("networking.k8s.io/ingresses", {"spec": {}}, "spec: Invalid value: null: either `defaultBackend`"),
+        ("networking.k8s.io/ingresses", ingress({}), f"{PATHS}[0].backend: Required value: either a service"),
+        (
+            "networking.k8s.io/ingresses",
+            ingress({"service": {**SERVICE, "name": "s!"}}),
+            f'{PATHS}[0].backend.service.name: Invalid value: "s!": a lowercase RFC 1123 label',
+        ),
+        (
+            "networking.k8s.io/ingresses",
+            ingress({"resource": {"name": "n", "apiGroup": "x.y"}}),
+            f"{PATHS}[0].backend.resource.kind: Required value",
+        ),
+        (
+            "networking.k8s.io/ingressclasses",
+            {"spec": {"parameters": {"kind": "K", "name": "n", "apiGroup": "a.b!"}}},
+            'spec.parameters.apiGroup: Invalid value: "a.b!": a lowercase RFC 1123 subdomain',
+        ),
+        (
+            "networking.k8s.io/networkpolicies",
+            {"spec": {"policyTypes": ["Egress!"]}},
+            'spec.policyTypes[0]: Unsupported value: "Egress!": supported values: "Ingress", "Egress"',
+        ),
+        (
+            "networking.k8s.io/networkpolicies",
+            {"spec": {"egress": [{"ports": [{"port": "dns!"}]}]}},
+            'spec.egress[0].ports[0].port: Invalid value: "dns!": must contain only alpha-numeric',
+        ),
+        (
+            "networking.k8s.io/networkpolicies",
+            {"spec": {"ingress": [{"from": [{}]}]}},
+            "spec.ingress[0].from[0]: Required value: must specify a peer",
+        ),
+        (
+            "services",
+            {"spec": {"ports": [{"port": 80}], "externalTrafficPolicy": "Local"}},
+            'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible',
+        ),
+        (
+            "services",
+            {"spec": {"ports": [{"name": "a", "port": 80}, {"name": "a", "port": 81}]}},
+            'spec.ports[1].name: Duplicate value: "a"',
+        ),
+        (
+            "services",
+            {"spec": {"ports": [{"port": 80}], "selector": {"a": "a b"}}},
+            'spec.selector: Invalid value: "a b": a valid label',
+        ),
+        (
+            "policy/poddisruptionbudgets",
+            {"spec": {"minAvailable": 1, "maxUnavailable": "20%"}},
+            "minAvailable and maxUnavailable cannot be both set",
+        ),
+        (
+            "policy/poddisruptionbudgets",
+            {"spec": {"maxUnavailable": "20%!"}},
+            'spec.maxUnavailable: Invalid value: "20%!": a valid percent string',
+        ),
+        (
+            "autoscaling/horizontalpodautoscalers",
+            {"spec": {"scaleTargetRef": {"kind": "K", "name": "apps/v1"}, "maxReplicas": 1}},
+            "spec.scaleTargetRef.name: Invalid value: \"apps/v1\": may not contain '/'",
+        ),
+        (
+            "autoscaling/horizontalpodautoscalers",
+            {"spec": {"scaleTargetRef": {"kind": "K", "name": "n"}}},
+            "spec.maxReplicas: Required value: must be set and greater than 0",
+        ),
+        ("rbac.authorization.k8s.io/roles", {"rules": [{"resources": ["*"]}]}, "rules[0].verbs:"),
+        ("nodes", {"spec": {"taints": [{"effect": "NoSchedule"}]}}, "metadata.taints[0].key: Invalid value"),
+        ("node.k8s.io/runtimeclasses", {"overhead": {"podFixed": {"cpuX": "1"}}}, "limits[cpuX]: Invalid"),
+        ("storage.k8s.io/storageclasses", {"provisioner": None}, "provisioner: Required value"),
+        ("storage.k8s.io/storageclasses", {"provisioner": "\0"}, "provisioner: Invalid value"),
+        ("persistentvolumes", {"spec": {"capacity": {"storage": "1"}}}, "spec.accessModes: Required value"),
+        (
+            "persistentvolumes",
+            {"spec": {"accessModes": ["X"], "capacity": {"storage": "1"}}},
+            'spec.accessModes: Unsupported value: "X"',
+        ),
+        ("batch/cronjobs", {"spec": {}}, "spec.schedule: Required value"),
+        ("pods", pod(ports=[{"containerPort": -5}]), "ports[0].containerPort: Invalid value: -5: must be"),
+        (
+            "pods",
+            pod(livenessProbe={"exec": {}, "httpGet": {}}),
+            "livenessProbe.httpGet: Forbidden: may not specify more than 1 handler type",
+        ),
+        (
+            "pods",
+            {
+                "spec": {
+                    **pod(lifecycle={"preStop": {"sleep": {"seconds": 3}}})["spec"],
+                    "terminationGracePeriodSeconds": 0,
+                }
+            },
+            "lifecycle.preStop.sleep: Invalid value: 3: must be non-negative and less than",
+        ),
+        (
+            "pods",
+            {"spec": {**pod()["spec"], "schedulingGates": [{"name": "g"}], "nodeName": "n"}},
+            "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared",
+        ),
+        (
+            "pods",
+            {"spec": {**pod()["spec"], "topologySpreadConstraints": [{"topologyKey": "k", "maxSkew": 1}]}},
+            'whenUnsatisfiable: Unsupported value: "": supported values: "DoNotSchedule", "ScheduleAnyway"',
+        ),
+        (
+            "pods",
+            {"spec": {**pod()["spec"], "affinity": {"podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 0, "podAffinityTerm": {"topologyKey": "k"}}]}}}},
+            "weight: Invalid value: 0: must be in the range 1-100",
+        ),
+    ],
+)  # fmt: skip
+def test_the_error_of_an_object(path: str, obj: Obj, found: str) -> None:
+    assert any(found in error for error in errors(path, obj)), errors(path, obj)
+
+
+@pytest.mark.parametrize(
+    ("path", "obj"),
+    [
+        ("networking.k8s.io/ingresses", ingress({"service": SERVICE})),
+        ("networking.k8s.io/networkpolicies", {"spec": {"ingress": [{"from": [{"podSelector": {}}]}]}}),
+        (
+            "services",
+            {"spec": {"type": "NodePort", "ports": [{"port": 1}], "externalTrafficPolicy": "Local"}},
+        ),
+        ("services", {"spec": {"clusterIP": "None"}}),
+        ("policy/poddisruptionbudgets", {"spec": {"minAvailable": "50%"}}),
+        (
+            "autoscaling/horizontalpodautoscalers",
+            {
+                "spec": {
+                    "scaleTargetRef": {"kind": "K", "name": "n"},
+                    "maxReplicas": 2,
+                    "metrics": [
+                        {
+                            "type": "Resource",
+                            "resource": {
+                                "name": "cpu",
+                                "target": {"type": "Utilization", "averageUtilization": 50},
+                            },
+                        }
+                    ],
+                }
+            },
+        ),
+        (
+            "rbac.authorization.k8s.io/clusterroles",
+            {"rules": [{"nonResourceURLs": ["/"], "verbs": ["get"]}]},
+        ),
+        ("storage.k8s.io/storageclasses", {"provisioner": "kubernetes.io/no-provisioner"}),
+        ("pods", pod(ports=[{"containerPort": 80}], livenessProbe={"httpGet": {"port": 80}})),
+    ],
+)
+def test_a_usual_object_has_none(path: str, obj: Obj) -> None:
+    assert errors(path, obj) == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "obj", "found"),
+    [
+        (
+            "daemonsets.apps",
+            {"status": {"numberReady": -1}},
+            "status.numberReady: Invalid value: -1: must be",
+        ),
+        ("statefulsets.apps", {"status": {"readyReplicas": 1}}, "cannot be greater than status.replicas"),
+        (
+            "jobs.batch",
+            {"status": {"conditions": [{"type": "Complete", "status": "True"}]}},
+            "status.completionTime: Required value: completionTime is required for Complete jobs",
+        ),
+        (
+            "namespaces",
+            {"status": {"phase": "Terminating"}},
+            "\"Terminating\": may only be 'Active' if `deletionTimestamp` is empty",
+        ),
+    ],
+)
+def test_the_error_of_a_status(resource: str, obj: Obj, found: str) -> None:
+    assert any(found in str(error) for error in status_errors(resource, obj))
+
+
+def test_a_usual_status_has_none() -> None:
+    assert status_errors("deployments.apps", {"status": {"replicas": 2, "readyReplicas": 1}}) == []
+    assert status_errors("namespaces", {"status": {}}) == []
+    assert status_errors("pods", {"status": {"phase": "x"}}) == []
+
+
+def test_a_tls_secret_without_pem_is_warned_of() -> None:
+    secret = {"type": "kubernetes.io/tls", "data": {"tls.crt": "eA==", "tls.key": "eA=="}}
+    assert object_warnings("secrets", secret) == ["tls: failed to find any PEM data in certificate input"]
+    assert object_warnings("secrets", {**secret, "type": "Opaque"}) == []

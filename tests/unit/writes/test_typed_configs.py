@@ -1,0 +1,88 @@
+"""Applied configurations that do not fit their type, and members that no type declares."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from ktui.wire.unknown_fields import unknown_fields
+from ktui.writes.managedfields.typed_config import type_faults
+from tests.unit.writes.objects import resource
+
+Obj = dict[str, Any]
+LEASES = resource("leases", "coordination.k8s.io")
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "size": {"type": "integer"},
+                "rules": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["key"],
+                    "items": {"type": "object", "properties": {"key": {"type": "string"}}},
+                },
+            },
+        }
+    },
+}
+CUSTOM = dataclasses.replace(
+    LEASES, group="a.io", resource="gadgets", kind="Gadget", custom=True, schemas={"v1": SCHEMA}
+)
+
+
+@pytest.mark.parametrize(
+    ("config", "fault"),
+    [
+        ({"metadata": []}, ".metadata: expected map, got &{[]}"),
+        ({"metadata": {"managedFields": 5}}, ".metadata.managedFields: expected list, got &{5}"),
+        (
+            {"metadata": {"generation": "x"}},
+            ".metadata.generation: expected numeric (int or float), got string",
+        ),
+        ({"metadata": {"labels": {"a": 1}}}, ".metadata.labels.a: expected string, got &{1}"),
+        ({"spec": "a_b"}, ".spec: expected map, got &{a_b}"),
+    ],
+)
+def test_a_value_of_another_type(config: Obj, fault: str) -> None:
+    assert list(type_faults(config, LEASES)) == [fault]
+    assert list(type_faults(config, CUSTOM)) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ({"size": "big"}, ".spec.size: expected numeric (int or float), got string"),
+        ({"rules": {}}, ".spec.rules: expected list, got &{map[]}"),
+        ({"rules": [{"key": 1}]}, ".spec.rules[0].key: expected string, got &{1}"),
+        (
+            {"rules": [{"key": "k"}, None]},
+            ".spec.rules: element 1: associative list with keys may not have a null element",
+        ),
+        (
+            {"rules": ["k"]},
+            ".spec.rules: element 0: associative list with keys may not have non-map elements",
+        ),
+    ],
+)
+def test_a_custom_value_of_another_type(spec: Obj, fault: str) -> None:
+    assert list(type_faults({"spec": spec}, CUSTOM)) == [fault]
+
+
+def test_what_fits_and_what_is_null() -> None:
+    lease = {
+        "metadata": {"name": "a", "labels": None},
+        "spec": {"leaseDurationSeconds": 5, "renewTime": None},
+    }
+    assert list(type_faults(lease, LEASES)) == []
+    assert list(type_faults({"spec": {"size": 1, "rules": None, "more": []}}, CUSTOM)) == []
+
+
+def test_a_claim_template_may_name_its_kind() -> None:
+    claims = [{"kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": {}}]
+    obj = {"spec": {"volumeClaimTemplates": claims, "template": {"kind": "PodTemplate"}}}
+    assert unknown_fields(obj, "apps/v1", "StatefulSet", None) == ["spec.template.kind"]
