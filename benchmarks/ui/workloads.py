@@ -15,7 +15,7 @@ from ktui.workloads.registry import WORKLOADS
 P95_MS = 50.0
 _FILL_SECONDS = 45.0  # for the demo to be there
 _STOP_SECONDS = 20.0
-_TITLE = "what it does"  # of the list of workloads
+_TITLE = "knobs of"  # of the panel below the workloads
 
 
 def keys_beside_each(

@@ -16,8 +16,9 @@ from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.informer import run_informer
 from ktui.workloads.behaviours.kubelets import Kubelets
 from ktui.workloads.behaviours.old_revisions import OldRevisions
-from ktui.workloads.behaviours.polling import Poll, cilium_agent_lists, polls_of
+from ktui.workloads.behaviours.polling import Poll, polls_of
 from ktui.workloads.demo.plan import DemoPlan
+from ktui.workloads.plans import ClientPlan, find_plan
 
 LEASE_SECONDS = 10.0
 APART = 0.4  # seconds between the first requests of two clients
@@ -46,7 +47,8 @@ def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: De
     supervisor.start("demo client lease-backup", functools.partial(_repeat, 40, backup))
     agent = ApiClient(connection, "cilium-agent/1.18.2")
     restarts = itertools.cycle(plan.nodes)
-    boot = functools.partial(_repeat, 31, lambda: boot_agent(agent, next(restarts)))
+    lists = find_plan("cilium-agent")
+    boot = functools.partial(_repeat, 31, lambda: boot_agent(agent, lists, next(restarts)))
     supervisor.start("demo client cilium-agent", boot)
     for user_agent, path, selector in INFORMERS:
         informer = functools.partial(run_informer, ApiClient(connection, user_agent), path, selector)
@@ -85,10 +87,10 @@ async def _page(client: ApiClient, path: str) -> str:
     return body.envelope().metadata.continue_token if fired.status == 200 else ""
 
 
-async def boot_agent(client: ApiClient, node: str) -> None:
-    """A cilium-agent restarts on `node`: its nine LISTs, one after the other."""
-    for path in cilium_agent_lists(node):
-        await client.send_timed(path)
+async def boot_agent(client: ApiClient, lists: ClientPlan, node: str) -> None:
+    """An agent restarts on `node`: its LISTs, one after the other."""
+    for planned in lists.lists:
+        await client.send_timed(planned.filled(node, "").path)
 
 
 async def _repeat(every: float, action: Callable[[], Awaitable[None]], after: float = 0.0) -> None:

@@ -132,10 +132,12 @@ async def test_a_refused_command_hides_neither_the_workload_nor_how_its_run_stan
     app, session = still_app(demo_events()), SessionOf(seconds(45))
     async with app.run_test(size=size) as pilot:
         screen = await opened(pilot, session)
-        session.problem = "the fault pause is refused"
+        session.problem = (
+            "the fault pause is refused: " + "a reason as long as two lines of a small panel " * 2
+        )
         screen.paint()
         await pilot.pause()
-        for text in ("A DaemonSet's agents", session.problem, "00:45 · rv=0"):
+        for text in ("A DaemonSet's agents", "the fault pause is refused", "two lines of a", "00:45 · rv=0"):
             assert text in shown(app)
 
 

@@ -22,12 +22,10 @@ FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 def status_content(about: str, session: Session | None, width: int, height: int) -> Content:
     """What the workload does, or `about` one of its knobs, and how the run stands."""
-    problem = session.problem if session is not None else ""
-    rest = max(1, height - 1 - bool(problem))
-    sentence = textwrap.wrap(about, max(10, width), max_lines=rest, placeholder=" …")
+    problem = _wrapped(session.problem if session is not None else "", width, 2)
+    sentence = _wrapped(about, width, height - 1 - len(problem))
     parts = [line((text, "$foreground")) for text in sentence]
-    if problem:
-        parts.append(line((problem, "bold $error")))
+    parts += [line((text, "bold $error")) for text in problem]
     if session is None:
         parts.append(line(("enter starts it at this server", "$ink-muted")))
     elif session.running:
@@ -49,6 +47,11 @@ def status_content(about: str, session: Session | None, width: int, height: int)
         seconds = f"{session.summary['seconds']:.0f} s"
         parts.append(line(("✓ ", "$ink-muted"), f"{session.summary['ended']} after {seconds}"))
     return first_lines(parts, width, height)
+
+
+def _wrapped(text: str, width: int, most: int) -> list[str]:
+    """In at most that many lines, and at least one."""
+    return textwrap.wrap(text, max(10, width), max_lines=max(1, most), placeholder=" …")
 
 
 def outcome_content(

@@ -52,20 +52,3 @@ def polls_of(plan: DemoPlan) -> Iterator[Poll]:
         "kubectl/v1.36.2", 17, f"/api/v1/namespaces/{team}/pods?labelSelector=tier%3Dbackend&limit=500"
     )
     yield Poll("kube-controller-manager/v1.36.2", 19, "/apis/apps/v1/replicasets?limit=500&resourceVersion=0")
-
-
-def cilium_agent_lists(node: str) -> tuple[str, ...]:
-    """The nine LISTs of a booting cilium-agent; the services one names no resourceVersion."""
-    rv0 = "resourceVersion=0"
-    no_headless = "labelSelector=%21service.kubernetes.io%2Fheadless"
-    return (
-        f"/api/v1/namespaces?{rv0}",
-        f"/api/v1/pods?fieldSelector=spec.nodeName%3D{node}&{rv0}",
-        f"/api/v1/nodes?fieldSelector=metadata.name%3D{node}&{rv0}",
-        f"/api/v1/services?{no_headless}",
-        f"/apis/discovery.k8s.io/v1/endpointslices?{rv0}",
-        f"/apis/networking.k8s.io/v1/networkpolicies?{rv0}",
-        f"/apis/cilium.io/v2/ciliumnodes?{rv0}",
-        f"/apis/cilium.io/v2/ciliumnetworkpolicies?{rv0}",
-        f"/apis/cilium.io/v2/ciliumclusterwidenetworkpolicies?{rv0}",
-    )

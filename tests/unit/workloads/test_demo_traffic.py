@@ -85,7 +85,7 @@ async def test_broken_answers_end_no_kubelet() -> None:
 
 
 async def test_a_bug_in_one_client_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def breaks(client: object, node: str) -> None:
+    async def breaks(client: object, lists: object, node: str) -> None:
         raise KeyError(node)
 
     monkeypatch.setattr(traffic, "boot_agent", breaks)

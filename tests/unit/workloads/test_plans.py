@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from ktui.kube.routing.request import parse_request
-from ktui.workloads.behaviours.polling import cilium_agent_lists
 from ktui.workloads.plans import (
     NAMESPACE,
     NODE,
@@ -44,15 +43,6 @@ def test_every_built_in_list_is_one(plan: ClientPlan) -> None:
             assert request.refusal is None, path
             assert not request.options.unknown, path
         assert "{" not in filled.path + filled.without + filled.note
-
-
-def test_the_nine_lists_are_those_of_the_demos_agent() -> None:
-    def asked(path: str) -> tuple[str, str, str, str]:
-        request = parse_request(path)
-        return request.info.path, str(request.labels), str(request.fields), request.options.resource_version
-
-    filled = [planned.filled("n1", "").path for planned in PLANS["cilium-agent"].lists]
-    assert [asked(path) for path in filled] == [asked(path) for path in cilium_agent_lists("n1")]
 
 
 @pytest.mark.parametrize(
