@@ -21,7 +21,7 @@ from ktui.apiserver.framing import CHUNK_BYTES
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.http.tls import ensure_certificate
-from ktui.cli.server.runtime import share_turns
+from ktui.cli.server.runtime import shorten_thread_switches
 
 _READY = os.urandom(CHUNK_BYTES)
 
@@ -62,6 +62,6 @@ async def _serve(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    share_turns()
+    shorten_thread_switches()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(Path(sys.argv[1])))

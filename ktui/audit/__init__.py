@@ -1,1 +1,1 @@
-"""Logs of kube-apiserver and etcd: which clients send which requests, their cost, and cheaper variants."""
+"""Read logs of kube-apiserver and etcd: which clients send which requests, their cost, cheaper variants."""

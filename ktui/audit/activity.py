@@ -1,4 +1,4 @@
-"""Who asks for which resource, by an audit log that is followed while a dashboard shows other sources."""
+"""Requests by resource and client from an audit log that a dashboard follows next to other sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_CLIENTS = 5
 
 
 async def audit_activity(name: str) -> AsyncIterator[list[AnyEvent]]:
-    """What a growing log has of each resource, every few seconds, until closed. Raises OSError."""
+    """Follow a log, and yield changed ResourceAsked events every few seconds until closed. Raises OSError."""
     live, problems = LiveTally(Tally(datetime.now(UTC))), list[OSError]()
 
     def read() -> None:
@@ -34,7 +34,7 @@ async def audit_activity(name: str) -> AsyncIterator[list[AnyEvent]]:
     sent: dict[str, ResourceAsked] = {}
     try:
         while not problems:
-            found = {item.resource: item for item in await asyncio.to_thread(asked, live)}
+            found = {item.resource: item for item in await asyncio.to_thread(requests_by_resource, live)}
             if changed := [item for name, item in found.items() if sent.get(name) != item]:
                 sent = found
                 at = time.time()
@@ -52,8 +52,8 @@ def _at(item: ResourceAsked, at: float) -> ResourceAsked:
     )  # fmt: skip
 
 
-def asked(live: LiveTally) -> list[ResourceAsked]:
-    """Requests by resource and client, of what was read so far."""
+def requests_by_resource(live: LiveTally) -> list[ResourceAsked]:
+    """Return the requests read so far by resource, with the clients that sent most."""
     requests: dict[str, Counter[str]] = {}
     lists: Counter[str] = Counter()
     with live.lock:
@@ -75,5 +75,5 @@ def asked(live: LiveTally) -> list[ResourceAsked]:
 
 
 def _name(client: Client) -> str:
-    """`kubelet/v1.36.2 system:node:*`."""
+    """Return user agent and account: `kubelet/v1.36.2 system:node:*`."""
     return " ".join(part for part in client if part) or "unknown"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from ktui.audit.deduplication import DeduplicatedTally, deduplicate
 from ktui.audit.formats.record import JSON
 from ktui.audit.mismatches import total_observed
 from ktui.audit.notes import notes
@@ -13,7 +14,6 @@ from ktui.audit.predictions import VersionPredictions
 from ktui.audit.ranking import ranked, ranked_slow
 from ktui.audit.report import FileReport, Lines, Observed, Report, Requests, TimeSpan, UngroupedRequests
 from ktui.audit.rows import group_report, slow_report
-from ktui.audit.settled import Settled, settle
 from ktui.audit.tally import Tally
 from ktui.audit.version_shares import Move, VersionShare, best_move, shares
 from ktui.core.format import integer
@@ -25,7 +25,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """The content of a report: `versions` (the selected one first), how many groups, with which sizes.
+    """What a report contains. `versions`: the selected one first; `top`: the number of groups.
 
     `earlier` are the versions before the selected one, oldest first.
     """
@@ -39,12 +39,12 @@ class ReportOptions:
 
 
 def build_report(tally: Tally, options: ReportOptions) -> Report:
-    """The report of everything that `tally` has counted."""
+    """Return the report of everything that `tally` has counted."""
     predictions = VersionPredictions(
         options.versions, options.sizes, progress=options.progress, earlier=options.earlier
     )
-    settled = settle(tally)
-    groups, ranked_by = ranked(settled.groups, predictions)
+    unique = deduplicate(tally)
+    groups, ranked_by = ranked(unique.groups, predictions)
     every = shares(groups, predictions)
     rows, earlier = every[: len(options.versions)], every[len(options.versions) :]
     move = best_move(groups, predictions, rows)
@@ -59,15 +59,15 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
         move=move,
         ranked_by=ranked_by,
         sizes_from=options.sizes_from,
-        notes=tuple(notes(tally, settled, ranked_by, options.sizes_from, rows[0].unknown)),
+        notes=tuple(notes(tally, unique, ranked_by, options.sizes_from, rows[0].unknown)),
         files=tuple(
             FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
             for file in tally.files
         ),
-        lines=_lines(tally, settled),
+        lines=_lines(tally, unique),
         malformed=tuple(tally.bad_lines),
         span=span,
-        requests=_requests(settled),
+        requests=_requests(unique),
         versions=tuple(rows),
         earlier=tuple(earlier),
         groups_total=len(groups),
@@ -75,7 +75,7 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
             group_report(rank, group, predictions, span)
             for rank, group in enumerate(groups[: options.top], 1)
         ),
-        others=_others(tally, settled),
+        others=_others(tally, unique),
         etcd=tuple(
             slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[: options.top]
         ),
@@ -94,7 +94,7 @@ def _summary(move: Move | None, rows: Sequence[VersionShare], tally: Tally, obse
         seen = f", but {integer(observed.etcd)} slow requests were" if observed and observed.etcd else ""
         return f"{chosen.version} serves none of your LIST requests from etcd{seen}"
     if chosen is newest:
-        return f"{chosen.version} is the newest version known: nothing can be said of later ones"
+        return f"{chosen.version} is the newest version known: there is no later one to compare with"
     return f"no version after {chosen.version}, to {newest.version}, moves your LIST requests from etcd"
 
 
@@ -112,7 +112,7 @@ def _no_lists(chosen: VersionShare, tally: Tally) -> str:
     return "these logs hold no LIST of a stored resource"
 
 
-def _lines(tally: Tally, settled: Settled) -> Lines:
+def _lines(tally: Tally, unique: DeduplicatedTally) -> Lines:
     formats = tally.formats
     counted = formats["audit"] + formats["httplog"] + formats["etcd"]
     return Lines(
@@ -122,28 +122,28 @@ def _lines(tally: Tally, settled: Settled) -> Lines:
         etcd=formats["etcd"],
         skipped=tally.lines - counted - tally.malformed,
         malformed=tally.malformed,
-        doubles=settled.doubles,
-        duplicates=settled.duplicates,
+        doubles=unique.doubles,
+        duplicates=unique.duplicates,
     )
 
 
-def _requests(settled: Settled) -> Requests:
-    counts = dict(settled.folded)
-    for group in settled.groups:
+def _requests(unique: DeduplicatedTally) -> Requests:
+    counts = dict(unique.folded)
+    for group in unique.groups:
         verb = group.key.shape.verb
         counts[verb] = counts.get(verb, 0) + group.count
-    return Requests(counts.get("list", 0), counts.get("get", 0), counts.get("watch", 0), settled.unrouted)
+    return Requests(counts.get("list", 0), counts.get("get", 0), counts.get("watch", 0), unique.unrouted)
 
 
-def _others(tally: Tally, settled: Settled) -> UngroupedRequests:
-    folded = settled.folded
+def _others(tally: Tally, unique: DeduplicatedTally) -> UngroupedRequests:
+    folded = unique.folded
     return UngroupedRequests(
         tally.groups.folded, folded["list"], folded["get"], folded["watch"], tally.slow_folded
     )
 
 
 def _span(tally: Tally) -> TimeSpan | None:
-    """The longest of the formats' periods: those of different servers may not overlap."""
+    """Return the longest period of any format: those of different servers need not overlap."""
     if not tally.spans:
         return None
     longest = max(tally.spans.values(), key=lambda span: span.seconds)

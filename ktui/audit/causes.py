@@ -1,4 +1,4 @@
-"""The logged requests that probably caused etcd's slow range reads."""
+"""Find the logged requests that probably caused etcd's slow range reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST = 3
 
 
 def causes(key: RangeKey, groups: Sequence[AuditGroup], predictions: VersionPredictions) -> list[AuditGroup]:
-    """The most likely groups, the most frequent first: those that the rules send to etcd for such a range."""
+    """Return the groups that read such a range from etcd according to the rules, most frequent first."""
     if key.what == "write":
         return []
     found = [group for group in groups if _plausible(key, group, predictions)]
@@ -21,7 +21,7 @@ def causes(key: RangeKey, groups: Sequence[AuditGroup], predictions: VersionPred
 
 
 def fills_cache(key: RangeKey) -> bool:
-    """True if the apiserver itself may be the cause: it reads in pages of this size."""
+    """True if the apiserver itself may be the cause, which fills caches in pages of FILL_PAGE."""
     return key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE
 
 

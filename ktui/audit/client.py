@@ -13,8 +13,8 @@ _IN_AGENT = re.compile(r"system:serviceaccount:[-a-z0-9]+:[-a-z0-9.]+")
 
 
 class Client(NamedTuple):
-    """`agent`: the user agent's first word (`kubelet/v1.28.0`), "" if there is none. `user`: an
-    account, `NAMESPACE/NAME` for a ServiceAccount, `system:node:*` for every kubelet, "" unknown."""
+    """`agent`: the user agent's first word (`kubelet/v1.28.0`), "" without one. `user`: an account,
+    `NAMESPACE/NAME` for a ServiceAccount, `system:node:*` for every kubelet, "" if unknown."""
 
     agent: str
     user: str
@@ -27,12 +27,12 @@ class Client(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def client_of(agent: str, user: str) -> Client:
-    """The client for a user agent and a user name."""
+    """Return the client for a user agent and a user name."""
     words = agent.split(None, 1)
     return _client(words[0][:_LONGEST] if words else "", _account(user or _account_in(agent))[:_LONGEST])
 
 
-_client = lru_cache(maxsize=8192)(Client)  # one object for all kubelets: it is looked up a million times
+_client = lru_cache(maxsize=8192)(Client)  # equal clients are one object, which is faster to look up
 
 
 def _account_in(agent: str) -> str:

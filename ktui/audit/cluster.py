@@ -1,4 +1,4 @@
-"""Logs read by the workers of a Dask cluster: the extra `ktui[dask]`. Each file is one task.
+"""Read logs with the workers of a Dask cluster (the extra `ktui[dask]`). Each file is one task.
 
 Workers open the files by the same names (a shared file system, or buckets) and have ktui installed.
 """
@@ -15,16 +15,18 @@ from ktui.audit.reading.lake import in_lake
 from ktui.audit.tally import Tally, TallyOptions
 
 _ANSWERS = "10s"
-_LOOK = 0.2  # seconds between two looks at whether the user has stopped it
+_LOOK = 0.2  # seconds between two checks whether the user has stopped the reading
 
 
 class ClusterError(ValueError):
-    """A cluster that cannot be used; the text is one sentence."""
+    """A Dask cluster cannot be used; the message is one sentence."""
 
 
 def read_on_dask(address: str, logs: list[Log], tally: Tally, report: Progressed) -> None:
-    """Feed every record of the logs, read by the workers of the scheduler at `address`. Raises "
-    "ClusterError."""
+    """Count every record of the logs in `tally`, read by the workers of the scheduler at `address`.
+
+    Raises ClusterError.
+    """
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
@@ -50,7 +52,7 @@ def read_on_dask(address: str, logs: list[Log], tally: Tally, report: Progressed
 
 
 def read_part(name: str, argument: str, size: int, *options: Any) -> bytes:
-    """On a worker: what a file holds, as a partial. A file that it cannot open is named in it."""
+    """Run on a worker: return the counts of a file as a partial, which names a file that cannot be opened."""
     tally = Tally(*TallyOptions(*options))
     try:
         read_log(Log(name, argument, size), tally, 0, lambda *_: None)

@@ -1,4 +1,4 @@
-"""Two reports compared: which clients ask less, or cheaper, than before, and which more."""
+"""Compare two reports: which clients send fewer, cheaper or more requests than before."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ import msgspec
 from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
 
-_SAME = 0.1  # a rate within a tenth of the other
+_SAME = 0.1  # rates that differ by less than this share count as equal
 REPORT_BYTES = 256 << 20
 
 
 class ReportError(ValueError):
-    """A file that is no report; the text says what it should be."""
+    """A file is not a report; the message says what it should be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One group, or several that differ in the program's version only. Rates are per second."""
+    """A group in one report, or several that differ only in the client's version.
+
+    Rates are per second; `busy` is apiserver time in ms per second.
+    """
 
     per_second: float
     p99: float
@@ -31,7 +34,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Requests of one client and shape before and after; None where there were none.
+    """Requests of one client and shape before and after; None if there were none.
 
     `kind`: `new`, `gone`, `more`, `fewer`, `moved` (another route), or `same`.
     """
@@ -56,7 +59,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class ReportChanges:
-    """`changes`: what saves most apiserver time first, what costs most last."""
+    """`changes` are sorted by apiserver time: what saves most first, what costs most last."""
 
     before: Totals
     after: Totals
@@ -64,7 +67,7 @@ class ReportChanges:
 
 
 def parse_report(data: bytes) -> Report:
-    """A report of `ktui audit --json`. Raises ReportError."""
+    """Parse a report of `ktui audit --json`. Raises ReportError."""
     try:
         return msgspec.json.decode(data, type=Report)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -72,7 +75,7 @@ def parse_report(data: bytes) -> Report:
 
 
 def compare(before: Report, after: Report) -> ReportChanges:
-    """Groups by client without its version: an upgrade is no other client."""
+    """Compare the groups by client, without its version: an upgraded client is the same client."""
     old, new = _sides(before), _sides(after)
     changes = [_change(key, old.get(key), new.get(key)) for key in {**old, **new}]
     changes.sort(

@@ -1,4 +1,4 @@
-"""Requests of one client in one shape, and slow etcd requests of one range, counted together."""
+"""Groups of logged requests: of one client and shape, or slow etcd requests of one range."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.core.ranking.shape import RequestShape
 
 
 class AuditGroupKey(NamedTuple):
-    """`query` is False where the log drops query strings: the shape is then that of the path alone."""
+    """`query` is False if the log leaves out query strings: the shape is that of the path alone."""
 
     client: Client
     shape: RequestShape
@@ -20,9 +20,9 @@ class AuditGroupKey(NamedTuple):
 
 
 class AuditGroup:
-    """What the logs say of one client's requests of one shape. `example` is the first URI seen.
+    """The logged requests of one client and shape. `example` is the URI of the first one.
 
-    `index` is its number in the Tally's journal.
+    `index` is the group's number in the Tally's journal.
     """
 
     __slots__ = (
@@ -51,13 +51,13 @@ class AuditGroup:
         if 400 <= (code := request.code) <= 999:
             self.codes[code] = self.codes.get(code, 0) + 1
         if request.init >= 0 or request.seats >= 0:
-            self.learn(request.seats, request.init)
+            self.add_seats(request.seats, request.init)
         if request.spent is not None:
             self.slow = self.slow or SlowRequests()
             self.slow.add(request.spent)
 
-    def learn(self, seats: int, init: int) -> None:
-        """Seats and initial latency of one request, -1 for unknown."""
+    def add_seats(self, seats: int, init: int) -> None:
+        """Add seats and initial latency of one request, -1 if unknown."""
         if init >= 0:
             self.init.add(init)
         if seats >= 0:
@@ -65,7 +65,7 @@ class AuditGroup:
             self.seats_total += seats
             self.seats_max = max(self.seats_max, seats)
 
-    def unlearn(self, seats: int, init: int) -> None:
+    def remove_seats(self, seats: int, init: int) -> None:
         if init >= 0:
             self.init.remove(init)
         if seats >= 0:
@@ -73,7 +73,7 @@ class AuditGroup:
             self.seats_total -= seats
 
     def remove(self, took: int, code: int, spent: Spent | None) -> None:
-        """Take back a finished request that is counted elsewhere."""
+        """Remove a finished request that is counted elsewhere."""
         self.done -= 1
         if took >= 0:
             self.took.remove(took)
@@ -105,20 +105,20 @@ class AuditGroup:
 
     @property
     def count(self) -> int:
-        """Each request once: a WATCH may have its start in the log, its end, or both."""
+        """The number of requests; the log may have the start of a WATCH, its end, or both."""
         return max(self.done, self.started)
 
     @property
     def cost(self) -> int:
-        """Microseconds that the apiserver worked on these: of a WATCH only its start, where it is known."""
+        """Microseconds of all requests together; of a WATCH only until it was live, if logged."""
         return self.init.total if self.key.shape.verb == "watch" else self.took.total
 
 
 class RangeKey(NamedTuple):
     """`source` and `what` as in SlowRequest. `scope`: `all`, `namespace`, `key`, or "" for a write.
 
-    `resource` is an id, or the start of the key if the resource is unknown. `later`: not the
-    first page; `pinned`: read at a concrete revision.
+    `resource` is an id, or the start of the key if the resource is unknown. `later`: a further
+    page; `pinned`: read at a given revision.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""Requests counted in a database: the result of a query of `ktui audit --sql`, as JSON or CSV."""
+"""Read requests that a database has counted: the result of a `ktui audit --sql` query, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import shape_of_uri
 
 UNTIMED = -2
-"""The bucket of requests whose duration was not logged: nor was their query string."""
+"""The bucket of requests whose duration and query string were not logged."""
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 
 
@@ -45,7 +45,7 @@ _decode = msgspec.json.Decoder(GroupedRow, strict=False).decode
 
 
 def read_grouped(logs: list[Log], tally: Tally, report: Progressed) -> None:
-    """Count the rows of the files; a stream that breaks off becomes its file's problem."""
+    """Count the rows of the files; a stream that breaks off is noted as the problem of its file."""
     taken = 0
     for log in logs:
         file = tally.open_file(log.name, log.argument)

@@ -1,4 +1,4 @@
-"""Logs that grow: a file followed through its rotations, and Events sent to an audit webhook."""
+"""Read growing logs: follow a file through its rotations, or receive Events of an audit webhook."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from typing import ClassVar
 from ktui.audit.reading.documents import Documents
 from ktui.audit.reading.log_lines import Block, blocks
 from ktui.audit.reading.longlines import LongLine
-from ktui.audit.reading.split_lines import whole
+from ktui.audit.reading.split_lines import join_parts
 from ktui.audit.tally import Tally
 
-_LOOK = 0.3  # seconds between two looks at a file
+_LOOK = 0.3  # seconds between two checks of a file
 _BODY = 64 << 20  # bytes of a request; --audit-webhook-batch-max-size is 400 Events
 _READ = 1 << 16
 
 
 class LiveTally:
-    """A tally that is fed by one thread, or several, and reported by another: hold `lock` for either."""
+    """A tally that threads feed while another reports on it; both hold `lock`."""
 
     def __init__(self, tally: Tally) -> None:
         self.tally = tally
         self.lock = threading.Lock()
         self.ended = threading.Event()
-        self.caught_up = threading.Event()  # what was there at the beginning is read
+        self.caught_up = threading.Event()  # set once what existed at the start is read
 
     def feed(self, block: Block) -> None:
         with self.lock:
@@ -38,20 +38,19 @@ class LiveTally:
 
 
 def follow(name: str, live: LiveTally) -> None:
-    """Feed the lines of a file, and those that are written to it later, until `live.ended`. Raises "
-    "OSError."""
+    """Feed the lines of a file, and lines appended later, until `live.ended`. Raises OSError."""
     with live.lock:
         live.tally.open_file(name)
     stream = _GrowingFile(name, live)
     try:
-        for block in whole(blocks(stream)):
+        for block in join_parts(blocks(stream)):
             live.feed(block)
     finally:
         stream.close()
 
 
 class _GrowingFile:
-    """Its bytes, and those written later; after a rotation those of the file that has its name now."""
+    """The bytes of a file and those appended later; after a rotation those of the new file."""
 
     def __init__(self, name: str, live: LiveTally) -> None:
         self._name, self._live = name, live
@@ -65,7 +64,7 @@ class _GrowingFile:
                 self._last = chunk[-1:]
                 return chunk
             if self._reopened():
-                if self._last != b"\n":  # a line that was not finished is not the start of another file's
+                if self._last != b"\n":  # end the unfinished line: the new file does not continue it
                     self._last = b"\n"
                     return b"\n"
             elif not self._replaced:
@@ -74,16 +73,16 @@ class _GrowingFile:
                     return b""
 
     def _reopened(self) -> bool:
-        """Open the file again if it was replaced, or cut to nothing; True if there is another now.
+        """Open the file again if it was replaced or truncated; True if reading continues in another file.
 
-        One that was replaced is read to its end once more: a line may have come before it was renamed.
+        A replaced file is first read to its end: lines may have been added before it was renamed.
         """
         mine = os.fstat(self._file.fileno())
         try:
             now = os.stat(self._name)  # noqa: PTH116  # as fstat
         except OSError:
             self._replaced = False
-            return False  # renamed, and not there again yet
+            return False  # renamed, and the new file does not exist yet
         if (now.st_ino, now.st_dev) == (mine.st_ino, mine.st_dev):
             if now.st_size >= self._file.tell():
                 return False
@@ -104,9 +103,9 @@ class _GrowingFile:
 def listening(
     address: tuple[str, int], secret: str, live: LiveTally, tls: tuple[str, str] | None = None
 ) -> Iterator[str]:
-    """Accept Events on `http(s)://ADDRESS/SECRET`, which is yielded, for an audit webhook backend.
+    """Serve an audit webhook backend, and yield its URL `http(s)://ADDRESS/SECRET`. Raises OSError.
 
-    `tls`: files of a certificate and its key. Raises OSError.
+    `tls`: the files of a certificate and its key.
     """
     handler = type("Handler", (_Webhook,), {"path_secret": f"/{secret}", "live": live})
     with ThreadingHTTPServer(address, handler) as server:
@@ -130,7 +129,7 @@ def listening(
 
 
 class _Webhook(BaseHTTPRequestHandler):
-    """One connection of an apiserver. It sends again what is not answered with 200."""
+    """One connection of an apiserver, which repeats a request that is not answered with 200."""
 
     protocol_version = "HTTP/1.1"
     timeout = 60
@@ -162,4 +161,4 @@ class _Webhook(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Nothing: standard error may be a screen."""
+        """Log nothing: standard error may show a screen."""

@@ -1,8 +1,8 @@
-"""Every request that was counted, in 35 bytes: to find those that were logged more than once.
+"""All counted requests, 35 bytes each, to find those that were logged more than once.
 
-A request may be in two logs of its apiserver, as an audit Event and as an httplog line; a record may be in
-two files, or in one file twice (exports overlap, and shippers deliver at least once). Which are the same is
-decided when all is read, so that it does not depend on the order of files or on who read which.
+A request may be in two logs of its apiserver, as an audit Event and as an httplog line. A record may be in
+two files, or twice in one file (exports overlap, and shippers deliver at least once). Duplicates are found
+once all logs are read, so the result does not depend on the order of files or on which process read them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import compress
 from ktui.audit.formats.record import LoggedRequest, Spent
 
 MOST = 1 << 21
-"""Requests that are remembered: 73 MB."""
+"""Most requests in a journal: 73 MB."""
 EVENT, STARTED, LINE = 0, 1, 2
 NO_GROUP = -1
 _PARTS = 8
@@ -34,7 +34,7 @@ class Journal:
     )  # fmt: skip
 
     SLOW = 7  # numbers of a slow request: its row, and the fields of Spent
-    LEARNED = 3  # numbers of an httplog line: its row, seats, initial latency
+    LEARNED = 3  # numbers of an httplog line with seats or init latency: its row, seats, init latency
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -55,7 +55,7 @@ class Journal:
         self, requests: Sequence[LoggedRequest], events: Sequence[bool], groups: Sequence[int],
         contents: Sequence[int],
     ) -> None:  # fmt: skip
-        """Remember requests; those that do not fit are counted in `lost`.
+        """Add requests; those that do not fit are counted in `lost`.
 
         `events`: which are audit Events. `contents`: checksums of their user agents and URIs.
         """
@@ -79,7 +79,7 @@ class Journal:
                 self.learned.extend((row, request.seats, request.init))
 
     def extend(self, other: Journal, groups: list[int]) -> None:
-        """Append another journal; `groups` gives the index here of each of its groups."""
+        """Append another journal; `groups` maps its group indexes to those of this journal."""
         first = len(self.id)
         kept = max(0, min(len(other.id), self._most - first))
         for name, _ in self.COLUMNS:
@@ -100,15 +100,15 @@ class Journal:
         return {row[0]: Spent(*row[1:]) for row in _rows(self.slow, Journal.SLOW)}
 
     def learned_rows(self) -> dict[int, tuple[int, int]]:
-        """Seats and initial latency of httplog lines."""
+        """Return seats and initial latency of httplog lines by row; -1 if unknown."""
         return {row[0]: (row[1], row[2]) for row in _rows(self.learned, Journal.LEARNED)}
 
     def repeated_ids(self) -> list[list[int]]:
-        """Rows of each audit-ID that has several of one kind, or httplog lines and Events; in their order."""
+        """Return the rows of each audit-ID that is in several records of a kind, or in both logs."""
         kinds = self.kind.tobytes()
         if LINE in kinds:
             again = _repeated(self.id)
-        else:  # a WATCH has its start and its end
+        else:  # start and end of a WATCH are no duplicates
             chosen = (kinds.translate(_only(kind)) for kind in (EVENT, STARTED))
             again = set().union(*(_repeated(array("Q", compress(self.id, mask))) for mask in chosen))
         found: dict[int, list[int]] = {}
@@ -118,13 +118,16 @@ class Journal:
                     found.setdefault(number, []).append(row)
         return list(found.values())
 
-    def same(self, row: int) -> tuple[int, ...]:
-        """What two records of one request in the same format have in common."""
+    def identity(self, row: int) -> tuple[int, ...]:
+        """Return the values that two records of one request in the same format share."""
         return self.id[row], self.content[row], self.at[row], self.took[row], self.code[row], self.kind[row]
 
 
 def _repeated(numbers: array[int]) -> set[int]:
-    """Those that are there more than once, but 0. A part of them at a time: a set takes 60 bytes for each."""
+    """Return the numbers that appear more than once, except 0.
+
+    One part of the numbers at a time, because a set takes 60 bytes per number.
+    """
     found = set[int]()
     last = numbers.tobytes()[7::8]
     for part in range(_PARTS):
@@ -135,7 +138,7 @@ def _repeated(numbers: array[int]) -> set[int]:
 
 
 def _only(value: int) -> bytes:
-    """A table for `translate`: 1 for bytes that are `value`, modulo _PARTS."""
+    """Return a table for `bytes.translate`: 1 for bytes that equal `value` modulo _PARTS, else 0."""
     return bytes(byte % _PARTS == value for byte in range(256))
 
 
@@ -145,7 +148,7 @@ def _rows(numbers: array[int], width: int) -> Iterator[tuple[int, ...]]:
 
 
 def _numbers(ids: Sequence[str]) -> Iterator[int]:
-    """64 bits of each audit-ID, the same in every process; 0 for none."""
+    """Return 64 bits of each audit-ID, equal in every process; 0 without an ID."""
     text = "".join(ids)
     lengths = set(map(len, ids))
     if lengths == {_UUID} and all(text[at::_UUID].count("-") == len(ids) for at in _DASHES):
@@ -162,7 +165,7 @@ def _numbers(ids: Sequence[str]) -> Iterator[int]:
 
 
 def _folded(bits: bytes) -> array[int]:
-    """Of each 128 bits both halves in one: IDs that differ in only one of them differ in the result."""
+    """XOR both halves of each 128 bits: IDs that differ in one half differ in the result."""
     halves = array("Q", bits)
     first, second = (int.from_bytes(halves[side::2].tobytes(), sys.byteorder) for side in (0, 1))
     return array("Q", (first ^ second).to_bytes(len(bits) // 2, sys.byteorder))
@@ -172,7 +175,7 @@ def _number(audit_id: str) -> int:
     if not audit_id:
         return 0
     bare = audit_id.replace("-", "")
-    if len(bare) == _HEX:  # but that a client may send any text
+    if len(bare) == _HEX:  # may still be no UUID: a client can send any text
         try:
             return _folded(unhexlify(bare))[0] or 1
         except ValueError:

@@ -1,4 +1,4 @@
-"""A load that repeats what was observed: a LoadProfile of kperf (https://github.com/Azure/kperf)."""
+"""Convert a report into a LoadProfile of kperf, which repeats the load (https://github.com/Azure/kperf)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ CONNECTIONS = 10
 
 
 def load_profile(report: Report) -> tuple[dict[str, Any], int]:
-    """The document, and how many requests it leaves out (kperf has no form for them).
+    """Return the document, and the number of requests left out because kperf cannot express them.
 
-    Shares are the requests counted in the log, the rate is theirs together.
+    Shares are the requests counted in the log, the rate is that of all of them.
     """
     requests, left_out, counted = [], 0, 0
     for group in report.groups:
@@ -45,7 +45,7 @@ def _clients(groups: Iterable[GroupReport]) -> set[tuple[str, str]]:
 
 
 def _form(group: GroupReport) -> dict[str, Any] | None:
-    """The request in kperf's words; None for what these cannot say: a WATCH, a later page, a revision."""
+    """Return the request in kperf's format; None for a WATCH, a later page or a revision."""
     try:
         request = parse_request(group.example)
     except RequestError:

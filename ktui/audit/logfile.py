@@ -1,4 +1,4 @@
-"""Counts of one log: its records by kind, and the problem if none could be read."""
+"""The counts of one log: its records by kind, and its problem."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _ADMIN = "kube-audit-admin"
 
 @dataclass(slots=True)
 class FileCount:
-    """One log: its records (lines, of JSON documents and CSV their values and rows), and how it broke off.
+    """One log. `lines` is its number of records: lines, JSON values or CSV rows.
 
-    `argument` is what named it on the command line. `read` counts the records that say something of a
-    request, `skipped` the others that were understood, by what they are. `part`: its first records are in
-    the file before, for another process read them.
+    `argument` is what named it on the command line. `problem` says how it broke off. `read` is the number
+    of records about a request, `skipped` that of other valid records by kind. `part`: another process read
+    the previous records of this file.
     """
 
     name: str
@@ -31,7 +31,7 @@ class FileCount:
     part: bool = False
 
     def extend(self, other: FileCount) -> None:
-        """Add what another process read of the same file."""
+        """Add the counts of another process for the same file."""
         self.lines += other.lines
         self.read += other.read
         self.malformed += other.malformed
@@ -42,7 +42,7 @@ class FileCount:
 
     @property
     def why_nothing(self) -> str:
-        """Why no request was found in it, "" if one was."""
+        """Why no request was found in the log; "" if one was."""
         if self.read or self.problem:
             return "" if self.read else self.problem
         if not self.lines:

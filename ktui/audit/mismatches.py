@@ -1,4 +1,4 @@
-"""Observed routes beside predicted ones, and why they may differ."""
+"""Compare observed routes with predicted ones, and explain differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LATE = 3_000_000  # microseconds that a consistent read waits for its cache
 
 
 def observed_report(group: AuditGroup, predictions: VersionPredictions) -> Observed | None:
-    """Of one group's slow requests; None where there are none, or the log does not measure them."""
+    """Return what was observed of a group's slow requests; None if the log has none."""
     if group.slow is None or not group.slow.count:
         return None
     agree, differ = _compared(group, predictions)
@@ -22,7 +22,7 @@ def observed_report(group: AuditGroup, predictions: VersionPredictions) -> Obser
 
 
 def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> Observed | None:
-    """Of all groups together."""
+    """Return what was observed of the slow requests of all groups; None without any."""
     total, agree, differ = SlowRequests(), 0, 0
     for group in groups:
         if group.slow is not None:
@@ -33,7 +33,7 @@ def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions
 
 
 def _compared(group: AuditGroup, predictions: VersionPredictions) -> tuple[int, int]:
-    """How many slow requests were served from where the rules say, and from elsewhere."""
+    """Return how many slow requests were served from the predicted route, and from another one."""
     route, sources = predictions.of(group).route(), group.slow.sources if group.slow else {}
     if route == EITHER:
         return 0, 0
@@ -61,7 +61,7 @@ def _observed(slow: SlowRequests, agree: int, differ: int, cause: str) -> Observ
 
 
 def _cause(group: AuditGroup, predictions: VersionPredictions) -> str:
-    """The likeliest reason why these requests were not served from where the rules say."""
+    """Return the most likely reason why these requests were not served from the predicted route."""
     predicted, behaviour, shape = predictions.of(group), predictions.versions[0], group.key.shape
     plan = predicted.plans[0]
     if predicted.route() == "etcd":

@@ -1,32 +1,37 @@
-"""What a report assumes, and what its reader has to know about the logs."""
+"""The notes of a report: what it assumes, and what was special about the logs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ktui.audit.deduplication import DeduplicatedTally
 from ktui.audit.predictions import ASSUMED
 from ktui.audit.ranking import BY_TIME
-from ktui.audit.settled import Settled
 from ktui.audit.tally import Tally
 from ktui.core.format import integer
 
 
-def notes(tally: Tally, settled: Settled, ranked_by: str, sizes_from: str, unknown: int) -> Iterator[str]:
-    """`unknown`: LISTs whose route depends on a query string that was not logged."""
-    yield f"routes are predicted, not logged; taken for granted: {ASSUMED}"
+def notes(
+    tally: Tally, unique: DeduplicatedTally, ranked_by: str, sizes_from: str, unknown: int
+) -> Iterator[str]:
+    """Yield the notes.
+
+    `unknown`: number of LISTs whose route depends on a query string that was not logged.
+    """
+    yield f"routes are predicted, not logged; assumed: {ASSUMED}"
     yield _ranking(ranked_by, sizes_from)
     if tally.stopped:
-        yield "reading was stopped: this is of what was read until then"
+        yield "reading was stopped: the report covers what was read until then"
     if unknown:
         yield (
             f"{integer(unknown)} LISTs are in no share: GKE's logs leave out query strings, so that their "
             "route is `cache or etcd`; they have no latency either"
         )
     if tally.formats["audit"] and tally.formats["httplog"]:
-        yield _doubles(settled)
-    if settled.duplicates:
+        yield _doubles(unique)
+    if unique.duplicates:
         yield (
-            f"{integer(settled.duplicates)} records repeat another one (same audit-ID and time): counted once"
+            f"{integer(unique.duplicates)} records repeat another one (same audit-ID and time): counted once"
         )
     if tally.journal.lost:
         yield (
@@ -58,10 +63,10 @@ def _ranking(ranked_by: str, sizes_from: str) -> str:
     )
 
 
-def _doubles(settled: Settled) -> str:
-    if not settled.doubles:
+def _doubles(unique: DeduplicatedTally) -> str:
+    if not unique.doubles:
         return "audit and httplog lines were both read, and no request is in both: all of them count"
     return (
-        f"{integer(settled.doubles)} httplog lines stand for requests that are in the audit log as well: "
+        f"{integer(unique.doubles)} httplog lines stand for requests that are in the audit log as well: "
         "these count once, by their audit Events; seats and initial times are from httplog"
     )

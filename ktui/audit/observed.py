@@ -14,7 +14,7 @@ PARTS = ("queue", "etcd", "encode", "write", "other")
 
 
 def source_of(spent: Spent) -> str:
-    """`cache`, `etcd`, `unclear`, or "" where the log does not measure etcd (httplog).
+    """Return `cache`, `etcd`, `unclear`, or "" if the log does not measure etcd (httplog).
 
     A cache answers without etcd, or after a read of one key (the current revision).
     """
@@ -27,7 +27,7 @@ def source_of(spent: Spent) -> str:
 
 
 class SlowRequests:
-    """Requests of more than 500 ms of one group: how many from where, and microseconds by part."""
+    """The requests of a group that took more than 500 ms: their number by source, microseconds by part."""
 
     __slots__ = ("count", "encode", "etcd", "other", "queue", "sources", "total", "write")
     SOURCES: ClassVar[tuple[str, ...]] = ("cache", "etcd", "unclear")
@@ -38,7 +38,7 @@ class SlowRequests:
         self.sources = dict.fromkeys(self.SOURCES, 0)
 
     def add(self, spent: Spent, times: int = 1) -> None:
-        """Count one; `times` is -1 to take it back."""
+        """Add one request; `times` -1 removes it."""
         self.count += times
         self.total += times * spent.total
         self.queue += times * spent.queue

@@ -1,6 +1,6 @@
-"""A tally as data: what one process or machine has read, to be added to what others have.
+"""A tally as data: what one process or machine has counted, to be added to the counts of others.
 
-The file of `ktui audit --partial` is one line that names it, and a compressed MessagePack of a PartialTally.
+The file of `ktui audit --partial` is a header line and a compressed MessagePack of a PartialTally.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _LARGEST = 1 << 30
 _LATEST = 1 << 57  # microseconds: the year 6536
 _BUCKETS = 16 * 64
 _SLOW_NUMBERS = 2 + len(PARTS) + len(SlowRequests.SOURCES)
-_FOLDED = ("list", "get", "watch")  # an index of a folded group: -1, -2, -3
+_FOLDED = ("list", "get", "watch")  # verbs of folded groups, which have the indexes -1, -2, -3
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 62))]
 
 
 class PartialError(ValueError):
-    """A file that is not a partial of this version; the text says what it is."""
+    """A file is not a partial of this version; the message says why."""
 
 
 class Latencies(msgspec.Struct, array_like=True):
@@ -96,21 +96,21 @@ _decode = msgspec.msgpack.Decoder(PartialTally).decode
 
 
 def packed(tally: Tally) -> bytes:
-    """A PartialTally as MessagePack; a tenth of the work of pickling it."""
+    """Return the tally as MessagePack, which takes a tenth of the time of pickle."""
     return msgspec.msgpack.encode(part_of(tally))
 
 
 unpacked = _decode
-"""What `packed` made, by another process of this program; not for files."""
+"""Decodes what `packed` returned in another process of this program; does not check it as `read` does."""
 
 
 def written(tally: Tally) -> bytes:
-    """The content of a partial file."""
+    """Return the content of a partial file."""
     return HEADER + zlib.compress(packed(tally), 1)
 
 
 def read(data: bytes) -> PartialTally:
-    """What `written` wrote. Raises PartialError."""
+    """Parse and check the content of a partial file. Raises PartialError."""
     if not data.startswith(HEADER):
         raise PartialError("not a file of `ktui audit --partial` (of this version)")
     try:
@@ -128,7 +128,7 @@ def read(data: bytes) -> PartialTally:
 
 
 def _check(part: PartialTally) -> None:
-    """Lengths and indexes must fit, so that adding it cannot fail. Raises PartialError."""
+    """Check that lengths and indexes fit, so that `add` cannot fail. Raises PartialError."""
     columns = {name: array(code) for name, code in Journal.COLUMNS}
     try:
         for name, column in columns.items():
@@ -149,19 +149,19 @@ def _check(part: PartialTally) -> None:
     moments = [moment for span in part.spans.values() for moment in (span.first, span.last)]
     if any(not 0 <= moment < _LATEST for moment in moments):
         raise PartialError("it is damaged (its times)")
-    histograms = [one for group in part.groups for one in (group.took, group.init)]
+    histograms = [took for group in part.groups for took in (group.took, group.init)]
     for took in (*histograms, *(slow.took for slow in part.slow)):
         if any(not -1 <= bucket < _BUCKETS for bucket in took.buckets):
             raise PartialError("it is damaged (its latencies)")
 
 
 def _is_sound(group: GroupPart) -> bool:
-    """Whether the shape is that of the example, and the slow requests are complete."""
+    """True if the shape is that of the example, and the slow requests are complete."""
     return shape_of_uri(group.example) == group.shape and len(group.slow) in (0, _SLOW_NUMBERS)
 
 
 def part_of(tally: Tally) -> PartialTally:
-    """The tally as data; it may be fed further."""
+    """Return the tally as data; it can be fed further."""
     places = {group.index: place for place, group in enumerate(tally.groups)}
     journal = {name: getattr(tally.journal, name).tobytes() for name, _ in Journal.COLUMNS}
     journal |= {name: getattr(tally.journal, name).tobytes() for name in ("slow", "learned")}
@@ -180,8 +180,8 @@ def part_of(tally: Tally) -> PartialTally:
         folded=dict(tally.folded.requests),
         groups_folded=tally.groups.folded,
         slow=[
-            SlowPart(one.key, one.example, _latencies(one.took), one.keys, one.size, one.failed)
-            for one in tally.slow
+            SlowPart(slow.key, slow.example, _latencies(slow.took), slow.keys, slow.size, slow.failed)
+            for slow in tally.slow
         ],
         slow_folded=tally.slow_folded,
         journal=journal,
@@ -216,7 +216,7 @@ def _latencies(took: LatencyHistogram) -> Latencies:
 
 
 def add(tally: Tally, part: PartialTally) -> None:
-    """Count in `tally` what `part` has counted, as if its logs had been read after those before."""
+    """Add the counts of `part` to `tally`, as if `tally` had read those logs next."""
     _add_files(tally, part)
     tally.formats.update(part.formats)
     tally.carriers.update(part.carriers)
@@ -259,7 +259,7 @@ _SKIPPED = tuple(skip.what for skip in SKIPS)
 
 
 def _add_groups(tally: Tally, part: PartialTally) -> list[int]:
-    """The index in the tally of each of the part's groups."""
+    """Add the groups, and return the tally's index of each."""
     indexes = []
     for of in part.groups:
         key = AuditGroupKey(Client(of.agent, of.user), of.shape, of.query)

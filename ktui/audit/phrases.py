@@ -1,4 +1,4 @@
-"""The texts of an audit report, the same on screen, in the terminal and in Markdown."""
+"""The texts of an audit report, for screens, terminal, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ktui.core.format import duration, frequency, integer, long_bytes, long_mill
 
 
 def rate(group: GroupReport) -> str:
-    """`3.0/min`; "" if the log does not cover a known period."""
+    """Return the frequency, `3.0/min`; "" if the period of the log is unknown."""
     return "" if group.per_second is None else frequency(group.per_second)
 
 
 def who(group: GroupReport) -> str:
-    """`kubelet/v1.28.0 (system:node:*)`."""
+    """Return user agent and account: `kubelet/v1.28.0 (system:node:*)`."""
     return f"{agent(group)} ({group.user})" if group.user else agent(group)
 
 
@@ -24,14 +24,14 @@ def agent(group: GroupReport) -> str:
 
 
 def what(group: GroupReport) -> str:
-    """`LIST pods, one namespace`."""
+    """Return verb, resource and scope: `LIST pods, one namespace`."""
     resource = f"{group.resource}/{group.subresource}" if group.subresource else group.resource
     where = {"all": "", "namespace": ", one namespace", "name": ""}[group.scope]
     return f"{group.verb.upper()} {resource}{where}"
 
 
 def how(group: GroupReport) -> str:
-    """The parameters: `rv=0 limit=500 spec.nodeName=…`; `rv unset` for none."""
+    """Return the parameters: `rv=0 limit=500 spec.nodeName=…`; `rv unset` without any."""
     if group.resource_version == UNKNOWN:
         return "query not logged"
     words = ["rv unset" if group.resource_version == "unset" else f"rv={group.resource_version}"]
@@ -45,7 +45,7 @@ def how(group: GroupReport) -> str:
 
 
 def errors(group: GroupReport) -> str:
-    """`429 ×12, 504 ×1`."""
+    """Return the error statuses: `429 ×12, 504 ×1`."""
     return ", ".join(f"{code} ×{integer(count)}" for code, count in group.errors.items())
 
 
@@ -54,17 +54,17 @@ def percentile(latency: Latency | None, name: str) -> str:
 
 
 def processed(group: GroupReport) -> float:
-    """Estimated bytes that its requests process: read from etcd, or looked at in the cache."""
+    """Return the estimated bytes that a group processes: read from etcd, or tested in the cache."""
     return group.estimated.processed_bytes if group.estimated is not None else 0.0
 
 
 def estimated(group: GroupReport) -> str:
-    """`~1.2 GB`; "" if unknown."""
+    """Return the estimated bytes processed: `~1.2 GB`; "" if unknown."""
     return f"~{long_bytes(processed(group))}" if group.estimated is not None else ""
 
 
 def changes(group: GroupReport) -> list[tuple[str, str]]:
-    """(route, version) of each change in the versions after the selected one."""
+    """Return (route, version) for each change of route after the selected version."""
     found, before = [], group.route
     for version, route in group.routes.items():
         if route != before:
@@ -74,7 +74,7 @@ def changes(group: GroupReport) -> list[tuple[str, str]]:
 
 
 def later(group: GroupReport) -> str:
-    """Its route in later versions, from the one in which it changes: `cache from 1.31`."""
+    """Return the changes of route in later versions: `cache from 1.31`."""
     return ", ".join(f"{_route(route)} from {version}" for route, version in changes(group))
 
 
@@ -83,17 +83,17 @@ def _route(route: str) -> str:
 
 
 def routed(group: GroupReport) -> str:
-    """`etcd (d.unset)`."""
+    """Return route and reason: `etcd (d.unset)`."""
     return f"{route(group)} ({group.reason_id})"
 
 
 def route(group: GroupReport) -> str:
-    """`cache`, `etcd`, `refused`."""
+    """Return `cache`, `etcd`, `cache or etcd`, or `refused`."""
     return _route(group.route)
 
 
 def slow_range(slow: SlowReport) -> str:
-    """`pods, all, limit 500, later page, at a revision`."""
+    """Describe a slow range: `pods, all, limit 500, later page, at a revision`."""
     parts = [slow.resource or slow.example or "(no key)"]
     parts += [{"all": "all", "namespace": "one namespace", "key": "one key", "": ""}[slow.scope]]
     parts += [slow.what if slow.what != "range" else ""]
@@ -111,14 +111,14 @@ def source(slow: SlowReport) -> str:
 
 
 def sizes(report: Report) -> str:
-    """Where the counts and sizes of objects come from."""
+    """Return the source of the counts and sizes of objects."""
     if report.sizes_from:
         return f"sizes of objects from {report.sizes_from}"
     return "sizes of objects not known: --sizes FILE or --attach URL gives them"
 
 
 def counted(report: Report) -> str:
-    """One line about what was read."""
+    """Return one line about what was read."""
     lines, requests, span = report.lines, report.requests, report.span
     over = f" over {duration(span.seconds)}" if span else ""
     both = f"; {many(lines.doubles, 'request')} in both logs, counted once" if lines.doubles else ""
@@ -131,7 +131,7 @@ def counted(report: Report) -> str:
 
 
 def others(report: Report) -> str:
-    """What the groups leave out, "" if nothing."""
+    """Return what the groups leave out; "" if nothing."""
     o = report.others
     if not o.groups_folded and not o.slow:
         return ""
@@ -142,7 +142,7 @@ def others(report: Report) -> str:
 
 
 def changing(rows: Sequence[VersionShare]) -> list[VersionShare]:
-    """The selected version, and the later ones in which something changes."""
+    """Return the rows of the selected version and of later versions in which something changes."""
     kept: list[VersionShare] = []
     for row in rows:
         if not kept or _served(row) != _served(kept[-1]):
@@ -155,13 +155,13 @@ def _served(row: VersionShare) -> tuple[int, int, float | None]:
 
 
 def seen(of: Observed) -> str:
-    """`3 etcd, 1 cache`."""
+    """Return the sources of slow requests: `3 etcd, 1 cache`."""
     sources = (("etcd", of.etcd), ("cache", of.cache), ("unclear", of.unclear))
     return ", ".join(f"{integer(count)} {source}" for source, count in sources if count)
 
 
 def observed(of: Observed) -> str:
-    """One line about all slow requests."""
+    """Return one line about all slow requests."""
     measured = of.etcd + of.cache + of.unclear
     parts = (
         ("queue", of.queue), ("etcd", of.etcd_time), ("encoding", of.encode), ("slow client", of.write),

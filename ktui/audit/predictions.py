@@ -1,4 +1,4 @@
-"""The route of each shape of request under each version, by the routing rules; computed once per shape."""
+"""The predicted route of each shape of request under each version, computed once per shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ASSUMED = (
 
 
 EITHER = "cache or etcd"
-"""The route of a request whose query string was not logged, where it depends on that."""
+"""The route of a request that depends on its query string, which was not logged."""
 _QUERIES = {
     "list": ("", "?resourceVersion=0", "?limit=500", "?limit=500&resourceVersion=0"),
     "get": ("", "?resourceVersion=0"),
@@ -36,7 +36,7 @@ _QUERIES = {
 class GroupPrediction:
     """Plans and estimated costs of requests of one shape, in the order of `VersionPredictions.every`.
 
-    `others`: of the same request with other query strings, where the log does not have them.
+    `others`: predictions for other possible query strings, if the log leaves them out.
     """
 
     plans: tuple[Plan, ...]
@@ -44,12 +44,12 @@ class GroupPrediction:
     others: tuple[GroupPrediction, ...] = ()
 
     def route(self, version: int = 0) -> str:
-        """`cache`, `etcd` or `none` (refused, or failed before anything was read), or EITHER."""
+        """Return `cache`, `etcd`, `none` (refused, or failed before anything was read) or EITHER."""
         routes = self.routes(version)
         return routes[0] if len(routes) == 1 else EITHER
 
     def routes(self, version: int = 0) -> tuple[str, ...]:
-        """All that are possible, sorted."""
+        """Return all possible routes, sorted."""
         plan = self.plans[version]
         route = plan.source.route if plan.error is None else "none"
         return tuple(sorted({route, *(other.routes(version)[0] for other in self.others)}))
@@ -74,12 +74,12 @@ class VersionPredictions:
 
     @property
     def earlier(self) -> list[tuple[int, Behaviour]]:
-        """Versions before the chosen one with their places among all."""
+        """The versions before the selected one, with their indexes in `every`."""
         first = len(self.versions)
         return list(enumerate(self.every[first:], first))
 
     def of(self, group: AuditGroup) -> GroupPrediction:
-        """What becomes of the group's requests; its example stands for all of its shape."""
+        """Return the prediction for the group, made from its example."""
         _, shape, query = group.key
         if (shape, query) not in self._known:
             request, state = self.request(group)
@@ -89,7 +89,7 @@ class VersionPredictions:
         return self._known[shape, query]
 
     def request(self, group: AuditGroup) -> tuple[ReadRequest, CacheState]:
-        """The group's own example, and the assumed state of caches and etcd."""
+        """Return the group's example, parsed, and the assumed state of cache and etcd."""
         return assume_ready(group.example, progress=self._progress)
 
     def _without_query(self, group: AuditGroup, shape: RequestShape) -> GroupPrediction:
@@ -108,7 +108,7 @@ class VersionPredictions:
 
 
 def assume_ready(example: str, *, progress: bool) -> tuple[ReadRequest, CacheState]:
-    """A group's example, and the assumed state of caches and etcd for it."""
+    """Parse a group's example, and return it with the assumed state of cache and etcd for it."""
     try:
         request = parse_request(example)
     except RequestError:  # the shape is parsed without names, so it may be known when this fails

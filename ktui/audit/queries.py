@@ -1,8 +1,8 @@
-"""Queries that count requests where the logs are: `ktui audit --sql`, whose result `--grouped` explains.
+"""Queries that count requests in the database with the logs (`--sql`); `--grouped` reads the result.
 
-Each counts requests by client, shape of the URI (names and values replaced) and latency, sixteen steps an
-octave as LatencyHistogram has them. The example of a group is one of its URIs, so that nothing is lost that
-the routing rules look at.
+Each query counts requests by client, shape of the URI (names and values replaced) and latency bucket, as in
+LatencyHistogram: sixteen per octave. The example of a group is one of its URIs, so that nothing is lost on
+which routing depends.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 READS = "'get', 'list', 'watch'"
-# What differs from one request of a shape to the next, and what replaces it (`{1}`: the first group).
+# Parts that differ between requests of a shape, and their replacement (`{1}`: the first group).
 _NAMES = (
     (r"/namespaces/[^/?]+", "/namespaces/*"),
     (r"(continue|resourceVersion|timeout|timeoutSeconds)=[1-9A-Za-z][^&]*", "{1}=*"),
@@ -21,7 +21,7 @@ _LAST_NAME = (r"^([^?]*/)[^/?]+", "{1}*")
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How an engine writes what differs. `{}` stands for arguments, `source` for the table's name."""
+    """SQL that differs between engines. `{}` stands for arguments, `{source}` for the table's name."""
 
     source: str
     account: str
@@ -81,7 +81,7 @@ NAMES = (*DIALECTS, "bigquery", "kql")
 
 
 def query(dialect: str, source: str) -> str:
-    """The query of a dialect of NAMES over `source`: a file or pattern, or a table."""
+    """Return the query in a dialect of NAMES over `source`: a file, a pattern or a table."""
     if dialect == "bigquery":
         return _BIGQUERY.replace("SOURCE", source)
     if dialect == "kql":
@@ -173,7 +173,7 @@ ORDER BY requests DESC
 
 
 def _kql(source: str) -> str:
-    """Log Analytics, over AKSAudit; what reads the URI is the same as elsewhere."""
+    """Return the query for Log Analytics over AKSAudit."""
     shape = "uri"
     for pattern, by in _NAMES:
         shape = f"replace_regex({shape}, @'{pattern}', @'{by.replace('{1}', chr(92) + '1')}')"

@@ -1,4 +1,4 @@
-"""The objects that a range of etcd keys contains."""
+"""Find resource and scope of a range of etcd keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST = 120
 
 
 def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
-    """The group of a slow request; `etcd_prefix` is kube-apiserver's, `/registry`."""
+    """Return the group of a slow request; `etcd_prefix` is kube-apiserver's, such as `/registry`."""
     start = slow.key
     base = _base(start, slow.range_end)
     resource, rest = resource_of(base, etcd_prefix)
@@ -32,9 +32,9 @@ def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
 
 
 def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:
-    """Resource id of a key or prefix, and the rest after the resource's own prefix.
+    """Return the resource id of a key or prefix, and the rest after the resource's prefix.
 
-    A key outside `etcd_prefix`, or of no known kind, gives the start of the key instead of an id.
+    For a key outside `etcd_prefix` or of an unknown resource, the start of the key instead of an id.
     """
     root = etcd_prefix.rstrip("/") + "/"
     if not key.startswith(root):
@@ -43,15 +43,15 @@ def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:
     for length in (2, 1):
         if len(parts) > length and (known := BUILTIN.by_prefix("/".join(parts[:length]) + "/")):
             return known.id, "/".join(parts[length:])
-    if len(parts) > 2 and "." in parts[0]:  # custom resources are below their group
+    if len(parts) > 2 and "." in parts[0]:  # the prefix of a custom resource begins with its group
         return f"{parts[1]}.{parts[0]}"[:_LONGEST], "/".join(parts[2:])
     return (root + parts[0])[:_LONGEST], "/".join(parts[1:])
 
 
 def _base(start: str, end: str) -> str:
-    """The prefix of a range: `/registry/pods/` if it ends at `/registry/pods0`, for 0 follows the slash.
+    """Return the prefix of a range: `/registry/pods/` if it ends at `/registry/pods0`, as `0` follows `/`.
 
-    A single key, or a range of another kind, is its own prefix.
+    For a single key, or another kind of range, its start.
     """
     prefix = end[:-1] + "/"
     return prefix if end.endswith("0") and start.startswith(prefix) else start

@@ -1,4 +1,4 @@
-"""Groups ordered by their cost for the control plane."""
+"""Sort groups by their cost for the control plane."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BY_TIME = "count × latency"
 
 
 def ranked(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> tuple[list[AuditGroup], str]:
-    """The most expensive first, and the measure: estimated bytes if any size is known, else time."""
+    """Return the groups, most expensive first, and the measure: bytes if any size is known, else time."""
     if any(predictions.of(group).costs[0] is not None for group in groups):
         return sorted(groups, key=lambda group: _by_bytes(group, predictions), reverse=True), BY_BYTES
     return sorted(groups, key=_by_time, reverse=True), BY_TIME

@@ -1,4 +1,4 @@
-"""Which rows of a journal are the same request: records logged twice, and httplog lines of audit Events."""
+"""Find rows of a journal that are the same request: repeated records, httplog lines of audit Events."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from ktui.audit.journal import EVENT, LINE, Journal
 
 _NEAR = 50_000  # microseconds between the two lines of one request
-_AWAY = 1_000  # the two latencies may differ by this, or by a part of it
-_PART = 20
+_AWAY = 1_000  # microseconds by which the two latencies may differ …
+_PART = 20  # … or this fraction of the latency, if that is more
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Repeats:
 
 
 def repeats(journal: Journal) -> Repeats:
-    """All of them, whatever the order in which the logs were read."""
+    """Return all repeated rows; the result does not depend on the order in which logs were read."""
     found = Repeats()
     used: set[int] = set()
     for rows in journal.repeated_ids():
@@ -34,10 +34,10 @@ def repeats(journal: Journal) -> Repeats:
 
 
 def _once(journal: Journal, rows: Iterable[int], found: Repeats) -> list[int]:
-    """One row of each request; the others are duplicates."""
+    """Return one row of each request, and add the others to the duplicates."""
     seen: dict[tuple[int, ...], int] = {}
     for row in rows:
-        if seen.setdefault(journal.same(row), row) != row:
+        if seen.setdefault(journal.identity(row), row) != row:
             found.duplicates.append(row)
     return list(seen.values())
 
@@ -56,7 +56,7 @@ def _with_an_id(journal: Journal, rows: Sequence[int], found: Repeats, used: set
 
 
 def _without_ids(journal: Journal, lines: Sequence[int], found: Repeats, used: set[int]) -> None:
-    """Paired by what they say: URI, user agent, status, and when they ended, about."""
+    """Pair lines with Events of the same URI, user agent and status, and about the same end."""
     content, code, at = journal.content, journal.code, journal.at
     wanted = {(content[row], code[row]) for row in lines}
     used |= set(found.duplicates)
@@ -75,7 +75,7 @@ def _without_ids(journal: Journal, lines: Sequence[int], found: Repeats, used: s
 
 
 def _nearest(journal: Journal, line: int, candidates: Sequence[tuple[int, int]]) -> int | None:
-    """Of the Events near the line that took about as long the one that ended nearest to it."""
+    """Return the row of the nearest Event with about the line's latency; None without one."""
     at, took = journal.at[line], journal.took[line]
     best: tuple[int, int] | None = None
     for place in range(bisect_left(candidates, (at - _NEAR, 0)), len(candidates)):

@@ -1,4 +1,4 @@
-"""The report of an audit: plain data, as `ktui audit --json` prints it (docs/audit.md)."""
+"""The report of an audit: data, as `ktui audit --json` prints it (docs/audit.md)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ktui.audit.tally import BadLine
 from ktui.audit.version_shares import Move, VersionShare
 
 UNKNOWN = "unknown"
-"""A group's resourceVersion and reason where its query string was not logged."""
+"""A group's resourceVersion and reason if its query string was not logged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Lines by kind. `skipped` are valid but not counted (writes, other messages).
 
-    `doubles`: of the httplog lines those whose request an audit Event counts already. `duplicates`: records
-    that repeat another one, in the same file or in another.
+    `doubles`: httplog lines whose request an audit Event counts already. `duplicates`: records that
+    repeat another one, in the same file or in another.
     """
 
     total: int
@@ -31,8 +31,8 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """One log. `records`: those that say something of a request. `problem`: how it broke off, or why it gave
-    nothing; "" for neither."""
+    """One log. `records`: the number of records about requests. `problem`: how it broke off, or why it has
+    no request; "" if neither."""
 
     name: str
     lines: int
@@ -42,11 +42,12 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Requests of more than 500 ms, as the apiserver measured them: where they were served from, by what it
-    says of etcd, and how that fits the prediction.
+    """Requests of more than 500 ms, as the apiserver measured them: their source, judged by the time in etcd,
+    and how many `agree` with the prediction.
 
-    `unclear`: it may have been either. Milliseconds of all together: `queue` (waiting for seats), `etcd`,
-    `encode`, `write` (until the client had taken the bytes), `other` (webhooks, authorization), `rest`.
+    `unclear`: either source is possible. Milliseconds of all requests: `queue` (waiting for seats),
+    `etcd_time`, `encode`, `write` (until the client had read the bytes), `other` (webhooks, authorization),
+    `rest`.
     """
 
     slow: int
@@ -67,7 +68,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Requests, each once. `unrouted`: reads of something that is not stored (logs, discovery, /healthz)."""
+    """Requests, each counted once. `unrouted`: reads of what is not stored (logs, discovery, /healthz)."""
 
     list: int
     get: int
@@ -77,7 +78,7 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """Moments in ISO 8601, UTC."""
+    """The first and last time in ISO 8601 (UTC), and the seconds between them."""
 
     first: str
     last: str
@@ -88,7 +89,7 @@ class TimeSpan:
 class Latency:
     """Milliseconds; percentiles are within 2.2 %, `max` and `total` are exact.
 
-    `buckets`: how many took less than this many milliseconds and at least the bound before.
+    `buckets`: (upper bound in ms, number of requests between the previous bound and this one).
     """
 
     p50: float
@@ -109,10 +110,10 @@ class Seats:
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """Estimated bytes of all requests of a group together, and of each of them.
+    """Estimated bytes of all requests of a group, and of each request.
 
-    `touched`: of the objects that are looked at or sent. `processed` counts objects
-    from etcd once; groups are ranked by it.
+    `touched`: of the objects that are tested or sent. `processed` counts objects from etcd once;
+    groups are ranked by it.
     """
 
     etcd_bytes: float
@@ -134,11 +135,11 @@ class CheaperVariant:
 
 @dataclass(frozen=True, slots=True)
 class GroupReport:
-    """One client's requests of one shape. `latency` of a WATCH is how long it was open.
+    """One client's requests of one shape. `latency` of a WATCH is the time that it was open.
 
-    `route` is `cache or etcd` where it depends on a query string that was not logged; `possible_routes` has
-    all. `routes` by version from the chosen one on, `earlier_routes` before it; `errors` by status
-    code, 400 and above.
+    `route` is `cache or etcd` if it depends on a query string that was not logged; `possible_routes` has
+    all. `routes` is by version from the selected one on, `earlier_routes` before it; `errors` by status
+    code from 400 on.
     """
 
     rank: int
@@ -176,8 +177,8 @@ class GroupReport:
 
 @dataclass(frozen=True, slots=True)
 class SlowReport:
-    """Slow etcd requests of one range. `probably` names the logged requests that may have caused them;
-    `ranks` are those of their groups."""
+    """Slow etcd requests of one range. `probably` names the logged requests that may have caused them,
+    `ranks` the ranks of their groups."""
 
     source: str
     what: str
@@ -198,7 +199,7 @@ class SlowReport:
 
 @dataclass(frozen=True, slots=True)
 class UngroupedRequests:
-    """Requests in no group: there were too many groups, and these were the smallest."""
+    """Requests of the smallest groups, which are not in the report because there were too many groups."""
 
     groups_folded: int
     list: int
@@ -211,9 +212,9 @@ class UngroupedRequests:
 class Report:
     """`ranked_by` is `estimated bytes` or `count × latency`; `groups` are the top of `groups_total`.
 
-    `versions`: the chosen one and those after it; `earlier`: those before it, oldest first. `carriers`: how
-    many records were inside others, by what these are. `observed`: of all requests together, None where no
-    log has it.
+    `versions`: the selected one and later ones; `earlier`: those before it, oldest first. `carriers`: number
+    of records inside other records, by the kind of wrapper. `observed`: of all requests, None if no log
+    measures it.
     """
 
     kube_version: str

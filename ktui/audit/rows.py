@@ -98,7 +98,7 @@ def _latency(took: LatencyHistogram) -> Latency | None:
 
 
 def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: VersionPredictions) -> SlowReport:
-    """`groups` in the order of their ranks."""
+    """Return the row of slow requests; `groups` are in the order of their ranks."""
     key = slow.key
     likeliest = causes(key, groups, predictions)
     took = _latency(slow.took)

@@ -1,4 +1,4 @@
-"""All counts of the logs read so far: bounded, whatever the logs contain."""
+"""The counts of all logs read so far, in bounded memory whatever the logs contain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXAMPLE_BYTES = 160
 _NAME_BYTES = 512
 _MOST_URIS = 1 << 13
 _REMEMBERED = 1024  # characters of a URI, a user agent and an account
-_BACK = 60_000_000  # microseconds; buffers of a log are written in less
+_BACK = 60_000_000  # microseconds that a log must go back to count: buffering explains less
 _NEVER = -(1 << 62)
 OTHER_FILES = "other files"
 
@@ -50,9 +50,9 @@ class BadLine:
 
 @dataclass(slots=True)
 class LogPeriod:
-    """Moments of one format, microseconds since 1970. `back` counts when a log goes back by a minute.
+    """The period of one log format, microseconds since 1970. `back`: how often it goes back by a minute.
 
-    `begin` and `now` are the first and the last in the order of the file that is read.
+    `begin` and `now` are the first and last time in the order of the file.
     """
 
     first: int
@@ -68,11 +68,11 @@ class LogPeriod:
     @classmethod
     def of(cls, moments: Sequence[int]) -> LogPeriod:
         period = cls(moments[0], moments[0], moments[0], moments[0])
-        period.see(moments)
+        period.add(moments)
         return period
 
-    def see(self, moments: Sequence[int]) -> None:
-        """Count moments, in the order of the file."""
+    def add(self, moments: Sequence[int]) -> None:
+        """Add times, in the order of the file."""
         first, last = min(moments), max(moments)
         if first < max(last, self.now) - _BACK:
             before = (self.now, *moments)
@@ -102,7 +102,7 @@ class TallyOptions(NamedTuple):
 
 
 class Tally:
-    """Feed it records, then make a report of it. `now` bounds the year of klog lines."""
+    """Counts the records that it is fed; `build_report` makes a report of it. See TallyOptions."""
 
     def __init__(
         self,
@@ -119,14 +119,14 @@ class Tally:
         self.spans: dict[str, LogPeriod] = {}
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
-        # Clients repeat their requests.
+        # A cache by URI, because clients repeat their requests.
         self._shapes: dict[str, tuple[RequestShape | None, int]] = {}
         self.journal = Journal(most_requests)
         self.folded = Folded()
         self.groups: TopGroups[tuple[Client, RequestShape, bool], AuditGroup] = TopGroups(
             most_groups, self._fold
         )
-        # By a group's index: itself, or the verb of one that was folded.
+        # By index: the group, or the verb of a group that was folded.
         self.numbered: list[AuditGroup | str] = []
         self.slow_folded = 0
         self.slow: TopGroups[RangeKey, SlowGroup] = TopGroups(MOST_SLOW_GROUPS, self._fold_slow)
@@ -142,20 +142,20 @@ class Tally:
 
     @property
     def unread(self) -> list[str]:
-        """Arguments of the command line that gave nothing: files, folders, archives."""
+        """Command line arguments (files, folders, archives) in which no request was found."""
         read = Counter[str]()
         for file in self.files:
             read[file.argument] += file.read
         return [argument for argument, count in read.items() if not count]
 
     def open_file(self, name: str, argument: str = "", *, part: bool = False) -> FileCount:
-        """Records fed from now on are this file's."""
+        """Begin a file: records fed from now on are counted as its records."""
         for span in self.spans.values():
             span.now = _NEVER  # another file may be of an earlier time
         return self.add_file(FileCount(name, argument or name, part=part))
 
     def add_file(self, file: FileCount) -> FileCount:
-        """Append a file; returns it, or the one in which all others are counted when there are too many."""
+        """Append a file; return it, or the sum of the other files if there are too many."""
         if len(self.files) < MOST_FILES:
             self.files.append(file)
         elif self.files[-1].name == OTHER_FILES:
@@ -172,7 +172,7 @@ class Tally:
         if isinstance(block, LongLine):
             file.lines += 1
             try:
-                self._take(auditlog.read_long(block.head, block.tail), file, requests)
+                self._sort_record(auditlog.read_long(block.head, block.tail), file, requests)
             except Malformed as why:
                 self._bad(file, file.lines, why, block.head)
         else:
@@ -182,7 +182,7 @@ class Tally:
             self._count_requests(requests)
 
     def _read_lines(self, lines: list[bytes], file: FileCount, requests: list[LoggedRequest]) -> None:
-        """Append the requests; whatever else the lines hold is counted."""
+        """Append the requests to `requests`, and count the other records."""
         read, number, skipped = self._read, file.lines, file.skipped
         for line in lines:
             number += 1
@@ -198,13 +198,13 @@ class Tally:
             elif isinstance(record, Wrapped):
                 number += self._read_inside(record, line, file, number, requests)
             else:
-                self._take(record, file, requests)
+                self._sort_record(record, file, requests)
         file.lines = number
 
     def _read_inside(
         self, wrapped: Wrapped, line: bytes, file: FileCount, number: int, requests: list[LoggedRequest]
     ) -> int:
-        """Read the records in a wrapper; returns how many there are beside the first."""
+        """Read the records in a wrapper; return how many there are in addition to the first."""
         self.carriers[wrapped.carrier] += len(wrapped.records)
         file.admin = file.admin or b'"kube-audit-admin"' in line
         for inner in wrapped.records:
@@ -216,10 +216,10 @@ class Tally:
             if isinstance(record, Wrapped):
                 number += self._read_inside(record, inner, file, number, requests)
             else:
-                self._take(record, file, requests)
+                self._sort_record(record, file, requests)
         return len(wrapped.records) - 1
 
-    def _take(self, record: Record, file: FileCount, requests: list[LoggedRequest]) -> None:
+    def _sort_record(self, record: Record, file: FileCount, requests: list[LoggedRequest]) -> None:
         if isinstance(record, LoggedRequest):
             requests.append(record)
         elif isinstance(record, Skip):
@@ -229,7 +229,7 @@ class Tally:
             self._count_slow(record)
 
     def _count_requests(self, requests: list[LoggedRequest]) -> None:
-        """Count some requests, in the order of the file: one by one only where that is needed."""
+        """Count requests, in the order of the file."""
         shapes, groups = self._shapes, self.groups
         numbers: list[int] = []
         contents: list[int] = []
@@ -248,32 +248,32 @@ class Tally:
                 group = self.add_group(AuditGroupKey(client, shape, query), uri)
             group.add(request)
             numbers.append(group.index)
-        events = [request.verb in auditlog.READS for request in requests]  # in capitals in httplog
+        events = [request.verb in auditlog.READS for request in requests]  # httplog has verbs in capitals
         self._count_source("audit", [*compress(requests, events)])
         self._count_source("httplog", [*compress(requests, map(not_, events))])
         self.journal.add(requests, events, numbers, contents)
 
     def _count_source(self, source: str, records: Sequence[LoggedRequest | SlowRequest]) -> None:
-        """Count records of one format, and the time that they span."""
+        """Count records of one format, and extend its period."""
         if records:
             self.formats[source] += len(records)
             moments = [record.at for record in records]
             if span := self.spans.get(source):
-                span.see(moments)
+                span.add(moments)
             else:
                 self.spans[source] = LogPeriod.of(moments)
 
     def _shape_of(self, uri: str) -> tuple[RequestShape | None, int]:
-        """The shape of a request (None: it does not read a stored resource), and a checksum of its URI."""
+        """Return the shape of a URI (None if it does not read a stored resource) and its checksum."""
         found = shape_of_uri(uri), zlib.crc32(uri.encode("utf-8", "replace"))
         if len(uri) < _REMEMBERED:
             if len(self._shapes) >= _MOST_URIS:
-                self._shapes.clear()  # cheaper than finding the oldest: most URIs never come again
+                self._shapes.clear()  # cheaper than finding the oldest: most URIs are not repeated
             self._shapes[uri] = found
         return found
 
     def add_group(self, key: AuditGroupKey, example: str) -> AuditGroup:
-        """A group that was not there."""
+        """Add a group."""
         group = self.groups.add(
             key, AuditGroup(key, example, NO_GROUP if self.journal.full else len(self.numbered))
         )
@@ -300,17 +300,17 @@ class Tally:
         self.show_bad(BadLine(file.name, number, str(why), _text(line)))
 
     def note_bad(self, file: FileCount, why: Malformed, line: bytes) -> None:
-        """Count a record that cannot be understood; the last of its file."""
+        """Count the last record of a file as malformed."""
         self._bad(file, file.lines, why, line)
 
     def show_bad(self, bad: BadLine) -> None:
-        """Keep it as an example, unless there are enough, or enough with this reason."""
+        """Keep a bad line as an example, unless there are enough, or enough with this reason."""
         if len(self.bad_lines) < EXAMPLES and sum(kept.why == bad.why for kept in self.bad_lines) < _ALIKE:
             self.bad_lines.append(bad)
 
 
 def _client_of(agent: str, user: str) -> tuple[Client, int]:
-    """The client, and a checksum of its whole user agent."""
+    """Return the client, and a checksum of its full user agent."""
     return client_of(agent[:_NAME_BYTES], user[:_NAME_BYTES]), zlib.crc32(agent.encode("utf-8", "replace"), 1)
 
 

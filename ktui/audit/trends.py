@@ -1,4 +1,4 @@
-"""What changes while logs are followed: rates of the last minute against those of the first minutes."""
+"""Trends while logs are followed: rates of the last minute compared with the first minutes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
 from ktui.core.format import frequency
 
-FIRST = 120.0  # seconds that later ones are compared with
+FIRST = 120.0  # seconds at the start with which later rates are compared
 RECENT = 60.0
 _SHOWN = 4
-_TIMES = 2.0  # more often than in the first minutes
+_TIMES = 2.0  # factor from which a rate counts as increased
 _Key = tuple[str, str, str, str]
 
 
 class Trends:
-    """Give it a report from time to time; times are seconds of any clock."""
+    """Compares the reports that it is given from time to time; times are seconds of any clock."""
 
     def __init__(self) -> None:
         self._began: float | None = None
@@ -26,7 +26,7 @@ class Trends:
         self._past: deque[tuple[float, dict[_Key, int]]] = deque()
 
     def lines(self, report: Report, now: float) -> list[str]:
-        """What a person should know: rates now, new offenders, and who asks more than at first."""
+        """Return lines about current rates, new groups, and groups that send more than at first."""
         counts = {_key(group): group.count for group in report.groups}
         if self._began is None:
             self._began, self._start = now, counts
@@ -43,10 +43,10 @@ class Trends:
         if self._first is not None:
             first = _lists(report.groups, self._first)
             lines[0] += f"; the first {FIRST / 60:.0f} minutes: {_rate(first)}"
-            lines += self._offenders(report.groups, recent, self._first)
+            lines += self._increased(report.groups, recent, self._first)
         return lines
 
-    def _offenders(
+    def _increased(
         self, groups: Iterable[GroupReport], recent: dict[_Key, float], first: dict[_Key, float]
     ) -> list[str]:
         found = []

@@ -1,4 +1,4 @@
-"""How LISTs move between etcd and the cache from one version to the next."""
+"""How LISTs move between etcd and the cache from version to version."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ktui.core.format import percent
 class VersionShare:
     """LISTs by route under one version; `refused` fail. Moves are relative to the selected version.
 
-    `unknown` are those whose route depends on a query string that was not logged:
-    in no share. `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, `cache_bytes` those
-    of objects at which LISTs look in the cache; None without sizes.
+    `unknown`: LISTs whose route depends on a query string that was not logged; they are in no share.
+    `etcd_bytes` is the estimated number of bytes that LISTs read from etcd, `cache_bytes` of objects that
+    they test in the cache; None without sizes.
     """
 
     version: str
@@ -32,7 +32,7 @@ class VersionShare:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The later version that moves most LISTs off etcd, the earliest of equals. Shares are 0 to 1.
+    """The later version that moves most LISTs off etcd, the earliest if several do. Shares are 0 to 1.
 
     `bytes_share` is of the estimated bytes of all LISTs of known size, None without sizes.
     """
@@ -43,7 +43,7 @@ class Move:
     bytes_share: float | None
 
     def sentence(self) -> str:
-        """`1.30 → 1.34 moves 81 % of your LIST requests (92 % of their bytes, estimated) from etcd …`."""
+        """The move as a sentence: `1.30 → 1.34 moves 81% of your LIST requests from etcd to the cache`."""
         of_bytes = ""
         if self.bytes_share is not None:
             of_bytes = f" ({percent(self.bytes_share)} of their bytes, estimated)"
@@ -54,7 +54,7 @@ class Move:
 
 
 def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> list[VersionShare]:
-    """One row per version, in the order of `predictions.every`."""
+    """Return one row per version, in the order of `predictions.every`."""
     lists = [(group.count, predictions.of(group)) for group in groups if group.key.shape.verb == "list"]
     rows = []
     for i, behaviour in enumerate(predictions.every):
@@ -89,7 +89,7 @@ def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> lis
 def best_move(
     groups: Sequence[AuditGroup], predictions: VersionPredictions, rows: Sequence[VersionShare]
 ) -> Move | None:
-    """The move to mention; None if no later version moves any LIST off etcd."""
+    """Return the move to mention; None if no later version moves any LIST off etcd."""
     total = rows[0].cache + rows[0].etcd + rows[0].refused
     if not total:
         return None

@@ -8,17 +8,16 @@ from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behavi
 
 
 def versions_from(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
-    """The behaviour of `version` with these gates first, then of each later minor.
+    """Return the behaviour of `version` with these gates, then of each later minor.
 
-    A later minor gets those gates that can still be set. Raises BehaviourError for
-    the selected one.
+    A later minor has those of the gates that can still be set. Raises BehaviourError for `version`.
     """
     chosen = behaviour_of(version, gates)
     return [chosen, *_others(gates, lambda minor: minor > chosen.minor)]
 
 
 def versions_before(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
-    """The behaviour of each earlier minor with those gates that can be set in it, oldest first."""
+    """Return the behaviour of each earlier minor, oldest first, with the gates that it can set."""
     chosen = behaviour_of(version)
     return _others(gates, lambda minor: minor < chosen.minor)
 
@@ -30,7 +29,7 @@ def _others(gates: Mapping[str, bool], wanted: Callable[[int], bool]) -> list[Be
 
 
 def settable(version: str, gates: Mapping[str, bool]) -> dict[str, bool]:
-    """The gates that can be set to these values in this version."""
+    """Return the gates that can be set to these values in `version`."""
     return {gate: on for gate, on in gates.items() if _can_set(version, gate, on)}
 
 

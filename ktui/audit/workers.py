@@ -1,4 +1,4 @@
-"""Large logs read by several processes: each takes a file, or a range of one, and returns a partial."""
+"""Read large logs with several processes: each reads a file or a range of one, and returns a partial."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ktui.audit.reading.streams import BrokenStream, BufferedStream
 from ktui.audit.tally import Tally, TallyOptions
 
 LARGE = 64 << 20
-"""Bytes from which processes are worth their start (0.3 s of CPU each)."""
+"""Bytes from which several processes are started, which costs 0.3 s of CPU each."""
 _SMALLEST, _LARGEST = 32 << 20, 256 << 20  # bytes of a range
-_EACH = 4  # ranges for each process: they do not end at the same time
-_LOOK = 0.2  # seconds between two looks at how far all are
+_EACH = 4  # ranges per process, because they do not end at the same time
+_LOOK = 0.2  # seconds between two progress reports
 
 
 class Task(NamedTuple):
@@ -39,7 +39,7 @@ class Task(NamedTuple):
 
 
 def read_all(logs: list[Log], tally: Tally, report: Progressed, processes: int | None = None) -> None:
-    """Feed every record of the logs, as `read_logs` does, with as many processes as there are CPUs."""
+    """Feed every record of the logs, as `read_logs` does, with one process per CPU by default."""
     processes = processes if processes is not None else len(os.sched_getaffinity(0))
     if processes < 2 or sum(log.size for log in logs) < LARGE:
         read_logs(logs, tally, report)
@@ -63,7 +63,7 @@ def _tasks(log: Log, length: int) -> Iterator[Task]:
 
 
 def _is_plain(log: Log) -> bool:
-    """Lines that are neither compressed nor of UTF-16."""
+    """True if the log consists of lines, neither packed nor in UTF-16."""
     with log.open() as file:
         source = BufferedStream(io.BufferedReader(file))
         try:
@@ -75,15 +75,15 @@ def _is_plain(log: Log) -> bool:
 
 
 class _Pool:
-    """Processes that leave Ctrl-C to this one, and can be stopped where they are."""
+    """A pool of processes that ignore Ctrl-C and can be stopped at any time."""
 
     def __init__(self, processes: int, options: TallyOptions) -> None:
         context = multiprocessing.get_context("spawn")
-        self._most = processes + 1  # tasks under way: one more than can run, so that no process waits
+        self._most = processes + 1  # most submitted tasks: one more than can run, so that no process waits
         self._stop = context.Value("b", 0)
         self._taken = context.Array("q", self._most, lock=False)
         shared = (self._stop, self._taken, options)
-        self._executor = ProcessPoolExecutor(processes, context, _begin, shared)
+        self._executor = ProcessPoolExecutor(processes, context, _start_worker, shared)
         self._running: deque[tuple[Future[bytes], Task, int]] = deque()
         self._free = list(range(self._most))
         self._done = 0  # bytes
@@ -95,7 +95,7 @@ class _Pool:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def run(self, tasks: list[Task], tally: Tally, report: Progressed) -> None:
-        """Give out tasks, and add their results in the order of the files."""
+        """Submit the tasks, and add their results in the order of the files."""
         for task in tasks:
             while not self._free:
                 self._finish(tally, report)
@@ -106,7 +106,7 @@ class _Pool:
             self._finish(tally, report)
 
     def stop(self, tally: Tally) -> None:
-        """End the tasks that run, and add what they have read."""
+        """Stop the running tasks, and add what they have read."""
         self._stop.value = 1
         for future, _, _ in self._running:
             if not future.cancel():
@@ -126,7 +126,7 @@ class _Pool:
 
 @contextmanager
 def _no_ctrl_c() -> Iterator[None]:
-    """Processes that start here get no Ctrl-C, not even before `_begin`; this one gets it afterwards."""
+    """Block SIGINT in processes that start in this context; this process handles it afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
         yield
@@ -143,8 +143,8 @@ class _Shared(NamedTuple):
 _shared: _Shared
 
 
-def _begin(stop: Any, taken: Any, options: TallyOptions) -> None:
-    """In a process of the pool, once."""
+def _start_worker(stop: Any, taken: Any, options: TallyOptions) -> None:
+    """Initialise a process of the pool."""
     global _shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # counting makes no cycles
@@ -152,7 +152,7 @@ def _begin(stop: Any, taken: Any, options: TallyOptions) -> None:
 
 
 def _read(task: Task, place: int) -> bytes:
-    """In a process of the pool: read a task."""
+    """Run in a process of the pool: read a task, and return the tally as a partial."""
     tally = Tally(*_shared.options)
 
     def report(name: str, taken: int) -> None:
@@ -183,7 +183,7 @@ def _read_range(task: Task, tally: Tally, report: Progressed) -> None:
 
 
 class _Range:
-    """The lines of a file that begin in a range: a line that begins before its end is read to its own."""
+    """The lines of a file that begin within a range of bytes; the last line is read to its end."""
 
     def __init__(self, file: io.FileIO, start: int, end: int) -> None:
         self._file, self._end = file, end
@@ -219,7 +219,7 @@ class _Range:
         return chunk
 
     def _skip_line(self) -> None:
-        """Go to where the next line begins."""
+        """Seek to the beginning of the next line."""
         while chunk := self._file.read(1 << 16):
             if (newline := chunk.find(b"\n")) >= 0:
                 self._file.seek(self._file.tell() - len(chunk) + newline + 1)

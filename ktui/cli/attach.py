@@ -1,4 +1,4 @@
-"""Find the server for a command."""
+"""Find the ktui server for a command: `--attach`, or the newest one that runs on this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_attach_arguments(parser: argparse._ActionsContainer, about: str = NEWEST
 
 
 def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
-    """The server of `--attach`, else the newest running on this machine, else None."""
+    """Return the server of `--attach`, else the newest running on this machine, else None."""
     if args.attach:
         known = find_by_url(args.attach)
         if known is not None and not args.server_ca:
@@ -30,7 +30,7 @@ def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
 
 
 def require_connection(args: argparse.Namespace) -> ServerConnection:
-    """As `attached_connection`, but raises ClientError if there is none."""
+    """Return the server as `attached_connection` does. Raises ClientError if there is none."""
     connection = attached_connection(args)
     if connection is None:
         raise ClientError("no ktui server runs on this machine; start one with `ktui` or `ktui serve`")

@@ -1,4 +1,4 @@
-"""`ktui audit`: the clients of an apiserver by its logs, what their requests cost, and cheaper variants."""
+"""`ktui audit`: what the requests in an apiserver's logs cost, by client, and cheaper variants of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
 
 DEFAULT_VERSION = "1.36"
-ALL = 4096  # groups: as many as are kept
+ALL = 4096  # groups: all that are kept
 QUERIES = ("duckdb", "clickhouse", "athena", "bigquery", "kql")
 
 EPILOG = """reads, told apart by content and mixed in one run:
@@ -109,7 +109,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     sizes = parser.add_argument_group("counts and sizes of objects, for estimates")
     sizes.add_argument("--sizes", metavar="FILE", help="JSON: how many objects and bytes each resource has")
     add_attach_arguments(sizes, "a ktui server that has the log's objects")
-    # Once it kept a server of this machine from being asked. None is asked now; scripts may still say it.
+    # No effect since only the server of --attach is asked for sizes; kept for old scripts.
     sizes.add_argument("--no-attach", action="store_true", help=argparse.SUPPRESS)
 
 
@@ -215,14 +215,14 @@ def _report(
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
     from ktui.audit.reading.files import open_logs  # start-up time
-    from ktui.cli.auditing.screen import keyboard_apart, show
+    from ktui.cli.auditing.screen import separate_keyboard, show
     from ktui.cli.auditing.sizes import find_sizes
     from ktui.cli.preferences import check_theme, preferences_of
     from ktui.kube.versions import parse_gates
     from ktui.tui.audit.reading import Wish
 
     check_theme(args)
-    with keyboard_apart("-" in args.files) as piped, open_logs(args.files, piped) as logs:
+    with separate_keyboard("-" in args.files) as piped, open_logs(args.files, piped) as logs:
         sizes, sizes_from = find_sizes(args)
         wish = Wish(args.kube_version, parse_gates(args.feature_gates), sizes, sizes_from, progress)
         return show(logs, _tally(args), wish, preferences_of(args))

@@ -1,4 +1,4 @@
-"""`ktui bench`: what the LISTs of a client cost the control plane, by plan."""
+"""`ktui bench`: measure what the LISTs of a client plan cost the control plane."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ _HEADS = ("", "LIST", "objects", "processed", "received", "held", "ms")
 _STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}
 # The width of the number columns next to the path, and the least width of a path.
 NUMBERS_WIDTH, PATH_WIDTHS = 70, (20, 36)
-# If not all columns fit, rich would drop the last, the time: this one is left out instead.
-_SPARED = _HEADS.index("held")
+# Left out if not all columns fit. Otherwise rich would drop the last one, the time.
+_LEFT_OUT = _HEADS.index("held")
 _WITHOUT = "without its selector"
 
 
@@ -38,7 +38,7 @@ def print_table(bench: Bench) -> None:
     table.add_row(*(Text(cell, "bold") for cell in _sum(bench)))
     roomy = console.width >= NUMBERS_WIDTH + PATH_WIDTHS[0]
     if not roomy:
-        del table.columns[_SPARED]
+        del table.columns[_LEFT_OUT]
     console.print(table)
     if bench.many is not None:
         console.print(_extrapolated(bench, bench.many, console.width))
@@ -47,7 +47,7 @@ def print_table(bench: Bench) -> None:
 
 
 def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
-    """A separate table: extrapolated figures are not mixed with measured ones."""
+    """Return a separate table, so that extrapolated figures are not mixed with measured ones."""
     table = _table((f"× {integer(many.agents)}, extrapolated", "processed", "received"), width)
     for row in bench.rows:
         if row.measured.ok:
@@ -58,7 +58,7 @@ def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
 
 
 def _table(heads: tuple[str, ...], width: int) -> Table:
-    """Numbers aligned right; the LIST gets the remaining width, and wraps."""
+    """Return an empty table: numbers are aligned right, the LIST column has the remaining width."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     least, most = PATH_WIDTHS
     for head in heads:
@@ -84,7 +84,7 @@ def _add(table: Table, row: Row) -> None:
 
 
 def markdown(bench: Bench) -> str:
-    """A GitHub table; cell text is escaped."""
+    """Return the benchmark as a GitHub table; cell text is escaped."""
     heads = _heads(bench)
     lines = [f"**{_title(bench)}**", "", _line(heads), _line(["---", "---", *["---:"] * (len(heads) - 2)])]
     for row in bench.rows:
@@ -124,7 +124,7 @@ def _many(total: Total) -> list[str]:
 
 
 def _without(row: Row, without: Runs) -> list[str]:
-    """The same LIST without its selector: a selector saves bytes on the wire, but not always work."""
+    """Return the cells of a LIST without its selector, with the factor of the bytes received."""
     saved = ""
     if row.measured.body_bytes and without.measured.ok and row.measured.ok:
         saved = f" ({times(without.measured.body_bytes / row.measured.body_bytes)} received)"
@@ -149,10 +149,7 @@ def _measured(runs: Runs, name: str) -> list[str]:
 
 
 def _refusal(status: int, message: str) -> str:
-    """An apiserver answers 404 in plain text for what it does not serve:
-
-    often a CRD that is not installed.
-    """
+    """Return an error as text. A plain text 404 means that the path is not served: often a missing CRD."""
     if message.startswith("404 page not found"):
         return f"{status} not served here; is its CustomResourceDefinition missing?"
     return message if message.startswith(str(status)) else f"{status} {message}"
@@ -180,7 +177,7 @@ def _foot(bench: Bench, *, held: bool = True) -> Iterator[str]:
     repeated = max(len(row.runs.ms) for row in bench.rows)
     runs = "one run each" if repeated == 1 else f"median of {repeated} runs each"
     yield f"{runs}; objects: returned of those fetched; C cache, E etcd, ≠ not the predicted route"
-    yield "processed: bytes out of etcd; of objects taken from memory their number times their mean size"
+    yield "processed: bytes read from etcd; for objects from memory their number times their mean size"
     if held and any(row.measured.memory for row in bench.rows):
         yield "held: the most bytes that the server held for the request at one time"
     many = bench.many

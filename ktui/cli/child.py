@@ -1,4 +1,4 @@
-"""A server as a child process: start, wait, stop."""
+"""Run `ktui serve` as a child process: start, wait, stop."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ READY = "serving "
 
 
 class ServerChild:
-    """`ktui serve` as a child that ends with this process.
+    """`ktui serve` as a child process that ends with this process.
 
-    The last lines of its standard error are kept, to report why it ended.
+    The last lines of its standard error are kept to report why it ended.
     """
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
@@ -50,7 +50,7 @@ class ServerChild:
         return process
 
     async def start(self) -> ServerConnection:
-        """Start it and wait until it serves; ClientError with its own message if it does not."""
+        """Start the server and wait until it serves. Raises ClientError with the server's message."""
         process = await self._spawn()
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -61,7 +61,7 @@ class ServerChild:
         return self._connection(process.pid)
 
     async def wait(self) -> str:
-        """Wait until it has ended by itself; return why, in one sentence."""
+        """Wait until the server has ended; return the cause as one sentence."""
         if self._process is None:
             raise ClientError("the server was not started")
         status = await self._process.wait()
@@ -72,7 +72,7 @@ class ServerChild:
         return self._process.pid if self._process else 0
 
     async def stop(self) -> None:
-        """Stop it; kill it after a while."""
+        """Stop the server; kill it after STOP_SECONDS."""
         process = self._process
         if process is None:
             return

@@ -34,14 +34,14 @@ _NAMES = {
 _LISTS = ("warm",)  # comma-separated
 _FILES = ("FILE", "FILE.svg", "IN", "OUT")
 _DIRECTORIES = ("DIR",)
-# zsh: read when a value is completed. shtab's own form runs while the script loads, for every option.
+# For zsh: read when a value is completed. shtab's form would run for every option while the script loads.
 _ZSH_WORDS = """_ktui_{kind}() {{
   local -a words
   words=("${{(@f)$(ktui completion --words {kind} 2>/dev/null)}}")
   compadd "$@" -a words
 }}"""
 
-# shtab's script supports `eval` and fpath; `source <(ktui completion zsh)` has to work too, as kubectl's.
+# shtab's script supports `eval` and fpath. As with kubectl, `source <(ktui completion zsh)` has to work too.
 _ZSH_SOURCED = ("$zsh_eval_context[-1] == eval ", "$zsh_eval_context[-1] == (eval|file) ")
 
 
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def script(shell: str) -> str:
-    """The script for one shell."""
+    """Return the completion script for a shell."""
     import shtab  # start-up time
 
     from ktui.cli.main import whole_parser
@@ -84,7 +84,7 @@ def script(shell: str) -> str:
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
-    """All below it."""
+    """Yield the parsers of all commands and subcommands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
@@ -93,7 +93,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentPars
 
 
 def _describe(parser: argparse.ArgumentParser) -> None:
-    """The short description of each command: shtab would use the long one."""
+    """Set each command's description to its short help, which shtab then shows."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for choice in action._choices_actions:
@@ -108,10 +108,10 @@ def _complete(action: Any) -> None:
 
     if action.dest in _NAMES:
         kind = _NAMES[action.dest]
-        asked: Any = shtab.cmd(f"ktui completion --words {kind} 2>/dev/null")
-        asked["zsh"] = f"_sequence _ktui_{kind}" if action.dest in _LISTS else f"_ktui_{kind}"
-        asked["preamble"]["zsh"] = _ZSH_WORDS.format(kind=kind)
-        action.complete = asked
+        words: Any = shtab.cmd(f"ktui completion --words {kind} 2>/dev/null")
+        words["zsh"] = f"_sequence _ktui_{kind}" if action.dest in _LISTS else f"_ktui_{kind}"
+        words["preamble"]["zsh"] = _ZSH_WORDS.format(kind=kind)
+        action.complete = words
     elif action.metavar in _FILES:
         action.complete = shtab.FILE
     elif action.metavar in _DIRECTORIES:
@@ -125,7 +125,7 @@ def _themes() -> list[str]:
 
 
 def _contexts() -> list[str]:
-    """The contexts of ktui's config, then the kubeconfig's; an unreadable file has none."""
+    """Return the contexts of ktui's config, then those of the kubeconfig; unreadable files are skipped."""
     from ktui.client.connection import ClientError  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
     from ktui.config.document import read_config
@@ -153,7 +153,7 @@ def _resources() -> list[str]:
 
 
 def _paths() -> list[str]:
-    """Of every collection, as arguments for `ktui list` and `ktui explain`."""
+    """Return the path of every collection, an argument of `ktui list` and `ktui explain`."""
     from ktui.kube.resources import BUILTIN  # start-up time
 
     found = [each for each in BUILTIN.preferred() if "list" in each.verbs]
@@ -161,7 +161,7 @@ def _paths() -> list[str]:
 
 
 def _plans() -> list[str]:
-    """The built-in plans, and files here that may be one."""
+    """Return the built-in plans, and the TOML files in the working directory."""
     from ktui.workloads.plans import builtin_plans  # start-up time
 
     return [*builtin_plans(), *sorted(path.name for path in Path().glob("*.toml"))]

@@ -15,7 +15,7 @@ class Declined(Exception):
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Return with `--yes` or after a y at the terminal; else raise Declined."""
+    """Return with `--yes`, or if the user types y at the terminal. Raises Declined otherwise."""
     if yes:
         return
     if not sys.stdin.isatty():

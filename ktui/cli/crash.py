@@ -1,4 +1,4 @@
-"""Unexpected errors (bugs in ktui): one message for the user, the traceback in a file."""
+"""Report unexpected errors (bugs in ktui): a message for the user, and the traceback in a file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ log = logging.getLogger("ktui")
 
 FILE = "crash.log"
 MOST_BYTES = 1_000_000  # then the file is overwritten
-MOST_LETTERS = 300  # of an error's own message
+MOST_LETTERS = 300  # of an error's message
 
 
 def report(error: BaseException) -> int:
-    """Print what happened and where the traceback is; returns the exit status."""
+    """Print the error and the file with its traceback; return the exit status."""
     lines = [f"crashed (a bug in ktui): {_words(error)}", *_origin(error)]
     try:
         lines.append(f"the traceback is in {note(error)}")
@@ -38,13 +38,10 @@ def report(error: BaseException) -> int:
 
 
 def note(error: BaseException) -> Path:
-    """Write a traceback to the log, or without one to the crash file; returns the file.
-
-    Raises OSError.
-    """
+    """Write a traceback to the log, else to the crash file; return that file. Raises OSError."""
     if log_path() is not None:
         log.critical("crashed", exc_info=error)
-    return log_path() or _append(error)  # the log may have ended just now
+    return log_path() or _append(error)  # logging may have failed with this message
 
 
 def _append(error: BaseException) -> Path:
@@ -59,14 +56,14 @@ def _append(error: BaseException) -> Path:
 
 
 def keep_quiet() -> None:
-    """Log what threads and tasks raise, instead of printing it: a screen may be on the terminal."""
+    """Log errors of threads and tasks instead of printing them: the terminal may show the dashboard."""
     threading.excepthook = lambda thread: _note_quietly(thread.exc_value)
     sys.unraisablehook = lambda destructor: _note_quietly(destructor.exc_value)
     logging.getLogger().addHandler(_Notes(logging.ERROR))
 
 
 class _Notes(logging.Handler):
-    """What asyncio and libraries log with a traceback, without --log-file."""
+    """Writes tracebacks that asyncio and libraries log to the crash file, unless there is a --log-file."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if log_path() is None and record.exc_info:
@@ -80,7 +77,7 @@ def _note_quietly(error: BaseException | None) -> None:
 
 
 def _words(error: BaseException) -> str:
-    """`RuntimeError: its first line`, safe for a terminal."""
+    """Return type and first line of an error, safe for a terminal: `RuntimeError: no frame`."""
     from ktui.core.format import safe  # start-up time
 
     first = next(iter(without_secrets(str(error)).splitlines()), "")
@@ -89,7 +86,7 @@ def _words(error: BaseException) -> str:
 
 
 def _origin(error: BaseException) -> list[str]:
-    """`at ktui/tui/app.py:157, in action_help`: the innermost frame in ktui, or ""."""
+    """Return the innermost frame in ktui, `at ktui/tui/app.py:157, in action_help`; [] without one."""
     package = Path(__file__).parents[1]
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(frame.filename)

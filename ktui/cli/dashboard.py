@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ktui.tui.source import TelemetrySource
 
 SOURCES = ("etcd", "snapshot", "attach", "replay", "prometheus")
-KUBE_APISERVER = "kube-apiserver"  # a source that is no etcd
+KUBE_APISERVER = "kube-apiserver"  # `etcd_kind` of a server that is only scraped
 
 log = log_of(__name__)
 
@@ -114,7 +114,7 @@ def check(args: argparse.Namespace) -> int:
 
 
 def _check_snapshot(name: str) -> int:
-    """OK, unless the file cannot be read or does not begin as a snapshot."""
+    """Return OK, or print an error if the file cannot be read or does not begin as a snapshot."""
     from pathlib import Path  # start-up time
 
     from ktui.etcd.errors import SnapshotError
@@ -165,7 +165,7 @@ async def _show(args: argparse.Namespace) -> int:
     try:
         recorder = _recorder(args)
         source = _cluster(args, kube_context) if over_metrics and not args.replay else _source(args, child)
-        source = _with_sides(source, args, "" if over_metrics else kube_context)
+        source = _add_sources(source, args, "" if over_metrics else kube_context)
         preferences = preferences_of(args, kube_context)
         app = _app_class(over_metrics=over_metrics)(source, preferences=preferences, recorder=recorder)
         status = await _drive(app, args)
@@ -182,11 +182,11 @@ async def _show(args: argparse.Namespace) -> int:
 
 
 def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
-    """Whether it is a kubeconfig's kube-apiserver that is shown, or a recording of one."""
+    """True if the dashboard shows a scraped kube-apiserver, or a recording of one."""
     if args.replay:
         from ktui.contract.events import ServerInfo  # start-up time
 
-        first = _recording_begins(args.replay)
+        first = _first_event(args.replay)
         return isinstance(first, ServerInfo) and first.etcd_kind == KUBE_APISERVER
     if args.prometheus:
         return True
@@ -204,7 +204,7 @@ def _app_class(*, over_metrics: bool) -> type[KtuiApp]:
 
 
 def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
-    """The kube-apiserver of a kubeconfig's context, or the Prometheus that scrapes it."""
+    """Return the source for the kube-apiserver of a context, or for the Prometheus that scrapes it."""
     from ktui.client.kube_connection import KubeConnection  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
     from ktui.tui.live.source import ClusterSource
@@ -225,8 +225,8 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
     return ClusterSource(make, where)
 
 
-def _with_sides(source: TelemetrySource, args: argparse.Namespace, kube_context: str) -> TelemetrySource:
-    """With the metrics of a kubeconfig's server and an audit log beside it, where they are given."""
+def _add_sources(source: TelemetrySource, args: argparse.Namespace, kube_context: str) -> TelemetrySource:
+    """Merge `source` with the metrics of a kubeconfig's server and with an audit log, if given."""
     from ktui.tui.merged import MergedSource, SideSource, feed_events  # start-up time
 
     sides: list[SideSource] = []
@@ -253,7 +253,7 @@ async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
 
 
 def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
-    """The dashboard's own server, not started yet; `words` are further options for `ktui serve`."""
+    """Return the dashboard's own server, not started yet; `words` are more options for `ktui serve`."""
     from ktui.cli.child import ServerChild  # start-up time
 
     demo = [] if args.etcd or args.snapshot else ["--demo"]
@@ -276,7 +276,7 @@ def _source(args: argparse.Namespace, child: ServerChild | None) -> TelemetrySou
 
 
 def _recorder(args: argparse.Namespace) -> Recorder | None:
-    """The recorder for `--record`; a replay is not recorded again."""
+    """Return the recorder for `--record`; None without it, or for a replay."""
     if not args.record or args.replay:
         return None
     from pathlib import Path  # start-up time
@@ -287,7 +287,7 @@ def _recorder(args: argparse.Namespace) -> Recorder | None:
 
 
 def check_source(args: argparse.Namespace) -> None:
-    """ClientError or RecordingError if the server or the recording cannot be used; no request is sent yet."""
+    """Check that the server or recording exists; sends no request. Raises ClientError, RecordingError."""
     if args.replay:
         _recording(args.replay)
     elif args.attach:
@@ -297,19 +297,19 @@ def check_source(args: argparse.Namespace) -> None:
 
 
 def _recording(name: str) -> Path:
-    """The file to replay; RecordingError if its first line is not from a recording."""
+    """Return the file to replay. Raises RecordingError if it is missing or its first line is no event."""
     from pathlib import Path  # start-up time
 
     from ktui.contract.errors import RecordingError
 
     if not Path(name).is_file():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")
-    _recording_begins(name)
+    _first_event(name)
     return Path(name)
 
 
-def _recording_begins(name: str) -> AnyEvent | None:
-    """Its first event."""
+def _first_event(name: str) -> AnyEvent | None:
+    """Return the first event of a recording; None if there is no such file."""
     from pathlib import Path  # start-up time
 
     from ktui.core.recordings.first_line import check_beginning

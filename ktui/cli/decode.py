@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     status = OK
     for file in args.files:
         line = _decode(codec, file, args)
-        if line or len(args.files) > 1:  # of several files each has its line
+        if line or len(args.files) > 1:  # with several files, each has its line
             emit_json_text((line or b"null").decode("utf-8", "surrogatepass"), flush=True)
         status = status if line else UNREADABLE
     return status
@@ -94,7 +94,7 @@ def _decode(codec: Codec, file: str, args: argparse.Namespace) -> bytes | None:
 
 
 def _read(file: str) -> bytes:
-    """Raises OSError and TooLarge."""
+    """Return a file's bytes. Raises OSError, TooLarge."""
     return read_stream(sys.stdin.buffer, MOST_BYTES) if file == "-" else read_bytes(Path(file), MOST_BYTES)
 
 
@@ -121,7 +121,7 @@ def _value(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> byt
 
 
 def _type_by_name(name: str) -> tuple[str, str] | None:
-    """`apps.v1.Deployment.web.pb` → ("apps/v1", "Deployment"); the core group is called `core`."""
+    """Return (apiVersion, kind) from a file name: `apps.v1.Deployment.web.pb`, `core.v1.Pod.pb`."""
     match = _NAMED_TYPE.match(name)
     if match is None:
         return None
@@ -130,7 +130,7 @@ def _type_by_name(name: str) -> tuple[str, str] | None:
 
 
 def _type_by_key(key: str) -> tuple[str, str] | None:
-    """`/registry/services/specs/default/web` → ("v1", "Service"), under any etcd prefix."""
+    """Return (apiVersion, kind) from a key under any etcd prefix; `/registry/services/specs/a/b`: Service."""
     from ktui.kube.resources import BUILTIN  # start-up time
 
     fitting = [r for r in BUILTIN.preferred() if r.prefix and f"/{r.prefix}" in key]

@@ -11,7 +11,7 @@ LONGEST = 24 * 3600.0
 
 
 def seconds(text: str) -> float:
-    """`30s`, `5m`, `1h`, or a number of seconds."""
+    """Parse `30s`, `5m`, `1h`, or a number of seconds. Raises ArgumentTypeError."""
     found = _DURATION.fullmatch(text.strip())
     value = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
     if not 0 < value <= LONGEST:

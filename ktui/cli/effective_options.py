@@ -1,4 +1,4 @@
-"""A command's options, with the environment and the config file behind those that are not given."""
+"""A command's effective options: from its arguments, else the environment, else the config file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ktui.config.resolve import Chosen, ResolvedValue, choose_context, preset
 from ktui.config.settings import SERVE, settings_of
 from ktui.config.tomlfile import TomlFile
 
-# Commands that fire at a server: their `--context` is never taken from the file unasked.
-FIRING = ("list", "bench", "observe")
+# Commands that send requests to a cluster: their context never comes from the config file.
+SENDING = ("list", "bench", "observe")
 _UNSET = object()
 
 
 class Configured(Struct, frozen=True):
-    """`values` by the attribute of the parsed arguments: what each is, and why."""
+    """The effective options: each value by its argument's attribute, with its source."""
 
     config: Config
     chosen: Chosen | None = None
@@ -47,10 +47,10 @@ def parse(
     command: str,
     environ: Mapping[str, str] = os.environ,
 ) -> argparse.Namespace:
-    """The arguments of `command`; `.configured` says where they come from. Raises ConfigError.
+    """Return the arguments of `command`; `.configured` has the source of each. Raises ConfigError.
 
-    A server that the dashboard starts (`--parent`) gets everything as options:
-    it reads neither file nor variables.
+    A server that the dashboard starts (`--parent`) receives everything as options, and reads neither
+    file nor variables.
     """
     line = _parsed(parser, words, command)
     args = line.args
@@ -67,7 +67,7 @@ def parse(
 
 
 class _Line(Struct, frozen=True):
-    """A command line: which options there are and which of them were `given`, by their attribute."""
+    """A parsed command line: its options by attribute, and the attributes of those that were `given`."""
 
     command: str
     args: argparse.Namespace
@@ -100,15 +100,15 @@ def _config(args: argparse.Namespace, environ: Mapping[str, str], child: bool) -
 
 
 def _context(line: _Line, config: Config, environ: Mapping[str, str]) -> Chosen | None:
-    """ktui's own context, if one is meant; `args.context` is left to the kubeconfig otherwise."""
+    """Return the chosen context of ktui's config; None if `args.context` is one of the kubeconfig."""
     args, given, command = line.args, line.given, line.command
     if not hasattr(args, "context"):
         return None
     flag = args.context if "context" in given and "kubeconfig" not in given else None
-    if command in FIRING and (flag is None or "attach" in given):
+    if command in SENDING and (flag is None or "attach" in given):
         return None
     if flag not in (None, "", NONE) and flag not in config.contexts and command != SERVE:
-        _must_be_a_kubeconfigs(flag, config)
+        _check_kubeconfig_context(flag, config)
         return None
     chosen = choose_context(config, environ, flag=flag, given=given)
     if flag is not None:
@@ -120,7 +120,7 @@ def _context(line: _Line, config: Config, environ: Mapping[str, str]) -> Chosen 
     return chosen
 
 
-def _must_be_a_kubeconfigs(name: str, config: Config) -> None:
+def _check_kubeconfig_context(name: str, config: Config) -> None:
     from ktui.client.connection import ClientError  # start-up time
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
 
@@ -139,7 +139,7 @@ def _must_be_a_kubeconfigs(name: str, config: Config) -> None:
 def _fill(
     line: _Line, config: Config, chosen: Chosen | None, environ: Mapping[str, str]
 ) -> dict[str, ResolvedValue]:
-    """Set what is not given, by what is known of it; returns where every option's value is from."""
+    """Set the options that were not given, and return every option's value with its source."""
     args, options, given = line.args, line.options, line.given
     found = {dest: ResolvedValue(getattr(args, dest), "default") for dest in options}
     found |= {
@@ -159,12 +159,12 @@ def _fill(
 def _of_context(chosen: Chosen, line: _Line) -> dict[str, ResolvedValue]:
     context = chosen.context
     values = dict(context.values)
-    given = line.given - {"context"}  # it named this one
+    given = line.given - {"context"}  # its value is the name of this context
     if context.kube and "kubeconfig" not in given:
         # From here on --context is the kubeconfig's.
         values |= {"kubeconfig": values.get("kubeconfig", ""), "context": values.pop("kube_context", "")}
-        if line.command in FIRING:
-            values.pop("attach", None)  # they fire at the kube-apiserver itself
+        if line.command in SENDING:
+            values.pop("attach", None)  # they send to the kube-apiserver itself
     return {
         dest: ResolvedValue(value, "context", context.places.get(dest, chosen.where))
         for dest, value in values.items()

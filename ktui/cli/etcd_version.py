@@ -1,4 +1,4 @@
-"""`--etcd-version`: for commands that predict without an etcd."""
+"""The option `--etcd-version` of commands that predict without an etcd."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def add_etcd_version(parser: argparse.ArgumentParser) -> None:
 
 
 def supports_progress(args: argparse.Namespace) -> bool:
-    """Raises ConfigError for text that is not a version."""
+    """Return whether that etcd supports progress requests. Raises ConfigError for an invalid version."""
     from ktui.config.errors import ConfigError  # start-up time
     from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
 

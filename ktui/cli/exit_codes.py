@@ -1,4 +1,4 @@
-"""Exit codes, in one place: other programs rely on them."""
+"""The exit codes of all commands. Other programs rely on them."""
 
 from ktui.cli.output import warn
 
@@ -8,7 +8,7 @@ FAILED = 1  # the command started, and could not be finished
 USAGE = 2
 NO_CONNECTION = 3
 CRASHED = 70  # a bug in ktui: EX_SOFTWARE of sysexits.h
-INTERRUPTED = 130  # by Ctrl-C, numbered as in shells
+INTERRUPTED = 130  # by Ctrl-C, as in shells
 
 
 def fail(message: str, status: int = NO_CONNECTION) -> int:

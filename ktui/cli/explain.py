@@ -1,4 +1,4 @@
-"""`ktui explain`: the route of a request and the reason, without any etcd."""
+"""`ktui explain`: print the route of a request and the reason, without any etcd."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _explain(
 
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
-    """The priority level of the given user."""
+    """Return the priority level of `--account`; None without one."""
     from ktui.kube.flowcontrol import level_of  # start-up time
     from ktui.kube.users import NODES, requester_of  # start-up time
 
@@ -142,12 +142,12 @@ def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour)
         return None
     groups = [group for group in args.group.split(",") if group]
     if args.account.startswith("system:node:"):
-        groups.append(NODES)  # as their certificates say
+        groups.append(NODES)  # the group in a kubelet's certificate
     return level_of(requester_of(args.account, groups), request.verb, request.info, behaviour.minor)
 
 
 def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
-    """The versions to explain, each with notes about its gates."""
+    """Yield the versions to explain, each with warnings about gates that it does not have."""
     # start-up time
     from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError, behaviour_of, check_gates, parse_gates
 

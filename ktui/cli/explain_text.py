@@ -1,4 +1,4 @@
-"""Explanations as aligned text: the verdict, the decision trace, the cost, cheaper variants."""
+"""Explanations as aligned text: verdict, decision trace, cost, cheaper variants."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SGR = {"C": "1;32", "S": "1;36", "E": "1;33", "!": "1;31"}
 
 
 def lines(explanations: Sequence[Explanation], *, colour: bool = False) -> Iterator[str]:
-    """Lines for a terminal; escape sequences only with `colour`."""
+    """Yield lines for a terminal; they have escape sequences only with `colour`."""
     width = min(max(shutil.get_terminal_size().columns, 60), 120)
     if len(explanations) == 1:
         return _one(explanations[0], width, colour)
@@ -39,7 +39,7 @@ def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
     yield from _rows(e, width)
     yield ""
     yield "decision trace"
-    yield from _walk(plan)
+    yield from _trace(plan)
     yield from _warnings(e.warnings, width)
     yield from _advice(e, width, colour)
 
@@ -48,7 +48,7 @@ def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
     first, *others = plan.reasons
     plain = f"{letter_of(plan.source)}  {_WORDS[plan.source]} — {first}: {REASONS[first]}"
     head, *rest = _wrapped(plain, width, "", " " * 3)
-    # Coloured after wrapping: escape sequences have no width.
+    # Coloured after wrapping, which would count escape sequences as text.
     yield _letter(plan, colour) + head[1:]
     yield from rest
     for reason in others:
@@ -107,7 +107,7 @@ def _seats(e: Explanation) -> str:
     return f"{text}; its priority level may cap it lower" if capped else text
 
 
-def _walk(plan: Plan) -> Iterator[str]:
+def _trace(plan: Plan) -> Iterator[str]:
     lines = sentences.trace_lines(plan)
     rule_width = max(len(step.rule) for step in lines)
     for phase, steps in groupby(lines, key=lambda step: step.phase):
@@ -136,7 +136,7 @@ def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
 
 
 def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
-    """One row per run of versions with the same plan; the reasons once, below."""
+    """Yield one row per range of versions with the same plan, then each reason once."""
     request = explanations[0].request
     yield f"{request.verb.upper()} {escaped(request.url)}"
     yield ""
@@ -155,7 +155,7 @@ def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Ite
 
 
 def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
-    """Each cheaper variant once, with the versions in which it applies."""
+    """Yield each cheaper variant once, with the versions in which it applies."""
     helped: dict[tuple[str, str, str], list[Explanation]] = {}
     for e in explanations:
         for advice in e.advice:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report(args: argparse.Namespace) -> dict[str, Any]:
-    """Plain data: the JSON of `--json`."""
+    """Return the JSON object of `--json`."""
     from ktui.cli.info_facts import places, terminal, versions  # start-up time
     from ktui.cli.info_settings import contexts, settings
     from ktui.cli.preferences import problems_of
@@ -84,12 +84,12 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _mark(context: dict[str, str], document: dict[str, Any]) -> str:
-    """A star at the context that these options select."""
+    """Return a star for the context that these options select."""
     return "*" if context["name"] == document["context"] else " "
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Each cell as wide as its column's widest; the last one unpadded."""
+    """Yield lines with aligned columns."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))] if rows else []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]

@@ -1,4 +1,4 @@
-"""Facts of the machine for `ktui info`: files, versions, terminal."""
+"""Facts about this machine for `ktui info`: files, versions, terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.config.places import shipped_themes, state_home, user_themes
 
 
 def places(config: Path, log: str) -> list[dict[str, Any]]:
-    """`{"name", "path", "exists"}`: config, themes, state, runtime directory, log."""
+    """Return `{"name", "path", "exists"}` of the config file, the theme and state directories, the log."""
     state = state_home(os.environ)
     found = {
         "config": config,
@@ -32,7 +32,7 @@ def places(config: Path, log: str) -> list[dict[str, Any]]:
 
 
 def versions(etcd_binary: str) -> dict[str, str]:
-    """Of ktui, Python, the main libraries, and the etcd binary."""
+    """Return the versions of ktui, Python, the main libraries, and the etcd binary."""
     from importlib.metadata import PackageNotFoundError, version  # start-up time
 
     found = {"ktui": f"{__version__}, in {Path(__file__).parents[1]}"}
@@ -47,7 +47,7 @@ def versions(etcd_binary: str) -> dict[str, str]:
 
 
 def _etcd(chosen: str) -> str:
-    """The etcd that `ktui serve` would start: see `find_binary`."""
+    """Describe the etcd that `ktui serve` would start (`find_binary`)."""
     import asyncio  # start-up time
 
     from ktui.etcd.binary import find_binary, packaged_binary
@@ -68,7 +68,7 @@ def _etcd(chosen: str) -> str:
 
 
 def terminal() -> dict[str, Any]:
-    """The terminal for the dashboard: name, size, colours, Unicode."""
+    """Return the terminal's name, size, colours, encoding and Unicode support."""
     columns, rows = shutil.get_terminal_size()
     return {
         "TERM": os.environ.get("TERM", "") or "not set",

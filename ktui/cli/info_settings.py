@@ -1,4 +1,4 @@
-"""Each setting for `ktui info`: its value and source."""
+"""The settings for `ktui info`, each with its value and source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MASK = "***"
 
 
 def settings(args: argparse.Namespace) -> list[dict[str, str]]:
-    """`{"setting", "value", "source", "where"}`, in the order of the file's tables."""
+    """Return `{"setting", "value", "source", "where"}` of each, in the order of the config file's tables."""
     rows = [_row(setting.id, _value(setting, args), setting.secret) for setting in SETTINGS]
     config: Config = args.configured.config
     for table, entries in ((KEYS, config.keys), (COLUMNS, config.columns)):
@@ -36,7 +36,7 @@ def settings(args: argparse.Namespace) -> list[dict[str, str]]:
 
 
 def contexts(config: Config) -> list[dict[str, str]]:
-    """`{"name", "cluster", "where"}` of each context of the file."""
+    """Return `{"name", "cluster", "where"}` of each context in the config file."""
     return [
         {
             "name": name,
@@ -52,7 +52,7 @@ def _kube(values: Any) -> str:
 
 
 def _value(setting: Setting, args: argparse.Namespace) -> ResolvedValue:
-    """The value for the dashboard; of other commands' settings their default there."""
+    """Return a setting's value in the dashboard, else in the first command that has the setting."""
     values = args.configured.values
     if "dashboard" in setting.commands:
         known: ResolvedValue = values[setting.dest]

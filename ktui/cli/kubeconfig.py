@@ -1,4 +1,4 @@
-"""`ktui kubeconfig`: the path of a kubeconfig for the running server."""
+"""`ktui kubeconfig`: print the path of a kubeconfig for the running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server of the dashboard: its own child, or one that runs already."""
+"""Start or attach to the dashboard's server: a child process, or a server that runs already."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ktui.tui.source import Report
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
-DYING_SECONDS = 3.0  # between a server's last message and its end
+DYING_SECONDS = 3.0  # longest time between a server's last message and its end
 
 
 class ChildLauncher:
-    """`ktui serve` as a child; started again on request."""
+    """Runs `ktui serve` as a child process, which can be restarted."""
 
     reconnects = False
 
@@ -40,17 +40,17 @@ class ChildLauncher:
         await self._child.stop()
 
     async def why_stopped(self) -> str:
-        with contextlib.suppress(TimeoutError):  # still running, without a further message
+        with contextlib.suppress(TimeoutError):  # the server is still running
             async with asyncio.timeout(DYING_SECONDS):
                 return await self._child.wait()
         return ""
 
 
 class AttachLauncher:
-    """A server started by another process: it is never stopped.
+    """Attaches to a server that another process started, and never stops it.
 
-    `find` returns its current connection: a restarted server on this machine has another token and
-    another certificate.
+    `find` returns its current connection: after a restart, a server on this machine has another token
+    and another certificate.
     """
 
     reconnects = True
@@ -73,14 +73,11 @@ class AttachLauncher:
     async def stop(self) -> None: ...
 
     async def why_stopped(self) -> str:
-        return ""  # only the connection shows that
+        return ""  # unknown: the connection is all there is
 
 
 async def _client() -> type[ApiClient]:
-    """Import the client's class in a thread:
-
-    httpx takes long to import, and is not needed for the first frame.
-    """
+    """Import the client in a thread: httpx takes long to import, and the first frame does not need it."""
     await asyncio.to_thread(import_module, "ktui.client.api")
     from ktui.client.api import ApiClient  # start-up time
 

@@ -1,4 +1,4 @@
-"""`ktui list`: send one GET or LIST and print its route, the reason, its cost, and what is cheaper."""
+"""`ktui list`: send one GET or LIST and print its route, the reason, its cost, and cheaper variants."""
 
 from __future__ import annotations
 

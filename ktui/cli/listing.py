@@ -1,4 +1,4 @@
-"""One request to a server: measured, predicted, and compared with its cheaper variants."""
+"""Measure one request to a server, predict it, and compare it with its cheaper variants."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class TriedVariant:
-    """A cheaper variant; with `measured` (its median run) and `trial` once it was tried."""
+    """A cheaper variant. `measured` (its median run) and `trial` are None until it was sent."""
 
     id: str
     path: str
@@ -47,7 +47,7 @@ class TriedVariant:
 
 @dataclass(slots=True)
 class Listing:
-    """The request itself, and its cheaper variants."""
+    """The result of `ktui list`: the runs of the request, and its cheaper variants."""
 
     runs: Runs
     cheaper: list[TriedVariant] = field(default_factory=list)
@@ -57,56 +57,55 @@ class Listing:
         return self.runs.measured
 
     def document(self) -> dict[str, Any]:
-        """What `ktui list --json` prints."""
-        return {**self.runs.document(), "cheaper": [self._form(form) for form in self.cheaper]}
+        """Return the JSON object of `ktui list --json`."""
+        return {**self.runs.document(), "cheaper": [self._variant(variant) for variant in self.cheaper]}
 
-    def _form(self, form: TriedVariant) -> dict[str, Any]:
-        measured = form.measured
+    def _variant(self, variant: TriedVariant) -> dict[str, Any]:
+        measured = variant.measured
         return {
-            "id": form.id,
-            "path": form.path,
-            "why": form.why,
-            "headers": {"Accept": form.accept} if form.accept else {},
-            "predicted": {"route": form.route},
+            "id": variant.id,
+            "path": variant.path,
+            "why": variant.why,
+            "headers": {"Accept": variant.accept} if variant.accept else {},
+            "predicted": {"route": variant.route},
             "measured": None if measured is None else measured.document(),
-            "trial": None if form.trial is None else form.trial.document(),
+            "trial": None if variant.trial is None else variant.trial.document(),
         }
 
 
 async def list_at(target: Target, args: argparse.Namespace) -> Listing:
-    """Measure `args.path` as the arguments say. ClientError, Declined, OSError (of --save-body)."""
+    """Measure `args.path` with the options in `args`. Raises ClientError, Declined, OSError (--save-body)."""
     if target.real:
         await ask_before(target, [args.path], await target.assumptions(), yes=args.yes)
     request = ApiRequest(args.path, args.all_pages)
     repeat = 1 if args.compare else args.repeat or 1
     runs = await run_often(target, request, repeat, lambda: _saved(args.save_body))
-    forms = _cheaper(runs.predicted, request)
+    variants = _cheaper(runs.predicted, request)
     if runs.measured.ok and runs.measured.body_bytes < BIG_ANSWER:
-        forms = [form for form in forms if not form.accept]  # a small response is cheap in any format
-    listing = Listing(runs, forms)
-    if args.compare and forms and runs.measured.ok:
+        variants = [each for each in variants if not each.accept]  # a small response is cheap in any format
+    listing = Listing(runs, variants)
+    if args.compare and variants and runs.measured.ok:
         await _try(target, listing, request, args)
     return listing
 
 
 async def _try(target: Target, listing: Listing, request: ApiRequest, args: argparse.Namespace) -> None:
-    """Send the original and its variants alternately, and compare their cost to the server."""
-    forms = listing.cheaper
+    """Send the original and its variants in alternation, and compare what they cost the server."""
     if target.real:
-        paths = [form.path for form in forms]
+        paths = [variant.path for variant in listing.cheaper]
         await ask_before(target, paths, await target.assumptions(), yes=args.yes)
-    requests = [request, *(form.request for form in forms)]
-    originals, *variants = await alternate(target, requests, args.repeat or LEAST_RUNS)
+    requests = [request, *(variant.request for variant in listing.cheaper)]
+    originals, *others = await alternate(target, requests, args.repeat or LEAST_RUNS)
     times = tuple(each.total_ms for each in originals)
     listing.runs = replace(listing.runs, measured=middle(originals), ms=times)
-    for form, runs in zip(forms, variants, strict=True):
-        form.measured, form.trial = middle(runs), trial_of(originals, runs)
+    for variant, runs in zip(listing.cheaper, others, strict=True):
+        variant.measured, variant.trial = middle(runs), trial_of(originals, runs)
 
 
-def _cheaper(predicted: Prediction, asked: ApiRequest) -> list[TriedVariant]:
+def _cheaper(predicted: Prediction, request: ApiRequest) -> list[TriedVariant]:
     if predicted.explanation is None:
         return []
-    whole = asked.all_pages or not _limited(asked.path)
+    whole = request.all_pages or not _limited(request.path)
     return [
         TriedVariant(
             advice.id,
@@ -122,7 +121,7 @@ def _cheaper(predicted: Prediction, asked: ApiRequest) -> list[TriedVariant]:
 
 
 def _limited(path: str) -> bool:
-    """True if it requests one page: to compare with a whole LIST, all pages have to be read."""
+    """True for a LIST with a limit. Compared with a whole LIST, all of its pages have to be read."""
     try:
         return verb_of(path) == "LIST" and parse_list_options(split_url(path)[1]).limit > 0
     except StatusError:
@@ -131,9 +130,9 @@ def _limited(path: str) -> bool:
 
 @contextmanager
 def _saved(file: str | None) -> Iterator[Keep | None]:
-    """Write bodies to `file` as they arrive; pages follow one another.
+    """Yield a function that writes bodies to `file` as they arrive, one page after the other.
 
-    OSError if it cannot be written, or is a terminal: a body may contain any bytes.
+    Raises OSError if the file cannot be written or is a terminal: a body may contain any bytes.
     """
     if file is None:
         yield None

@@ -1,4 +1,4 @@
-"""`--log-file`: a log of ktui's work. It is never printed, and contains no secret."""
+"""The option `--log-file`: a log of what ktui does, without secrets, and never printed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ _file: _File | None = None
 
 
 def log_of(module: str) -> logging.Logger:
-    """The logger of a command-line module. Its messages are also shown to users: they are never printed here
-    (Python prints unhandled warnings)."""
+    """Return the logger of a command-line module.
+
+    Users see its messages in another way. A NullHandler keeps Python from printing them as well.
+    """
     logger = logging.getLogger(module)
     logger.addHandler(logging.NullHandler())
     return logger
@@ -49,9 +51,9 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def start_log(args: argparse.Namespace, process: str) -> None:
-    """Log to the file in `args`; without one nothing is logged or printed.
+    """Log to the file in `args`; without one nothing is logged or printed. Raises ConfigError.
 
-    `process` is "dashboard" or "serve": they share a file. Raises ConfigError.
+    `process` is "dashboard" or "serve", which write to the same file.
     """
     global _file
     hide(*_secrets_of(args))
@@ -78,7 +80,7 @@ def start_log(args: argparse.Namespace, process: str) -> None:
 
 
 class _File(logging.FileHandler):
-    """Stops at the first line that cannot be written; the program goes on."""
+    """A log file that is closed at the first line that cannot be written; the program continues."""
 
     problem = ""
 
@@ -104,12 +106,12 @@ def report_log_problem() -> None:
 
 
 def hide(*secrets: str) -> None:
-    """Texts that are removed from all further lines."""
+    """Remove `secrets` from all further lines."""
     _hidden.update(secret for secret in secrets if len(secret) > 3)
 
 
 def without_secrets(text: str) -> str:
-    """The same text without passwords and tokens."""
+    """Return `text` without passwords and tokens."""
     for secret in _hidden:
         text = text.replace(secret, "***")
     return _SECRETS.sub(r"\1***", text)
@@ -124,7 +126,7 @@ def _secrets_of(args: argparse.Namespace) -> Iterable[str]:
 
 
 class _Plain(logging.Formatter):
-    """`2026-11-20T11:36:34.123Z INFO    serve ktui.cli.serve: text`, further lines indented."""
+    """Formats `2026-11-20T11:36:34.123Z INFO    serve ktui.cli.serve: text`; further lines are indented."""
 
     def __init__(self, process: str) -> None:
         super().__init__()
@@ -137,7 +139,7 @@ class _Plain(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """One JSON object per line: time, level, process, logger, message."""
+    """Formats a JSON object per line: time, level, process, pid, logger, message."""
 
     def __init__(self, process: str) -> None:
         super().__init__()
@@ -152,13 +154,13 @@ class _Json(logging.Formatter):
             "logger": record.name,
             "message": _message(self, record),
         }
-        import json  # start-up time: not loaded for a program without such a log
+        import json  # start-up time
 
         return json.dumps(line)
 
 
 def stamp(at: float) -> str:
-    """UTC, with milliseconds."""
+    """Return a time (Unix seconds) in UTC with milliseconds: `2026-11-20T11:36:34.123Z`."""
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(at))}.{int(at % 1 * 1000):03d}Z"
 
 

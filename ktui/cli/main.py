@@ -18,7 +18,7 @@ from ktui.cli.parser import Parser
 from ktui.config.errors import ConfigError
 from ktui.config.settings import DASHBOARD
 
-# name: (module, what it does in one line). The modules are imported when asked for.
+# Command: (module, one-line description). A module is imported only when its command runs.
 COMMANDS = {
     "serve": ("ktui.cli.serve", "run the API server alone, over an embedded or a real etcd"),
     "list": ("ktui.cli.list", "send a GET or LIST and print route, reason and cost"),
@@ -37,10 +37,10 @@ COMMANDS = {
     "completion": ("ktui.cli.completion", "print a completion script for bash, zsh or fish"),
 }
 
-# Commands that no setting concerns.
+# Commands without settings in the config file.
 PLAIN = ("decode", "kubeconfig", "rbac", "recording", "completion")
 
-# Of a disk, a quota, a limit of the shell (`ulimit -f`).
+# The disk, a quota, or the shell's limit (`ulimit -f`).
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EPILOG = (
@@ -65,7 +65,7 @@ examples:
 
 
 class CommandModule(Protocol):
-    """What each command's module offers."""
+    """The functions of each command's module."""
 
     def add_parser(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: ...
 
@@ -73,8 +73,11 @@ class CommandModule(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status (0 done, 1 the server answered an error, or it
-    could not be finished, 2 usage, 3 no connection, 70 crashed, 130 interrupted)."""
+    """Run the command line and return the exit status.
+
+    0 done, 1 the server answered an error or the work could not be finished, 2 usage, 3 no connection,
+    70 crashed, 130 interrupted.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         try:
@@ -83,24 +86,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()  # a full disk is reported now, not by the interpreter when it ends
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # `ktui list … | head`: the reader has had enough
-        _give_up_output()
+    except BrokenPipeError:  # `ktui list … | head`: the reader closed the pipe
+        _discard_output()
         return OK
     except Exception as error:  # the one place for unexpected errors
-        return _mistake(error)
+        return _unexpected(error)
 
 
-def _mistake(error: Exception) -> int:
+def _unexpected(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in DISK_FULL:
-        _give_up_output()
+        _discard_output()
         return fail(f"cannot write {error.filename or 'the output'}: {error.strerror}", FAILED)
     from ktui.cli.crash import report  # start-up time
 
     return report(error)
 
 
-def _give_up_output() -> None:
-    """The interpreter would try to write the rest once more."""
+def _discard_output() -> None:
+    """Redirect standard output to /dev/null: at exit, the interpreter writes the rest again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -119,7 +122,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
-    """The parser of one command, "" for the dashboard."""
+    """Return the parser of a command; "" is the dashboard."""
     if not name:
         return dashboard_parser()
     parser: argparse.ArgumentParser = Parser(prog="ktui")
@@ -132,7 +135,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 def dashboard_parser() -> argparse.ArgumentParser:
-    """The parser of `ktui` without a command."""
+    """Return the parser of `ktui` without a command."""
     from ktui.cli import dashboard  # start-up time
 
     parser = Parser(
@@ -149,7 +152,7 @@ def dashboard_parser() -> argparse.ArgumentParser:
 
 
 def whole_parser() -> argparse.ArgumentParser:
-    """The dashboard's parser with every command's below it: for completions and the manual."""
+    """Return the dashboard's parser with all commands as subparsers, for completions and the manual."""
     parser = dashboard_parser()
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name in COMMANDS:

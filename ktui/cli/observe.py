@@ -1,4 +1,4 @@
-"""`ktui observe`: what a kube-apiserver's own counters say of its LISTs over some seconds, as one report."""
+"""`ktui observe`: report on a kube-apiserver's LISTs over some seconds, from its own metrics."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _observe(args: argparse.Namespace) -> LiveState:
-    """Scrape until the window is over, once at its beginning and once at its end."""
+    """Scrape for `--for` seconds, at least once at the beginning and once at the end."""
     from ktui.client.connection import ClientError  # start-up time
     from ktui.core.live.state import LiveState, fold_all
     from ktui.live.scraper import Scraper
@@ -95,7 +95,7 @@ async def _observe(args: argparse.Namespace) -> LiveState:
         fold_all(live, await feed.start())
         for warning in feed.warnings:
             warn(f"warning: {warning}")
-        if not args.prometheus:  # it has the past already
+        if not args.prometheus:  # whose first answer contains the past
             async for events in feed.batches(args.window):
                 fold_all(live, events)
     finally:

@@ -1,4 +1,4 @@
-"""The report of `ktui observe` for people: the verdict, resources, levels, requests, then what to change."""
+"""The report of `ktui observe` as text: verdict, resources, levels, users, then findings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.N
 
 
 class ObserveColumn(NamedTuple):
-    """`narrowest`: the least width of the terminal at which it is shown."""
+    """One column; `narrowest` is the least width of the terminal at which it is shown."""
 
     title: str
     cell: Callable[[Any], str]
@@ -51,7 +51,7 @@ def _size(value: float | None) -> str:
 
 
 def _mean(value: float | None, count: float | None) -> str:
-    """Milliseconds; NONE where nothing was counted that they could be the mean of."""
+    """Format a mean in ms; NONE if nothing was counted, UNKNOWN if it is not reported."""
     if value is None:
         return NONE if count == 0 else UNKNOWN
     return short_milliseconds(value)
@@ -159,11 +159,11 @@ def _findings(console: Console, found: Sequence[Finding]) -> None:
 
 def _load(console: Console, live: LiveState) -> None:
     status, server = live.status, live.server
-    asked = "Prometheus" if server is not None and server.origin == "prometheus" else "the server"
+    source = "Prometheus" if server is not None and server.origin == "prometheus" else "the server"
     if status is not None:
         console.print(
             Text(
-                f"ktui's load on {asked}: {integer(status.requests)} GETs, "
+                f"ktui's load on {source}: {integer(status.requests)} GETs, "
                 f"{long_bytes(status.received_bytes)}, {status.busy_ms / 1000:.1f} s of answers",
                 style="dim",
             )

@@ -1,4 +1,4 @@
-"""Options of both the dashboard and `ktui serve`: the etcd, the rules, the caches to warm."""
+"""Options that the dashboard and `ktui serve` share: etcd, rules, caches to warm, demo cluster."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def add_demo_size(parser: argparse._ActionsContainer) -> None:
 
 
 def count(text: str) -> int:
-    """A positive number, with thousands separators allowed."""
+    """Parse a positive number; thousands separators are allowed. Raises ArgumentTypeError."""
     try:
         number = int(text.replace(",", "").replace("_", ""))
     except ValueError:
@@ -127,7 +127,7 @@ def count(text: str) -> int:
 
 
 def passed_on(args: argparse.Namespace) -> list[str]:
-    """The shared options as arguments for a `ktui serve` that the dashboard starts.
+    """Return the shared options as arguments for the `ktui serve` that the dashboard starts.
 
     The etcd password is passed in the environment (see `secrets_environment`): a
     command line is readable by every user of the machine.
@@ -152,15 +152,12 @@ def passed_on(args: argparse.Namespace) -> list[str]:
 
 
 def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
-    """Environment for the child: secrets that must not be on its command line."""
+    """Return environment variables for the child: secrets must not be on its command line."""
     return {"ETCDCTL_USER": args.user} if args.user else {}
 
 
 def context_words(context: Context) -> list[str]:
-    """A context's etcd or snapshot as arguments for `ktui serve`;
-
-    its password is passed in the environment.
-    """
+    """Return a context's etcd or snapshot as arguments for `ktui serve`, without the password."""
     words = []
     for dest, value in context.values.items():
         if dest in ("user", "theme"):
@@ -174,5 +171,5 @@ def context_words(context: Context) -> list[str]:
 
 
 def context_environment(context: Context) -> dict[str, str]:
-    """Environment for `context_words`."""
+    """Return environment variables for `context_words`: the password."""
     return {"ETCDCTL_USER": context.values["user"]} if "user" in context.values else {}

@@ -1,6 +1,6 @@
-"""The doors to standard output and standard error: no foreign text that passes controls the terminal.
+"""Write to standard output and standard error with control characters escaped.
 
-Nothing else in ktui prints (ruff's T20 rule holds that); `printing.Printer` is the door for tables.
+Nothing else in ktui prints (ruff's rule T20 checks that), except `printing.Printer` for tables.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ _OWN_COLOURS = re.compile("(\x1b\\[[0-9;]*m)")
 
 
 def emit(text: str = "", *, coloured: bool = False, flush: bool = False) -> None:
-    """Lines on standard output. `coloured`: its colours are ktui's own, everything else is escaped."""
+    """Print lines on standard output. With `coloured`, ktui's colour sequences are not escaped."""
     parts = _OWN_COLOURS.split(text) if coloured else [text]
     parts[::2] = [escaped(part, "\n\t") for part in parts[::2]]
     _write(sys.stdout, "".join(parts) + "\n", flush=flush)
 
 
 def emit_json(document: Any, *, indent: int | None = None) -> None:
-    """A document as JSON on standard output."""
+    """Print a document as JSON on standard output."""
     emit_json_text(json.dumps(document, indent=indent, ensure_ascii=False))
 
 
 def emit_json_text(text: str, *, flush: bool = False) -> None:
-    """JSON that has been made already, on standard output."""
+    """Print JSON text on standard output."""
     _write(sys.stdout, json_escaped(text) + "\n", flush=flush)
 
 
 def warn(message: str) -> None:
-    """A sentence for people on standard error, after the program's name."""
+    """Print a sentence on standard error, after the program's name."""
     tell(f"ktui: {message}")
 
 
 def tell(text: str, out: TextIO | None = None) -> None:
-    """Lines on standard error, or where else is said."""
+    """Print lines on standard error, or on `out`."""
     _write(out or sys.stderr, escaped(text, "\n\t") + "\n", flush=True)
 
 
 def ask(question: str) -> None:
-    """A question on standard error; the answer is typed behind it."""
+    """Print a question on standard error without a newline: the answer is typed after it."""
     _write(sys.stderr, escaped(f"ktui: {question}"), flush=True)
 
 
 def progress(text: str) -> None:
-    """Replace the line under the cursor of the terminal that is standard error."""
+    """Replace the current line of standard error, a terminal."""
     _write(sys.stderr, f"{_REPLACE_LINE}{escaped(text)}", flush=True)
 
 
 def replace_line(text: str) -> None:
-    """Replace the line under the cursor of the terminal that is standard output."""
+    """Replace the current line of standard output, a terminal."""
     _write(sys.stdout, f"{_REPLACE_LINE}{escaped(text)}", flush=True)
 
 

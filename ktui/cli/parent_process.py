@@ -1,4 +1,4 @@
-"""A child that must not outlive its parent."""
+"""End a child process with its parent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel end this process (SIGTERM) when `parent` is gone, even by `kill -9`.
+    """Have the kernel send SIGTERM to this process when `parent` ends, even by `kill -9`.
 
-    Linux only; elsewhere the parent's orderly end is all there is. Exits at once
-    when the parent died before the kernel could be asked.
+    Linux only: elsewhere the parent has to stop its children itself. Exits at once if the parent
+    ended before this call.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

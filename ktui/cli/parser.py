@@ -1,4 +1,4 @@
-"""argparse with an error of one line: a usage of twenty lines would hide it."""
+"""An argparse parser with one-line errors: the usage of twenty lines would hide the error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNKNOWN = re.compile(r"unrecognized arguments: (\S+)")
 
 
 class Parser(argparse.ArgumentParser):
-    """Its subcommands' parsers are of this kind, too."""
+    """ArgumentParser with one-line errors and suggestions; also used for subcommands."""
 
     def error(self, message: str) -> NoReturn:
         text = message.removeprefix("argument ")

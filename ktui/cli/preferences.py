@@ -1,4 +1,4 @@
-"""What a user has chosen of the dashboard, from options, environment and config file, checked."""
+"""The dashboard's preferences from options, environment and config file, with their checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_view_arguments(view: argparse._ArgumentGroup) -> None:
-    """Looks and keys."""
+    """Add the options for the dashboard's looks."""
     view.add_argument(
         "--story", action="store_true", help="six steps through what LISTs cost, with the key F9"
     )
@@ -34,7 +34,7 @@ def add_view_arguments(view: argparse._ArgumentGroup) -> None:
 
 
 def check_theme(args: argparse.Namespace) -> None:
-    """Raises ConfigError for a theme that there is not. Textual's own are let through."""
+    """Raise ConfigError if `--theme` is neither one of ktui's themes nor of Textual's."""
     name = args.theme
     known = theme_names(os.environ) if name else []
     if not name or name in known:
@@ -48,7 +48,10 @@ def check_theme(args: argparse.Namespace) -> None:
 
 
 def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferences:
-    """For the dashboard, or the audit's screens. `kube_context` is the kubeconfig's context for the Lab."""
+    """Return the preferences of the dashboard or the audit's screens.
+
+    `kube_context` is the kubeconfig's context for the Lab.
+    """
     from ktui.tui.preferences import Preferences  # start-up time
 
     config = args.configured.config
@@ -64,9 +67,9 @@ def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferen
 
 
 def problems_of(config: Config) -> list[str]:
-    """All that is wrong with `[keys]` and `[columns]`, with its place. Loads every screen if keys are set.
+    """Return what is wrong in `[keys]` and `[columns]`, with file and line. Loads all screens for `[keys]`.
 
-    None of it stops a start: what is right works, the dashboard and `ktui info` report the rest.
+    These problems never block startup: valid entries work, the dashboard and `ktui info` report the rest.
     """
     found = [*_sentences(config, COLUMNS, check_columns(config.columns))]
     if config.keys:
@@ -82,9 +85,9 @@ def _sentences(config: Config, table: str, problems: Iterable[InvalidEntry]) -> 
 
 
 def kube_context_of(args: argparse.Namespace) -> str:
-    """The context that the Lab is to fire at, "" for none. Raises ClientError.
+    """Return the kubeconfig context to which the Lab sends, "" for none. Raises ClientError.
 
-    The Lab reads `$KUBECONFIG`, as kubectl does: a file given becomes that.
+    The Lab reads `$KUBECONFIG` as kubectl does, so `--kubeconfig` sets that variable.
     """
     if args.aim or not (args.kubeconfig or args.context):
         return str(args.aim)

@@ -1,4 +1,4 @@
-"""rich's console as a command wants it."""
+"""The rich console that commands print tables with."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ktui.printable import escaped
 
 
 class Printer(Console):
-    """The door for tables and coloured lines: no text in them controls the terminal.
+    """A console for tables and coloured lines that escapes control characters.
 
-    It leaves a closed pipe to `main`: a reader that has had enough (`| head`) is no failure.
-    rich's own would end the program with status 1, which says that the server answered an error.
+    It leaves a closed pipe (`| head`) to `main`, where it is no failure. rich's Console would end the
+    program with status 1, which means that the server answered an error.
     """
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

@@ -1,4 +1,4 @@
-"""Options that name a Prometheus as the source of live figures."""
+"""The option `--prometheus`: a Prometheus as the source of live figures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_prometheus_arguments(parser: argparse._ActionsContainer) -> None:
 
 
 def prometheus_connection(args: argparse.Namespace) -> PrometheusConnection:
-    """The Prometheus of `--prometheus`. Raises ClientError."""
+    """Return the connection to the Prometheus of `--prometheus`. Raises ClientError."""
     from ktui.client.connection import ClientError  # start-up time
     from ktui.live.prometheus import PrometheusConnection
 
@@ -43,7 +43,7 @@ def prometheus_connection(args: argparse.Namespace) -> PrometheusConnection:
 
 
 def _secret(args: argparse.Namespace, name: str) -> str:
-    """Of the environment, else of the context: a command line can be read by every user of the machine."""
+    """Return a secret from the environment, else from the context; command lines are public on a machine."""
     chosen = args.configured.chosen
     written = chosen.context.values.get(f"prometheus_{name}", "") if chosen is not None else ""
     return os.environ.get(f"KTUI_PROMETHEUS_{name.upper()}", "") or str(written)

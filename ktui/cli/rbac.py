@@ -1,4 +1,4 @@
-"""`ktui rbac`: the ClusterRole that `ktui observe` and the dashboard over a kubeconfig need."""
+"""`ktui rbac`: print the ClusterRole that `ktui observe` and `ktui --kubeconfig` need."""
 
 from __future__ import annotations
 

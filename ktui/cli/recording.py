@@ -1,4 +1,4 @@
-"""`ktui recording`: look into a recording, cut a part out of it, make a copy to give away."""
+"""`ktui recording`: inspect a recording, cut a part out of it, make a copy to share."""
 
 from __future__ import annotations
 

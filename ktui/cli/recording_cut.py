@@ -1,4 +1,4 @@
-"""A part of a recording that plays by itself: it begins with how things stood."""
+"""Cut a part out of a recording; it begins with the state at that time, so that it can be replayed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def cut(index: Index, begin: str, end: str) -> Iterator[AnyEvent]:
-    """The events between two times as people write them, "" for the recording's own ends.
+    """Return the events between two times as users write them; "" is the recording's begin or end.
 
-    Marks that were set in a replay become part of it. Raises RecordingError.
+    Markers that were set in a replay are included. Raises RecordingError.
     """
     first = spot(begin, index.began, index.ended) if begin else index.began
     last = spot(end, index.began, index.ended) if end else index.ended

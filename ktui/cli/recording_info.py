@@ -18,7 +18,7 @@ from ktui.core.replay.marker_file import MarkerFile
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """A marked moment: `at` in seconds after the beginning, `own` when a person set it."""
+    """A marked moment: `at` in seconds after the beginning, `own` if a user set it."""
 
     at: float
     text: str
@@ -26,7 +26,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """A recording at a glance; times are Unix seconds, sizes bytes."""
+    """A summary of a recording; times are Unix seconds, sizes bytes."""
 
     file: str
     bytes: int
@@ -36,13 +36,13 @@ class Summary(msgspec.Struct, frozen=True):
     events: int
     by_type: dict[str, int]  # most first
     skipped: int  # lines of types that this version does not know
-    servers: list[ServerInfo]  # each as it was first reported, and when its rules had changed
+    servers: list[ServerInfo]  # the first event of each server, and each change of its rules
     marks: list[Mark]
     warning: str
 
 
 def summarise(path: Path) -> Summary:
-    """Read a recording through. Raises RecordingError."""
+    """Read a recording in full and return its summary. Raises RecordingError."""
     timeline, markers = Timeline(), MarkerFinder()
     types: Counter[str] = Counter()
     servers: list[ServerInfo] = []
@@ -58,7 +58,7 @@ def summarise(path: Path) -> Summary:
             types[str(type(event).__struct_config__.tag)] += 1
             if (marker := markers.marker_for(event, at)) is not None:
                 marks.append(marker)
-            if isinstance(event, ServerInfo) and _is_news(servers, event):
+            if isinstance(event, ServerInfo) and _is_new(servers, event):
                 servers.append(event)
         if not types:
             raise RecordingError(f"{path} has no telemetry events")
@@ -81,7 +81,7 @@ def _time(marker: object) -> float:
     return float(getattr(marker, "at", 0.0))
 
 
-def _is_news(servers: list[ServerInfo], event: ServerInfo) -> bool:
+def _is_new(servers: list[ServerInfo], event: ServerInfo) -> bool:
     if not servers:
         return True
     last = servers[-1]
@@ -93,7 +93,7 @@ def _is_news(servers: list[ServerInfo], event: ServerInfo) -> bool:
 
 
 def as_text(summary: Summary) -> str:
-    """For people, a fact a line."""
+    """Return the summary as text, one fact per line."""
     packed = summary.bytes != summary.unpacked_bytes
     sizes = f"{long_bytes(summary.bytes)}" + (
         f", {long_bytes(summary.unpacked_bytes)} unpacked" if packed else ""

@@ -1,4 +1,4 @@
-"""`--screenshot FILE.svg`: the dashboard drawn without a terminal, once its first live data are there."""
+"""`--screenshot FILE.svg`: draw the dashboard without a terminal, once it has its first data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 90.0
 ANSWER_SECONDS = 10.0
-QUIET_SECONDS = 2.0  # without an event: nothing more is coming that the picture should wait for
+QUIET_SECONDS = 2.0  # without an event, after which the picture is taken
 TELEMETRY = "telemetry"  # the worker that never ends
 _SIZE = re.compile(r"(\d+)x(\d+)")
 
@@ -37,7 +37,7 @@ def add_screenshot_arguments(view: argparse._ArgumentGroup) -> None:
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """Columns and rows. Raises ConfigError."""
+    """Parse columns and rows, `120x40`. Raises ConfigError."""
     found = _SIZE.fullmatch(text)
     if found is None or not (20 <= int(found[1]) <= 1_000 and 5 <= int(found[2]) <= 1_000):
         raise ConfigError(f"--size {text!r} is not a size: write it like 120x40")
@@ -45,7 +45,7 @@ def size_of(text: str) -> tuple[int, int]:
 
 
 async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
-    """Write the file. ClientError says why there is nothing to see or to write."""
+    """Write the picture. Raises ClientError if there is no data, ConfigError if it cannot be written."""
     import asyncio  # start-up time
 
     from ktui.tui.source import Stage
@@ -75,7 +75,7 @@ def _write(file: str, picture: str) -> None:
 
 
 def _live(app: KtuiApp) -> bool:
-    """Whether etcd's revision is known and something was read; of a live cluster: whether there are rates."""
+    """True if the first data are there: a revision and a request, or the rates of a scraped server."""
     live = app.state.live
     if live.server is not None and live.replicas:
         rows = live.replicas.values()
@@ -84,7 +84,7 @@ def _live(app: KtuiApp) -> bool:
 
 
 class _Quiet:
-    """Whether a connected source has had no news for a while: an idle etcd, a recording at its end."""
+    """Detects a connected source without events for QUIET_SECONDS: an idle etcd, a recording at its end."""
 
     def __init__(self, app: KtuiApp) -> None:
         self._app = app
@@ -115,12 +115,12 @@ class _Quiet:
 
 
 async def _press(pilot: Pilot[int], keys: str) -> None:
-    """Each key, and what it sets going: a screen that asks the server gets its answer."""
+    """Press each key and wait for the work that it starts, such as a request to the server."""
     import asyncio  # start-up time
 
     for key in filter(None, keys.split(",")):
         await pilot.press(key)
-        with contextlib.suppress(TimeoutError):  # something that goes on: then it is drawn as it stands
+        with contextlib.suppress(TimeoutError):  # work that does not end: draw the current state
             async with asyncio.timeout(ANSWER_SECONDS):
                 while any(worker.group != TELEMETRY for worker in pilot.app.workers):
                     await pilot.pause(0.1)

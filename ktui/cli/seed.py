@@ -1,4 +1,4 @@
-"""`ktui seed`: a demo cluster of any size in the running server."""
+"""`ktui seed`: create a demo cluster of any size in the running server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ktui.cli.output import emit, replace_line, tell, warn
 from ktui.core.format import duration, integer, many
 
 if TYPE_CHECKING:
-    from ktui.cli.seed_progress import SeedTeller, ServerTeller
+    from ktui.cli.seed_progress import SeedReporter, ServerSeedReporter
     from ktui.client.connection import ServerConnection
     from ktui.supervision import Supervisor
     from ktui.workloads.demo.plan import DemoPlan
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
-    """Seed; with `--traffic` clients read and kubelets write once it is done."""
+    """Create the demo cluster; with `--traffic` clients then read and kubelets write."""
     from ktui.supervision import Supervisor  # start-up time
     from ktui.workloads.traffic import start_kubelets, start_readers
 
@@ -86,7 +86,7 @@ async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Name
 
 
 def _report_failures(supervisor: Supervisor, *, to_server: bool) -> None:
-    """Which of the clients do not work, on standard error: for people, or for `ktui serve --demo`."""
+    """Print which clients fail on standard error, for users or for `ktui serve --demo`."""
     failing = [str(failure) for failure in supervisor.failures]
     if to_server:
         tell(FAILING + json.dumps(failing))
@@ -96,7 +96,7 @@ def _report_failures(supervisor: Supervisor, *, to_server: bool) -> None:
 
 
 def read_failing(line: str) -> list[str]:
-    """The sentences in a line that begins with FAILING."""
+    """Return the sentences in a line that begins with FAILING."""
     with contextlib.suppress(ValueError):
         return [str(text) for text in json.loads(line.removeprefix(FAILING))]
     return []
@@ -104,13 +104,13 @@ def read_failing(line: str) -> list[str]:
 
 async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
     from ktui.cli.seed_copies import seed_quickly
-    from ktui.cli.seed_progress import SeedTeller, ServerTeller  # start-up time
+    from ktui.cli.seed_progress import SeedReporter, ServerSeedReporter  # start-up time
 
-    tellers: list[SeedTeller | ServerTeller] = [ServerTeller()] if args.parent else []
+    reporters: list[SeedReporter | ServerSeedReporter] = [ServerSeedReporter()] if args.parent else []
     if args.progress:
-        tellers.append(SeedTeller(0))
-    if tellers:
-        await _seed_telling(connection, plan, tellers)
+        reporters.append(SeedReporter(0))
+    if reporters:
+        await _seed_with_progress(connection, plan, reporters)
         return
     started = time.perf_counter()
     progress = await seed_quickly(connection, plan, (lambda _: None) if args.silent else _report)
@@ -124,10 +124,13 @@ async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Nam
         )
 
 
-async def _seed_telling(
-    connection: ServerConnection, plan: DemoPlan, tellers: Sequence[SeedTeller | ServerTeller]
+async def _seed_with_progress(
+    connection: ServerConnection, plan: DemoPlan, reporters: Sequence[SeedReporter | ServerSeedReporter]
 ) -> None:
-    """Seed while the objects are counted: for a large cluster that takes seconds."""
+    """Create the objects and report the progress.
+
+    Counting them first would take seconds for a large cluster.
+    """
     from ktui.cli.seed_copies import seed_quickly  # start-up time
     from ktui.workloads.seeding import SeedProgress, count_objects
 
@@ -136,19 +139,19 @@ async def _seed_telling(
     def report(now: SeedProgress) -> None:
         nonlocal progress
         progress = now
-        for teller in tellers:
-            teller(now)
+        for reporter in reporters:
+            reporter(now)
 
     async def count() -> None:
         total = await asyncio.to_thread(count_objects, plan)
-        for teller in tellers:
-            teller.total = total
+        for reporter in reporters:
+            reporter.total = total
 
     try:
         await asyncio.gather(count(), seed_quickly(connection, plan, report))
     finally:
-        for teller in tellers:
-            teller.finish(progress)
+        for reporter in reporters:
+            reporter.finish(progress)
 
 
 def _report(progress: SeedProgress) -> None:

@@ -1,4 +1,4 @@
-"""Progress of the demo cluster of `ktui serve --demo`: a line now and then on stderr."""
+"""Report the progress of creating the demo cluster on standard error."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 EVERY_SECONDS = 3.0  # on a terminal
 FOR_SERVER_SECONDS = 1.0
 FILLING = "filling:"  # begins a line of standard error for the server
-STEPS = 10  # lines in total elsewhere: a log must not fill up
+STEPS = 10  # lines in total if it is no terminal, so that a log does not fill up
 
 
-class SeedTeller:
-    """Called for each existing object. `total` is the final number; nothing is printed while it is 0.
+class SeedReporter:
+    """Prints the progress for users; called for each object that exists now.
 
-    In a second run everything exists: existing objects count as done.
+    `total` is the final number of objects; nothing is printed while it is 0. Objects of a previous
+    run count as done.
     """
 
     def __init__(
@@ -40,14 +41,14 @@ class SeedTeller:
         if done >= self.total or not self._due(done):
             return
         share = done * 100 // self.total
-        self._say(
+        self._print(
             f"demo cluster: {share} %, {integer(done)} of {many(self.total, 'object')} ({progress.stage})"
         )
 
     def finish(self, progress: SeedProgress) -> None:
         """Print the last line: the number of objects, and how long it took."""
         done = progress.created + progress.existed
-        self._say(
+        self._print(
             f"demo cluster: complete, {many(done, 'object')} in {duration(self._clock() - self._began)}"
         )
 
@@ -62,12 +63,12 @@ class SeedTeller:
         self._reported = now
         return True
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         tell(line, self._out)
 
 
-class ServerTeller:
-    """As SeedTeller, for the server that has started the process: a line a second, the last one empty.
+class ServerSeedReporter:
+    """Prints the progress for the server that started this process: a line per second, the last one empty.
 
     `total` may be set later: counting the objects of a large cluster takes seconds.
     """
@@ -76,18 +77,18 @@ class ServerTeller:
         self.total = 0
         self._out = out
         self._clock = clock
-        self._told = clock() - FOR_SERVER_SECONDS
+        self._reported = clock() - FOR_SERVER_SECONDS
 
     def __call__(self, progress: SeedProgress) -> None:
         now = self._clock()
-        if now - self._told < FOR_SERVER_SECONDS:
+        if now - self._reported < FOR_SERVER_SECONDS:
             return
-        self._told = now
+        self._reported = now
         done = progress.created + progress.existed
         share = f"{done * 100 // self.total} %, " if self.total else ""
         of = f" of {integer(self.total)}" if self.total else ""
         tell(f"{FILLING} {share}{integer(done)}{of} objects, now {progress.stage}", self._out)
 
     def finish(self, _progress: SeedProgress) -> None:
-        """The demo cluster is complete, or its creation has failed."""
+        """Print the end: the demo cluster is complete, or its creation has failed."""
         tell(FILLING, self._out)

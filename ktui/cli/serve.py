@@ -1,4 +1,4 @@
-"""`ktui serve`: the API server alone."""
+"""`ktui serve`: run the API server alone."""
 
 from __future__ import annotations
 
@@ -135,9 +135,9 @@ def run(args: argparse.Namespace) -> int:
     from ktui.cli.logs import report_log_problem, start_log
     from ktui.cli.parent_process import die_with_parent
     from ktui.cli.server.config import ServeConfig
-    from ktui.cli.server.runtime import share_turns
+    from ktui.cli.server.runtime import shorten_thread_switches
 
-    share_turns()
+    shorten_thread_switches()
     if args.parent:
         die_with_parent(args.parent)
     try:
@@ -154,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:
-    """uvloop if it is installed, else asyncio's own."""
+    """Return uvloop's event loop factory; None without uvloop."""
     try:
         import uvloop  # start-up time
     except ImportError:
@@ -166,7 +166,7 @@ async def _serve(config: ServeConfig) -> int:
     from ktui.apiserver.http.server import PortInUse  # start-up time
     from ktui.cli.logs import hide
     from ktui.cli.server.composition import Composition
-    from ktui.cli.server.runtime import spare_the_collector
+    from ktui.cli.server.runtime import freeze_heap
     from ktui.contract.errors import RecordingError
     from ktui.etcd.errors import EtcdError
 
@@ -174,7 +174,7 @@ async def _serve(config: ServeConfig) -> int:
     hide(config.token or "")
     try:
         await composition.start()
-        spare_the_collector()
+        freeze_heap()
         log.info("serving %s as Kubernetes %s", composition.url, config.behaviour.version)
         emit(f"serving {composition.url}", flush=True)
         await composition.until_stopped()

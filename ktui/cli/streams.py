@@ -1,4 +1,4 @@
-"""Lines of a child's output, of any length."""
+"""Read a child process' output line by line, whatever the length of a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CHUNK = 1 << 16
 
 
 async def lines_of(stream: asyncio.StreamReader) -> AsyncIterator[str]:
-    """Each line without its end, cut at LONGEST bytes. (asyncio's own iteration fails at a long line.)"""
+    """Yield each line without its end, cut at LONGEST bytes. (asyncio's iteration fails at a long line.)"""
     rest = b""
     while chunk := await stream.read(_CHUNK):
         *lines, rest = (rest + chunk).split(b"\n")

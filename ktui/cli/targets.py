@@ -1,4 +1,4 @@
-"""The server that a measuring command sends to: `--attach`, a running one, a kubeconfig's, or a new one."""
+"""The server that a measuring command sends to: of `--attach`, running, of a kubeconfig, or a new one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ktui.client.target import Target
     from ktui.config.contexts import Context
 
-# A demo cluster for one command: large enough to show differences, created in some seconds.
+# A demo cluster for one command: large enough to show differences, created in a few seconds.
 PODS, NODES = 600, 20
 
 
@@ -42,7 +42,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def target_conflict(args: argparse.Namespace) -> str:
-    """What is wrong with the choice of server; "" if nothing."""
+    """Return what is wrong with the options that choose the server; "" if nothing."""
     if args.attach and (args.kubeconfig or args.context):
         return "--attach and --kubeconfig/--context exclude each other: choose one server"
     return ""
@@ -50,7 +50,7 @@ def target_conflict(args: argparse.Namespace) -> str:
 
 @asynccontextmanager
 async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Target]:
-    """The server to send to; if there is none, one with an embedded etcd and a demo cluster."""
+    """Yield the server to send to; without one, a new server with an embedded etcd and a demo cluster."""
     from ktui.client.target import target_of  # start-up time
 
     context = _own_context(args)
@@ -76,9 +76,9 @@ async def demo_target(
     pods: int = 0,
     nodes: int = 0,
 ) -> AsyncIterator[tuple[Target, ServerChild]]:
-    """A server for this one command and its process, with the demo cluster complete before anything is sent.
+    """Yield a server that runs for this command only, with a complete demo cluster, and its process.
 
-    `words` are further options for `ktui serve`.
+    `words` are more options for `ktui serve`.
     """
     from ktui.cli.child import ServerChild  # start-up time
     from ktui.cli.seed_copies import seed_quickly
@@ -99,7 +99,7 @@ async def demo_target(
 
 @asynccontextmanager
 async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
-    """A server for this one command over a context's etcd or snapshot."""
+    """Yield a server that runs for this command only, over a context's etcd or snapshot."""
     from ktui.cli.child import ServerChild  # start-up time
     from ktui.client.target import target_of
 
@@ -113,7 +113,7 @@ async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
 
 
 def _own_context(args: argparse.Namespace) -> Context | None:
-    """The selected context of ktui's config file, if it needs a server to be started."""
+    """Return the selected context of ktui's config file; None unless a server has to be started for it."""
     chosen = args.configured.chosen
     if chosen is None or chosen.context.kube or chosen.context.source in ("attach", "prometheus"):
         return None

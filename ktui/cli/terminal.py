@@ -1,4 +1,4 @@
-"""Whether there is a terminal for screens."""
+"""Check that there is a terminal for the dashboard."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ktui.cli.exit_codes import OK, USAGE, fail
 
 
 def check_terminal() -> int:
-    """OK if screens can be shown: Textual reads standard input and draws on standard error."""
+    """Return OK if Textual can run: it reads standard input and draws on standard error."""
     in_a_page = bool(os.environ.get("TEXTUAL_DRIVER"))  # of `ktui web`
     if in_a_page or (os.isatty(0) and os.isatty(2)):
         return OK

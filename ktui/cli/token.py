@@ -1,4 +1,4 @@
-"""The bearer token of a command: `--token`, or a file that only its owner can read."""
+"""The bearer token of a command: `--token`, or `--token-file`, which only its owner can read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def add_token_arguments(parser: argparse._ActionsContainer, token: str) -> None:
 
 
 def take_token(args: argparse.Namespace, given: Container[str]) -> None:
-    """Put the token of `--token-file` into `args.token`; warn if `--token` is `given`.
+    """Set `args.token` from `--token-file`; warn if `--token` is among the `given` options.
 
-    The config file has tokens as well: options take precedence. Raises ConfigError.
+    Options take precedence over tokens in the config file. Raises ConfigError.
     """
     if "token" in given and args.token_file:
         raise ConfigError("--token and --token-file exclude each other: leave out --token")
@@ -36,7 +36,7 @@ def take_token(args: argparse.Namespace, given: Container[str]) -> None:
 
 
 def read_token(path: Path) -> str:
-    """The token in a file. Raises ConfigError if others can read the file, or it is empty."""
+    """Return the token in a file. Raises ConfigError if others can read the file, or it is empty."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)

@@ -1,4 +1,4 @@
-"""A measured request as text: the verdict, then cost, prediction and cheaper variants."""
+"""The text output of `ktui list`: the verdict, then cost, prediction and cheaper variants."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _parts(listing: Listing) -> Iterator[RenderableType]:
     for remark in measured.remarks:
         yield _indented(Text(remark, "dim"))
     yield from _prediction(listing)
-    for form in listing.cheaper:
-        yield from _cheaper(form)
+    for variant in listing.cheaper:
+        yield from _cheaper(variant)
 
 
 def _verdict(measured: Measured) -> Text:
@@ -55,7 +55,7 @@ def _verdict(measured: Measured) -> Text:
 
 def _route(route: str) -> Text:
     letter = letter_of(route, "-")
-    words = {"": "route unknown", "none": "refused before storage is asked"}.get(route, route)
+    words = {"": "route unknown", "none": "refused before storage is read"}.get(route, route)
     return Text(f"{letter} {words}", f"bold {_STYLES.get(letter, 'dim')}")
 
 
@@ -123,13 +123,13 @@ def _processed(measured: Measured) -> str:
 
 
 def _memory(memory: Memory | None) -> str:
-    """`17.9 MB held at most; the process grew by 21.4 MB (others were served meanwhile)`."""
+    """Describe the memory: `17.9 MB held at most; the process grew by 21.4 MB`; "" if unknown."""
     if memory is None:
         return ""
     held = f"{long_bytes(memory.peak_held)} held at most"
     if memory.process_growth is None:
         return held
-    doubt = " (others were served meanwhile: it may be theirs)" if memory.shared else ""
+    doubt = " (other requests ran meanwhile and may have caused it)" if memory.shared else ""
     return f"{held}; the process grew by {long_bytes(memory.process_growth)}{doubt}"
 
 
@@ -178,30 +178,30 @@ def _why(listing: Listing) -> str:
     plan = predicted.explanation.plan
     words = [f": {plan.reason_id}"]
     if predicted.assumed:
-        words.append("its cache taken for ready")
+        words.append("its cache assumed ready")
     if listing.runs.agrees is False:
         words.append(f"measured {listing.runs.first_route or 'no route'}")
     return ", ".join(words) + ")"
 
 
-def _cheaper(form: TriedVariant) -> Iterator[RenderableType]:
-    header = f"  Accept: {form.accept}" if form.accept else ""
-    refuted = form.trial is not None and form.trial.verdict in (Verdict.SAME, Verdict.COSTS_MORE)
+def _cheaper(variant: TriedVariant) -> Iterator[RenderableType]:
+    header = f"  Accept: {variant.accept}" if variant.accept else ""
+    refuted = variant.trial is not None and variant.trial.verdict in (Verdict.SAME, Verdict.COSTS_MORE)
     label = "  variant  " if refuted else "  cheaper  "
-    yield Text.assemble((label, "dim"), escaped(form.path), (header, "dim"))
-    yield _indented(Text(form.why, "dim"), 11)
-    if form.measured is None or form.trial is None:
+    yield Text.assemble((label, "dim"), escaped(variant.path), (header, "dim"))
+    yield _indented(Text(variant.why, "dim"), 11)
+    if variant.measured is None or variant.trial is None:
         return
-    trial = form.trial
+    trial = variant.trial
     yield _indented(Text(escaped(trial.sentence), _VERDICTS.get(trial.verdict, "bold")), 11)
     if trial.times is not None:
         yield _indented(_compared(trial, *trial.times), 11)
         runs = f"; medians (least–most) of {trial.runs} runs each, in alternation"
-        yield _indented(Text.assemble(_route(form.measured.route), (runs, "dim")), 11)
+        yield _indented(Text.assemble(_route(variant.measured.route), (runs, "dim")), 11)
 
 
 def _compared(trial: Trial, *times: Spread) -> Table:
-    """Every figure of both, if either has it."""
+    """Return a table of the figures that are not 0 in both."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_row("", Text("original", "dim"), Text("variant", "dim"), "")

@@ -1,4 +1,4 @@
-"""`ktui web`: the dashboard in a browser of this machine."""
+"""`ktui web`: serve the dashboard to a browser on this machine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Access to `ktui web`: requests with the token, from a page of its own, under a loopback name.
+"""Access control of `ktui web`: a request needs the token, ktui's own page and a loopback host name.
 
-The token is in the printed address; a cookie replaces it at once, so it stays
-neither in the address bar nor in a Referer. A foreign page cannot use the cookie (SameSite),
-open the websocket (Origin), or reach the server under a name of its own (Host: DNS rebinding).
+The token is in the printed address. A cookie replaces it at once, so it remains neither in the
+address bar nor in a Referer. A foreign page cannot use the cookie (SameSite), open the websocket
+(Origin), or reach the server under another host name (Host; DNS rebinding).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ POLICY = (
 
 
 class Guard:
-    """Middleware of the web server. The cookie's name includes the port:
+    """Middleware of the web server.
 
-    cookies are not separated by port.
+    The cookie's name includes the port, because browsers share cookies between ports.
     """
 
     def __init__(self, token: str, port: int) -> None:
@@ -67,7 +67,7 @@ class Guard:
         return secrets.compare_digest(token.encode(), self._token.encode())
 
     def _with_cookie(self, request: web.Request) -> web.Response:
-        """The same page without the token in its address."""
+        """Redirect to the same page without the token in its address, and set the cookie."""
         clean = request.rel_url.without_query_params("token")
         answer = web.Response(status=303, headers={"Location": str(clean)})
         answer.set_cookie(self.cookie, self._token, httponly=True, samesite="Strict", path="/")

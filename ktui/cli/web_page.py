@@ -1,4 +1,4 @@
-"""One page of `ktui web`: runs a dashboard as a process and connects it with the page."""
+"""One page of `ktui web`: run a dashboard process and connect it with the browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ktui.core.format import safe
 
 log = log_of(__name__)
 
-PATIENCE = 0.5  # seconds for a page's process, and its browser, to end by themselves
+PATIENCE = 0.5  # seconds for a page's process, and its browser, to end before they are killed
 SIGN = b"__GANGLION__\n"  # what a Textual app writes before its first packet
 DATA, META, PACKED = b"D", b"M", b"P"
 LAST_LINES = 12  # of a process' standard error
@@ -28,7 +28,7 @@ CLEAR = "\x1b[?1049l\x1b[2J\x1b[H"
 
 class BrowserSession(AppService):
     """textual-serve's service of one app. Its process ends with the websocket, and its output is always read:
-    a process that cannot write could not end. Its last lines are shown in the page."""
+    a process whose output blocks could not end. The page shows the last lines."""
 
     def __init__(
         self, words: Sequence[str], websocket: web.WebSocketResponse, downloads: DownloadManager
@@ -63,12 +63,12 @@ class BrowserSession(AppService):
         assert process is not None and process.stdout is not None and process.stderr is not None
         errors = asyncio.create_task(_last_lines(process.stderr), name="a page's errors")
         async for kind, payload in _packets(process.stdout):
-            await self._carry(kind, payload)
-        with contextlib.suppress(TimeoutError):  # it has closed its output, and does not end
+            await self._forward(kind, payload)
+        with contextlib.suppress(TimeoutError):  # the process has closed its output but does not end
             async with asyncio.timeout(PATIENCE):
                 await process.wait()
         _send(process, signal.SIGKILL)
-        await self._tell_end(await process.wait(), await errors)
+        await self._show_end(await process.wait(), await errors)
         await self._close()
 
     async def on_meta(self, data: bytes) -> None:
@@ -88,7 +88,7 @@ class BrowserSession(AppService):
         self._stdin = process.stdin
         return process
 
-    async def _carry(self, kind: bytes, payload: bytes) -> None:
+    async def _forward(self, kind: bytes, payload: bytes) -> None:
         with contextlib.suppress(ConnectionError):  # the page is gone; the rest is read and dropped
             if kind == DATA:
                 await self.on_data(payload)
@@ -97,7 +97,7 @@ class BrowserSession(AppService):
             elif kind == PACKED:
                 await self.on_packed(payload)
 
-    async def _tell_end(self, status: int, lines: list[str]) -> None:
+    async def _show_end(self, status: int, lines: list[str]) -> None:
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         log.info("a page's dashboard %s", how)
         if status == 0 or self._websocket.closed:
@@ -120,7 +120,7 @@ def _send(process: Process, number: signal.Signals) -> None:
 
 
 async def _packets(stdout: asyncio.StreamReader) -> AsyncIterator[tuple[bytes, bytes]]:
-    """Kind and payload, until the process has ended; none if it is not a Textual app."""
+    """Yield kind and payload until the process has ended; nothing if it is not a Textual app."""
     with contextlib.suppress(asyncio.IncompleteReadError):
         if await stdout.readexactly(len(SIGN)) != SIGN:
             await stdout.read()

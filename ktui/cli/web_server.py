@@ -1,4 +1,4 @@
-"""The server of `ktui web`: textual-serve's, on ktui's own socket, behind a guard."""
+"""The server of `ktui web`: textual-serve's server with access control and one process per page."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ktui.contract.errors import RecordingError
 from ktui.supervision import stop as stop_tasks
 
 ASSETS = Path(__file__).with_name("web_assets")
-MOST_CELLS = 1000  # maximum of columns or rows at the start of a page
+MOST_CELLS = 1000  # most columns or rows of a page
 
 
 async def serve(args: argparse.Namespace, listening: socket.socket, token: str) -> int:
-    """Serve pages until a signal, or until the server that they watch has ended; returns the exit code."""
-    record = [f"--record={args.record}"] if args.record else []  # once, not by every page
+    """Serve pages until a signal, or until their ktui server has ended; return the exit status."""
+    record = [f"--record={args.record}"] if args.record else []  # by the server, not by every page
     child = None if args.replay or args.attach else server_child(args, *record)
     try:
         check_source(args)
@@ -49,7 +49,7 @@ async def serve(args: argparse.Namespace, listening: socket.socket, token: str) 
 
 
 class PageServer(Server):
-    """One dashboard per page: `words` are its command."""
+    """Runs one dashboard process per page; `words` are its command."""
 
     def __init__(self, words: list[str], listening: socket.socket, token: str) -> None:
         host, port = listening.getsockname()[:2]
@@ -67,7 +67,7 @@ class PageServer(Server):
         return f"{self.public_url}/?token={self._token}"
 
     async def run(self, child: ServerChild | None = None) -> None:
-        """Run until a signal; then pages and `child` end together. ClientError if `child` ends by itself."""
+        """Run until a signal; then end the pages and `child`. Raises ClientError if `child` ends earlier."""
         runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=PATIENCE)
         await runner.setup()
         try:
@@ -93,7 +93,7 @@ class PageServer(Server):
         return web.FileResponse(ASSETS / "index.html")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """A page: its process starts and ends with the websocket."""
+        """Serve a page, whose process starts and ends with the websocket."""
         websocket = web.WebSocketResponse(heartbeat=15, timeout=PATIENCE)
         await websocket.prepare(request)
         page = BrowserSession(self._words, websocket, self.download_manager)
@@ -129,7 +129,10 @@ async def _until_stopped(child: ServerChild | None) -> None:
 
 
 def page_words(args: argparse.Namespace, attach: str, kube_context: str) -> list[str]:
-    """The command that a page runs. `attach` is the server shared by all pages, `kube_context` the Lab's."""
+    """Return the command that a page runs.
+
+    `attach` is the URL of the server that all pages share, `kube_context` the Lab's context.
+    """
     words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
     for name in ("config", "theme", "symbols", "log_file", "log_level", "log_format"):
         if value := getattr(args, name):

@@ -1,15 +1,15 @@
-"""`ktui workload`: client behaviours as programs, and what they cost a control plane."""
+"""`ktui workload`: run client behaviours as programs, and measure what they cost a control plane."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import re
 import sys
 import time
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from ktui.cli import durations
 from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit_json, emit_json_text, progress
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0
 MOST_SECONDS = 3_600.0
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?$")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 EPILOG = """examples:
   ktui workload list
@@ -40,7 +38,7 @@ exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection"""
 
 
 class _Append(argparse.Action):
-    """Gather the values of an option given several times (argparse's own needs a list to begin with)."""
+    """Collects the values of a repeated option (argparse's `append` requires a list as default)."""
 
     def __call__(
         self,
@@ -110,16 +108,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def seconds(text: str) -> float:
-    """`90`, `60s`, `5m`, `1h` as seconds."""
-    found = _DURATION.match(text.strip())
-    value = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    if not 0 < value <= MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"{text!r}: write a time such as 30s or 5m, at most 1h")
+    """Parse `90`, `60s`, `5m`, `1h` as seconds. Raises ArgumentTypeError."""
+    value = durations.seconds(text)
+    if value > MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"{text!r}: a run takes at most 1h")
     return value
 
 
 def fault(text: str) -> TimedFault:
-    """`pause@10s:5s`."""
+    """Parse a fault with its time: `pause@10s:5s`. Raises ArgumentTypeError."""
     try:
         return timed_fault(text)
     except ValueError as error:
@@ -213,7 +210,7 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
 
 
 async def _stream(run: Run) -> None:
-    """A line a second for the dashboard, which sends commands."""
+    """Print lines of JSON for the dashboard each second, and follow its commands on standard input."""
     from ktui.cli.streams import lines_of  # start-up time
     from ktui.workloads.running.run_lines import (
         SECOND,
@@ -241,9 +238,7 @@ async def _stream(run: Run) -> None:
 
 
 async def _show(run: Run) -> None:
-    """What goes on, on the terminal's line, twice a second: a run changes hundreds of times a second, and
-    gives no signal.
-    """
+    """Show the progress twice a second. It is polled, since it changes hundreds of times a second."""
     while True:
         await asyncio.sleep(0.5)
         context = run.current.context

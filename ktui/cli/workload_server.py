@@ -1,4 +1,4 @@
-"""The server that a workload runs against: one of its own, or one that the user names and confirms."""
+"""The server that a workload runs against: a new one, or one that the user names and confirms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EMBEDDED_ONLY = ("kube_version", "pods", "nodes", "record")
 
 
 class LoadTarget(NamedTuple):
-    """`revive` starts a killed server again after some seconds; None: it is not the run's own."""
+    """The server of a run. `revive` restarts it after some seconds; None if the run may not kill it."""
 
     target: Target
     revive: Revive | None = None
@@ -34,9 +34,9 @@ class LoadTarget(NamedTuple):
 
 @asynccontextmanager
 async def load_target(args: argparse.Namespace, *, killed: bool = False) -> AsyncIterator[LoadTarget]:
-    """The target. A server that happens to run on this machine is not taken: only a named one is.
+    """Yield the server for the run: a named one or a new one, never just any that runs on this machine.
 
-    `killed`: the run kills it.
+    `killed`: the run kills the server, which then has to restart with its address, token and data.
     """
     if args.attach or args.kubeconfig or args.context:
         if given := [name for name in EMBEDDED_ONLY if getattr(args, name)]:
@@ -52,7 +52,6 @@ async def load_target(args: argparse.Namespace, *, killed: bool = False) -> Asyn
         async with demo_target(agent, words, pods=args.pods, nodes=args.nodes) as (found, _):
             yield LoadTarget(found)
         return
-    # What dies has to come back under its address, its token, and with its data.
     with tempfile.TemporaryDirectory(prefix="ktui-workload-") as folder:
         words += [f"--data-dir={folder}/etcd", f"--listen=127.0.0.1:{_free_port()}"]
         environment = {"KTUI_TOKEN": secrets.token_urlsafe(16)}
@@ -68,7 +67,7 @@ async def load_target(args: argparse.Namespace, *, killed: bool = False) -> Asyn
 
 @asynccontextmanager
 async def replica_of(found: Target) -> AsyncIterator[ServerConnection | None]:
-    """A second server over the same etcd, which it only reads; None unless ktui started that etcd."""
+    """Yield a second, read-only server over the same etcd; None unless ktui started that etcd."""
     from ktui.cli.child import ServerChild  # start-up time
     from ktui.client.ktui_api import KtuiApi
 
@@ -91,7 +90,7 @@ def _free_port() -> int:
 
 
 def ask_before_load(found: Target, workload: Workload, args: argparse.Namespace) -> None:
-    """Declined unless the user agrees to load on a server that this command did not start."""
+    """Ask before load on a server that this command did not start. Raises Declined."""
     if not (args.attach or args.kubeconfig or args.context):
         return
     writes = " and writes objects" if workload.writes else ""

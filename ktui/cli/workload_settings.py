@@ -1,4 +1,4 @@
-"""Knobs from the command line: one set, or the two sides of a comparison."""
+"""Knobs from the command line: one set, or two for a comparison."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.workloads.running.workload import Workload
 
 
 def variants_of(workload: Workload, settings: Sequence[str], compare: Sequence[str] | None) -> list[Knobs]:
-    """One set of knobs, or two with `--compare`. WorkloadError says what is wrong."""
+    """Return one set of knobs, or two with `--compare`. Raises WorkloadError."""
     if compare is None:
         knobs = workload.settings()
         assign(knobs, settings)
@@ -24,10 +24,10 @@ def variants_of(workload: Workload, settings: Sequence[str], compare: Sequence[s
                 f"--compare takes two files, or none with a knob given twice; not {len(compare)}"
             )
         return [_from_file(workload, settings, name) for name in compare]
-    return _given_twice(workload, settings)
+    return _from_repeated_knobs(workload, settings)
 
 
-def _given_twice(workload: Workload, settings: Sequence[str]) -> list[Knobs]:
+def _from_repeated_knobs(workload: Workload, settings: Sequence[str]) -> list[Knobs]:
     names = [word.partition("=")[0].strip() for word in settings]
     if not any(names.count(name) == 2 for name in names) or any(names.count(name) > 2 for name in names):
         raise WorkloadError("--compare without files needs a knob given twice: --set rv=0 --set rv=unset")
@@ -42,7 +42,7 @@ def _given_twice(workload: Workload, settings: Sequence[str]) -> list[Knobs]:
 
 
 def _from_file(workload: Workload, settings: Sequence[str], name: str) -> Knobs:
-    """The `[knobs]` table of a TOML file, under what `--set` says for both sides."""
+    """Return the `[knobs]` of a TOML file; `--set` takes precedence, in both files. Raises WorkloadError."""
     path = Path(name).expanduser()
     try:
         document: dict[str, Any] = parse_toml(read_toml_text(path))

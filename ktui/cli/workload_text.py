@@ -1,4 +1,4 @@
-"""Workloads for people: the list, the knobs of one, and the summary of a run."""
+"""The text output of `ktui workload`: the list, the knobs of a workload, the summary of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADS = ("phase", "s", "requests", "/s", "from", "etcd RPCs/s", "etcd B/s", "ke
           "p50", "p95", "p99 ms", "429", "failed")  # fmt: skip
 
 WIDE = 120
-SPARED = ("s", "keys", "p50", "etcd RPCs/s", "failed")
+LEFT_OUT = ("s", "keys", "p50", "etcd RPCs/s", "failed")
 
 
 def print_list(workloads: Sequence[Workload]) -> None:
@@ -50,7 +50,7 @@ def print_knobs(workload: Workload) -> None:
 
 
 def described(workloads: Iterable[Workload]) -> list[dict[str, Any]]:
-    """As JSON."""
+    """Return the workloads with their knobs as JSON objects."""
     return [
         {
             "name": workload.name,
@@ -93,7 +93,7 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 
 def _phases(summary: dict[str, Any], width: int) -> Table:
-    """LoadFigures by phase; a narrow terminal gets the most important columns."""
+    """Return the figures by phase; a narrow terminal has only the most important columns."""
     table = _table(_HEADS)
     for variant in summary["variants"]:
         prefix = f"{variant['variant']} " if variant["variant"] else ""
@@ -102,7 +102,7 @@ def _phases(summary: dict[str, Any], width: int) -> Table:
         if len(variant["phases"]) > 1:
             table.add_row(*(Text(cell, "bold") for cell in _cells(f"{prefix}total", variant["total"])))
     if width < WIDE:
-        table.columns = [column for column in table.columns if column.header not in SPARED]
+        table.columns = [column for column in table.columns if column.header not in LEFT_OUT]
     return table
 
 
@@ -145,7 +145,7 @@ def _print_found(console: Printer, variant: dict[str, Any]) -> None:
 
 
 def _level(level: str, held: dict[str, Any]) -> str:
-    """Of one priority level: its requests, the seats that they held, and what flow control did to them."""
+    """Describe one priority level: requests, mean seats held, queued and rejected requests."""
     of = f" of {integer(held['nominal_seats'])}" if held["nominal_seats"] else ""
     text = (
         f"priority level {level}: {integer(held['requests'])} requests, "
@@ -188,7 +188,7 @@ def _foot(summary: dict[str, Any]) -> Iterable[str]:
 
 
 def _table(heads: Sequence[str], *, numbers: int | None = None, title: str = "") -> Table:
-    """Numbers to the right: all columns but the first, or the last `numbers`."""
+    """Return an empty table; all columns but the first (or the last `numbers`) are aligned right."""
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, title=title or None, title_justify="left"
     )

@@ -1,4 +1,4 @@
-"""HTTP to a ktui server: JSON, timed requests, and the telemetry stream."""
+"""The asyncio HTTP client of a ktui server: JSON, timed requests, and the telemetry stream."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ TIMEOUT = httpx.Timeout(10.0, read=120.0)
 MOST_BYTES = 64 * 1024 * 1024
 MOST_SECONDS = 300.0
 IDLE_SECONDS = 5.0
-MOST_REFUSAL_BYTES = 64 * 1024  # of an error answer: it is cut to a sentence
+MOST_REFUSAL_BYTES = 64 * 1024  # read of an error answer, of which one sentence is shown
 _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 
 @dataclass(frozen=True, slots=True)
 class TimedResponse:
-    """One request that was fired and timed from the client's side.
+    """A response, timed by the client.
 
     `body_bytes` counts the body after decompression; it is not kept.
     """
@@ -52,12 +52,12 @@ class TimedResponse:
 
     @property
     def route(self) -> str:
-        """`cache`, `etcd`, `cache,etcd`, or "" when rejected before storage."""
+        """`cache`, `etcd`, `cache,etcd`, or "" if rejected before storage is read."""
         return self.headers.get("x-ktui-route", "")
 
     @property
     def reason(self) -> tuple[str, str]:
-        """Reason id and its text."""
+        """Id and text of the reason for the route."""
         reason_id, _, text = self.headers.get("x-ktui-reason", "").partition(" ")
         return reason_id, text
 
@@ -69,13 +69,13 @@ class TimedResponse:
 
     @property
     def request_id(self) -> int:
-        """The id of this request in the telemetry stream; 0 when the server gave none."""
+        """The id of this request in the telemetry stream; 0 if the server sent none."""
         return header_number(self.headers.get("x-ktui-request-id", ""))
 
 
 @dataclass(slots=True)
 class Received:
-    """What an answer has cost: bytes as they came (compressed), and the time until the last one."""
+    """The cost of an answer: bytes received (compressed), and the ms until the last one."""
 
     wire_bytes: int = 0
     ms: float = 0.0
@@ -92,7 +92,7 @@ class RefusedError(ClientError):
 
 
 class ApiClient:
-    """An asyncio client of one server. Raises ClientError when it cannot be reached."""
+    """An asyncio client of one server. Raises ClientError if the server is unreachable."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class ApiClient:
             "Accept-Encoding": "gzip",
             **connection.headers(),
         }
-        # h11 would quote the whole header in its error, the secret in it too.
+        # Checked here, because h11 would quote the whole header, with its secret, in its error.
         if not (user_agent.isascii() and user_agent.isprintable()):
             raise ClientError(f"the User-Agent {user_agent!r} has characters that no header can carry")
         if not all(value.isascii() and value.isprintable() for value in connection.headers().values()):
@@ -126,7 +126,7 @@ class ApiClient:
                     max_connections=100, max_keepalive_connections=20, keepalive_expiry=idle_seconds
                 ),
                 proxy=connection.proxy,
-                trust_env=False,  # only what the connection itself says
+                trust_env=False,  # use only what the connection says
                 event_hooks={"request": [self._name_server]},
             )
         except (httpx.InvalidURL, ValueError) as error:
@@ -140,13 +140,13 @@ class ApiClient:
         await self._http.aclose()
 
     async def get_json(self, path: str) -> Any:
-        """The decoded answer of a GET; ClientError when it is not 2xx, or not JSON."""
+        """Return the decoded answer of a GET. Raises ClientError if it is not 2xx, or not JSON."""
         return self._document(path, await self.request("GET", path))
 
     async def send_json(
         self, method: str, path: str, body: Any, content_type: str = "application/json"
     ) -> Any:
-        """The decoded answer of a write; ClientError when it is not 2xx, or not JSON."""
+        """Return the decoded answer of a write. Raises ClientError if it is not 2xx, or not JSON."""
         return self._document(path, await self.request(method, path, body, content_type))
 
     async def request(
@@ -158,7 +158,10 @@ class ApiClient:
         *,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
-        """Any request, any answer (also an error Status), whole; ClientError only when there is none."""
+        """Send a request and return the whole response, error statuses included.
+
+        Raises ClientError without one.
+        """
         content = None if body is None else msgspec.json.encode(body)
         typed = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
         with clear_errors(self.connection):
@@ -181,9 +184,9 @@ class ApiClient:
         on_chunk: Callable[[bytes], None] | None = None,
         enough: Callable[[], bool] = lambda: False,
     ) -> TimedResponse:
-        """GET `path`, timed; the body is counted in chunks as it streams by, and given to `on_chunk`.
+        """GET `path` and time it. The body's size goes to `on_bytes`, its chunks to `on_chunk`.
 
-        Once `enough` says so the connection is closed, whatever might still come.
+        Once `enough` returns True, the rest of the body is not read.
         """
         started = time.perf_counter()
         first, size = 0.0, 0
@@ -209,9 +212,9 @@ class ApiClient:
         )
 
     async def telemetry(self, patience: float | None = None) -> AsyncGenerator[list[AnyEvent], None]:
-        """Batches of telemetry events until the server goes away (then ClientError).
+        """Yield batches of telemetry events until the stream ends, which raises ClientError.
 
-        `patience`: seconds of silence after which it is taken to have gone; None: it is waited for.
+        `patience`: seconds without data after which that is an error too; None: wait without limit.
         """
         decoder = LineDecoder()
         with clear_errors(self.connection):
@@ -225,7 +228,7 @@ class ApiClient:
         raise ClientError(f"the server at {self.connection.url} has closed the telemetry stream")
 
     async def present(self) -> list[AnyEvent]:
-        """The first events of the telemetry: the server, and its state."""
+        """Return the first events of the telemetry, which describe the server and its state."""
         response = await self.request("GET", paths.PRESENT)
         if response.status_code != 200:
             raise ClientError(self._refusal(response.status_code, response.content))
@@ -235,10 +238,10 @@ class ApiClient:
         try:
             return decoder.feed(content)
         except RecordingError as error:
-            raise ClientError(f"{self.connection.url} sends what is {error}") from error
+            raise ClientError(f"{self.connection.url} sends invalid telemetry: {error}") from error
 
     async def read(self, path: str, accept: str, received: Received) -> AsyncGenerator[bytes, None]:
-        """The body of a GET in pieces. Raises RefusedError for a status other than 200, else ClientError."""
+        """Yield the body of a GET in pieces. Raises RefusedError for a status other than 200, ClientError."""
         started = time.perf_counter()
         with clear_errors(self.connection):
             async with (
@@ -261,7 +264,7 @@ class ApiClient:
                     received.ms = (time.perf_counter() - started) * 1000.0
 
     async def watch(self, path: str) -> AsyncIterator[bytes]:
-        """The body of a WATCH in pieces, unbounded in time. ClientError, WatchRefused."""
+        """Yield the body of a WATCH in pieces, unbounded in time. Raises ClientError, WatchRefused."""
         with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", path, timeout=timeout) as response:
@@ -303,9 +306,9 @@ class ApiClient:
         return bytes(content)
 
     def _refusal(self, status: int, content: bytes) -> str:
-        """What an error answer says, in one sentence."""
+        """Return the message of an error answer in one sentence."""
         message = content[:1200].decode("utf-8", "replace")[:300]
-        with contextlib.suppress(DocumentError):  # not a Status: the text itself must do
+        with contextlib.suppress(DocumentError):  # not a Status: use the text itself
             message = decode_json(content, _StatusMessage).message[:MOST_REFUSAL_BYTES] or message
         if status == 401:
             message = self.connection.unauthorized
@@ -321,7 +324,7 @@ class _StatusMessage(msgspec.Struct):
 
 
 def tls_fault(error: BaseException | None) -> str:
-    """Why the server's certificate was not accepted; "" when that was not it."""
+    """Return why the server's certificate is not trusted; "" if that is not the error."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return error.verify_message
@@ -330,7 +333,7 @@ def tls_fault(error: BaseException | None) -> str:
 
 
 def tls_alert(error: BaseException | None) -> str:
-    """Why one side ended TLS, in OpenSSL's words ("alert certificate required"); "" when that was not it."""
+    """Return OpenSSL's reason for a failed TLS connection (`alert certificate required`); "" if none."""
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return (error.reason or str(error)).lower().replace("_", " ")
@@ -339,10 +342,10 @@ def tls_alert(error: BaseException | None) -> str:
 
 
 def connect_fault(error: BaseException | None) -> str:
-    """The system's own word for why there is no connection: "connection refused"."""
+    """Return the system's error text for a failed connection, such as `connection refused`."""
     while error is not None:
         if isinstance(error, OSError) and error.errno is not None:
-            by_resolver = isinstance(error, socket.gaierror)  # its numbers are its own
+            by_resolver = isinstance(error, socket.gaierror)  # which has its own error numbers
             return (str(error.strerror) if by_resolver else os.strerror(error.errno)).lower()
         error = error.__cause__ or error.__context__
     return "connection refused"
@@ -350,23 +353,23 @@ def connect_fault(error: BaseException | None) -> str:
 
 @contextlib.contextmanager
 def clear_errors(connection: ServerConnection) -> Iterator[None]:
-    """Turn httpx's exceptions into ClientError sentences that name the server."""
+    """Convert httpx's exceptions into ClientErrors that name the server."""
     url = connection.url
     try:
         yield
     except httpx.ConnectError as error:
         if text := tls_fault(error):
-            untrusted = f"the certificate of {url} is not to be trusted: {text}"
+            untrusted = f"the certificate of {url} is not trusted: {text}"
             raise ClientError(f"{untrusted} ({connection.untrusted})") from error
         if text := tls_alert(error):
-            raise ClientError(f"{url} and ktui agree on no TLS connection ({text})") from error
+            raise ClientError(f"the TLS connection to {url} failed ({text})") from error
         raise ClientError(f"no server answers at {url} ({connect_fault(error)})") from error
     except httpx.ProxyError as error:
         raise ClientError(f"the proxy to {url} refuses: {error}") from error
     except (httpx.TimeoutException, TimeoutError) as error:
         raise ClientError(f"the server at {url} did not answer in time") from error
     except httpx.InvalidURL as error:
-        raise ClientError(f"no request to {url} can be made of this path: {error}") from error
+        raise ClientError(f"the path is not valid in a request to {url}: {error}") from error
     except (httpx.HTTPError, httpx.StreamError, ssl.SSLError) as error:
         # With TLS 1.3 a server refuses a client's certificate only after the handshake.
         why = tls_alert(error) or str(error) or type(error).__name__

@@ -20,7 +20,7 @@ from ktui.client.api import connect_fault, tls_fault
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
 
-# Longer than any write takes that is still answered.
+# Longer than any write that is still answered.
 TIMEOUT_SECONDS = 120.0
 
 
@@ -37,7 +37,7 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """The message of a Status; of a response that is not JSON the beginning of its text."""
+        """The message of a Status, or the beginning of a response that is not JSON."""
         answer = ListBody(collection=False)
         answer.feed(self.body)
         return answer.envelope().message
@@ -46,7 +46,7 @@ class Answer:
 class BlockingClient:
     """One connection, used by one thread. Raises ClientError if the server is unreachable.
 
-    For ktui's own servers: no proxy is used.
+    For ktui's own servers: it uses no proxy.
     """
 
     def __init__(self, connection: ServerConnection, user_agent: str) -> None:
@@ -80,14 +80,14 @@ def _open(connection: ServerConnection) -> http.client.HTTPConnection:
 
 @contextmanager
 def _clear_errors(connection: ServerConnection) -> Iterator[None]:
-    """Turn the library's and the system's exceptions into ClientErrors that name the server."""
+    """Convert http.client's and the system's exceptions into ClientErrors that name the server."""
     url = connection.url
     try:
         yield
     except TimeoutError as error:
         raise ClientError(f"the server at {url} did not answer in time") from error
     except ssl.SSLCertVerificationError as error:
-        untrusted = f"the certificate of {url} is not to be trusted: {tls_fault(error)}"
+        untrusted = f"the certificate of {url} is not trusted: {tls_fault(error)}"
         raise ClientError(f"{untrusted} ({connection.untrusted})") from error
     except (http.client.HTTPException, ConnectionResetError, BrokenPipeError, ssl.SSLError) as error:
         raise ClientError(f"the connection to {url} broke off ({error or type(error).__name__})") from error

@@ -15,7 +15,7 @@ class ClientError(Exception):
 
 
 class WatchRefused(ClientError):
-    """The server answered a WATCH with an error; `retry_after` in seconds, 0 without one."""
+    """The server answered a WATCH with an error; `retry_after` in seconds, 0 if not sent."""
 
     def __init__(self, message: str, status: int, retry_after: int) -> None:
         super().__init__(message)
@@ -33,12 +33,12 @@ class ServerConnection:
 
     @property
     def proxy(self) -> str | None:
-        """No proxy between ktui and its own server."""
+        """The proxy's URL; None here: there is none between ktui and its own server."""
         return None
 
     @property
     def server_name(self) -> str:
-        """The name that the server's certificate must have, "" for the URL's host."""
+        """The name that the server's certificate must have; "" for the URL's host."""
         return ""
 
     @property
@@ -52,11 +52,11 @@ class ServerConnection:
         return "give its CA with --server-ca"
 
     def headers(self) -> Mapping[str, str]:
-        """Headers that authenticate a request."""
+        """Return the headers that authenticate a request."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def ssl_context(self) -> ssl.SSLContext | bool:
-        """Trust only the server's own CA; the system's for a URL given without a CA."""
+        """Return a context that trusts the server's CA only (without one the system's); False for http."""
         if not self.url.startswith("https://"):
             return False
         if self.ca_file is None:
@@ -68,7 +68,7 @@ class ServerConnection:
 
 
 def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) -> ServerConnection:
-    """A connection from user input; raises ClientError that says what is wrong with it."""
+    """Return a connection for a URL that a user typed. Raises ClientError if it is invalid."""
     try:
         parts = urlsplit(url)
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

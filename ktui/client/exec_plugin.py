@@ -1,6 +1,6 @@
-"""Credentials from a program that a kubeconfig names, as client-go gets them (`users[].user.exec`).
+"""Get credentials from a program named in a kubeconfig (`users[].user.exec`), as client-go does.
 
-The program prints an ExecCredential; its input is in KUBERNETES_EXEC_INFO.
+The program reads KUBERNETES_EXEC_INFO and prints an ExecCredential.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ktui.documents.typed import decode_json
 
 # A login in the browser may take long.
 SECONDS = 120.0
-MOST_BYTES = 1 << 20  # of its output: certificates have some kilobytes
+MOST_BYTES = 1 << 20  # of the program's output: certificates have a few kilobytes
 GROUP = "client.authentication.k8s.io/"
-PATIENCE = 2.0  # seconds after which it is worth saying that one runs
-_running: dict[subprocess.Popen[bytes], tuple[str, float]] = {}  # with the command, and since when
+PATIENCE = 2.0  # seconds after which `waiting` reports a running program
+_running: dict[subprocess.Popen[bytes], tuple[str, float]] = {}  # command and start (monotonic seconds)
 
 
 class _Variable(msgspec.Struct):
@@ -34,7 +34,7 @@ class _Variable(msgspec.Struct):
 
 
 class Plugin(msgspec.Struct):
-    """`exec` of a user: the program, and how to run it."""
+    """The field `exec` of a kubeconfig user: the program, and how to run it."""
 
     command: str = ""
     args: list[str] | None = None
@@ -53,7 +53,7 @@ class Credential(msgspec.Struct, frozen=True, rename="camel"):
     client_key_data: str = ""
 
     def __repr__(self) -> str:
-        return "Credential()"  # never show any of it
+        return "Credential()"  # never show a secret
 
 
 class _ExecCredential(msgspec.Struct, rename="camel"):
@@ -65,9 +65,10 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
 def run_plugin(
     plugin: Plugin, user: str, cluster: dict[str, Any], home: Path, *, terminal: bool
 ) -> Credential:
-    """Run it; `terminal`: it may prompt there. Raises ClientError with one sentence.
+    """Run the program and return its credential. Raises ClientError.
 
-    `cluster` is passed to it if it asks for that, `home` is the kubeconfig's directory.
+    `terminal`: the program may prompt there. `cluster` is passed to it if its `provideClusterInfo` is set;
+    `home` is the kubeconfig's directory.
     """
     who = f"user {user[:80]!r} gets its credentials from the program {plugin.command[:80]!r}"
     if not plugin.api_version.startswith(GROUP):
@@ -88,7 +89,7 @@ def run_plugin(
 
 
 def waiting() -> str:
-    """Which program has been waited for, one sentence; "" when none has run for PATIENCE."""
+    """Return a sentence about a program that has run for more than PATIENCE seconds; "" if none has."""
     for command, since in list(_running.values()):
         seconds = time.monotonic() - since
         if seconds >= PATIENCE:
@@ -101,14 +102,14 @@ def waiting() -> str:
 
 @atexit.register
 def _end_all() -> None:
-    """Leave no program behind whose credentials are not waited for any more."""
+    """Kill programs that still run when ktui exits."""
     for process in list(_running):
         process.kill()
 
 
 def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, asks: bool) -> bytes:
-    beside = os.sep in plugin.command  # a path is relative to the kubeconfig
-    program = str(home / plugin.command) if beside else plugin.command
+    is_path = os.sep in plugin.command  # relative to the kubeconfig
+    program = str(home / plugin.command) if is_path else plugin.command
     try:
         process = subprocess.Popen(
             [program, *(plugin.args or ())],
@@ -137,7 +138,10 @@ def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, a
 
 
 def _output(process: subprocess.Popen[bytes], who: str) -> tuple[bytes, bytes]:
-    """Its standard output, and the end of its standard error; killed on timeout or too much output."""
+    """Return the program's standard output, and the end of its standard error.
+
+    Kills it and raises ClientError on timeout or too much output.
+    """
     deadline = time.monotonic() + SECONDS
     texts: dict[Any, bytearray] = {
         stream: bytearray() for stream in (process.stdout, process.stderr) if stream is not None
@@ -151,7 +155,7 @@ def _output(process: subprocess.Popen[bytes], who: str) -> tuple[bytes, bytes]:
                 if not ready:
                     raise ClientError(f"{who}, which gave none within {SECONDS:.0f} s")
                 for key, _ in ready:
-                    _take(key.fileobj, texts, selector)
+                    _read_stream(key.fileobj, texts, selector)
                 if len(texts[process.stdout]) > MOST_BYTES:
                     raise ClientError(f"{who}, which printed more than {MOST_BYTES >> 20} MiB")
         process.wait(max(0.0, deadline - time.monotonic()))
@@ -164,7 +168,7 @@ def _output(process: subprocess.Popen[bytes], who: str) -> tuple[bytes, bytes]:
     return bytes(texts[process.stdout]), bytes(errors)
 
 
-def _take(stream: Any, texts: dict[Any, bytearray], selector: selectors.BaseSelector) -> None:
+def _read_stream(stream: Any, texts: dict[Any, bytearray], selector: selectors.BaseSelector) -> None:
     chunk = os.read(stream.fileno(), 1 << 16)
     if not chunk:
         selector.unregister(stream)
@@ -192,7 +196,7 @@ def _read(out: bytes, plugin: Plugin, who: str) -> Credential:
 def cluster_info(
     server: str, ca_pem: bytes | None, *, insecure: bool, tls_server_name: str, proxy_url: str
 ) -> dict[str, Any]:
-    """The cluster, for a program with `provideClusterInfo`."""
+    """Return the cluster's description for a program with `provideClusterInfo`."""
     info: dict[str, Any] = {"server": server, "insecure-skip-tls-verify": insecure}
     if ca_pem is not None:
         info["certificate-authority-data"] = base64.b64encode(ca_pem).decode()

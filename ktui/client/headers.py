@@ -1,4 +1,4 @@
-"""Parse headers from an untrusted server."""
+"""Parse numeric response headers of an untrusted server."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def header_number(text: str) -> int:
-    """The number in a header; 0 if it is not a number, or too large."""
+    """Return the number in a header; 0 if it is not a number, or too large."""
     return int(text) if _NUMBER.fullmatch(text := text.strip()) else 0
 
 
 def retry_after(headers: Mapping[str, str]) -> int:
-    """Seconds of Retry-After; 0 without it."""
+    """Return the seconds of Retry-After; 0 without it."""
     return max(0, header_number(headers.get("Retry-After", "")))

@@ -1,4 +1,4 @@
-"""The `/ktui/v1` API of a running server, typed: one method per path."""
+"""The typed client of the `/ktui/v1` API: one method per path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ Document = TypeVar("Document")
 
 
 class KtuiApi:
-    """Every method raises ClientError if the server is unreachable, refuses, or is not a ktui server."""
+    """The `/ktui/v1` API.
+
+    Every method raises ClientError if the server is unreachable, refuses, or is another.
+    """
 
     def __init__(self, client: ApiClient) -> None:
         self.client = client
@@ -42,7 +45,7 @@ class KtuiApi:
         return self._read(paths.BEHAVIOUR, await self.client.send_json("PUT", paths.BEHAVIOUR, wanted), Rules)
 
     async def inject(self, fault: Fault) -> ActiveFaults:
-        """Make the server begin a fault; refused unless it has started its etcd itself."""
+        """Make the server begin a fault; it refuses unless it started its etcd."""
         return self._read(
             paths.FAULTS, await self.client.send_json("POST", paths.FAULTS, fault), ActiveFaults
         )
@@ -59,7 +62,7 @@ class KtuiApi:
         await self.client.get_json(paths.with_query(paths.REQUESTS, limit=1))
 
     async def finished_request(self, request_id: int) -> RequestFinished | None:
-        """The cost of a request; waits briefly for one that is just ending. None if it is not kept."""
+        """Return a request's cost, waiting briefly for its end; None if the server has not kept it."""
         path = paths.of_request(request_id)
         response = await self.client.request("GET", path)
         if response.status_code != 200:
@@ -70,16 +73,16 @@ class KtuiApi:
             return None
 
     async def prefixes(self, prefix: str | None = None) -> PrefixPage:
-        """Children of a prefix; "" for all of etcd, None for Kubernetes' prefix."""
+        """Return the children of a prefix; "" is all of etcd, None Kubernetes' prefix."""
         return await self._get(paths.with_query(paths.ETCD_PREFIXES, prefix=prefix), PrefixPage)
 
     async def survey(self, prefix: str | None, after: str = "") -> SurveyPage:
-        """What some of the values under a prefix weigh; None for Kubernetes' prefix."""
+        """Return the sizes of some of the values under a prefix; None is Kubernetes' prefix."""
         path = paths.with_query(paths.ETCD_SURVEY, prefix=prefix, after=after or None)
         return await self._get(path, SurveyPage)
 
     async def churn(self, prefix: str | None) -> AsyncGenerator[Churn, None]:
-        """What changes under a prefix since now, a report a second, until closed."""
+        """Yield the changes under a prefix since this call, once a second, until closed."""
         path, rest = paths.with_query(paths.ETCD_CHURN, prefix=prefix), b""
         async for piece in self.client.watch(path):
             *lines, rest = (rest + piece).split(b"\n")
@@ -91,14 +94,14 @@ class KtuiApi:
                     raise ClientError(f"{url} is not a ktui server: its answer to {path}: {error}") from error
 
     async def keys(self, prefix: str, limit: int, after: str = "", sort: str = "") -> KeyPage:
-        """Keys after `after`; with `sort` (`-bytes`) the first of all of them in that order."""
+        """Return the keys after `after`; with `sort` (`-bytes`) the first of all keys in that order."""
         path = paths.with_query(
             paths.ETCD_KEYS, prefix=prefix, limit=limit, after=after or None, sort=sort or None
         )
         return await self._get(path, KeyPage)
 
     async def key(self, key: str, *, revision: int = 0, reveal: bool = False) -> KeyDetail:
-        """One key at `revision` (0: now); `reveal` shows the values of a Secret."""
+        """Return one key at `revision` (0: now); `reveal` includes the values of a Secret."""
         path = paths.with_query(
             paths.ETCD_KEY, key=key, revision=revision or None, reveal=1 if reveal else None
         )
@@ -110,7 +113,7 @@ class KtuiApi:
     async def cached_objects(
         self, resource: str, *, offset: int = 0, limit: int = 200, containing: str = "", sort: str = ""
     ) -> ObjectPage:
-        """Objects of a cache whose `namespace/name` contains a text, by key or by `sort` (`-bytes`)."""
+        """Return cached objects whose `namespace/name` contains a text, by key or by `sort` (`-bytes`)."""
         path = paths.of_cache(
             paths.CACHE_OBJECTS,
             resource,
@@ -122,7 +125,7 @@ class KtuiApi:
         return await self._get(path, ObjectPage)
 
     async def cached_events(self, resource: str, *, limit: int, revision: int = 0) -> EventPage:
-        """Newest entries of the event buffer; with `revision` only those of that revision."""
+        """Return the newest entries of the event buffer, or those of one `revision`."""
         path = paths.of_cache(paths.CACHE_EVENTS, resource, limit=limit, revision=revision or None)
         return await self._get(path, EventPage)
 
@@ -131,11 +134,11 @@ class KtuiApi:
         await self.client.send_json("POST", paths.of_cache(paths.CACHE_WARM, resource), {})
 
     async def cancel_warming(self, resource: str) -> None:
-        """Stop filling a cache: it is cold again."""
+        """Stop filling a cache, which is then cold again."""
         await self.client.send_json("DELETE", paths.of_cache(paths.CACHE_WARM, resource), {})
 
     async def check(self, resource: str) -> ConsistencyCheck:
-        """Compare a cache with etcd by digest. Reads all of the resource from etcd."""
+        """Compare a cache with etcd by digest; reads the whole resource from etcd."""
         path = paths.of_cache(paths.CACHE_CHECK, resource)
         return self._read(path, await self.client.send_json("POST", path, {}), ConsistencyCheck)
 

@@ -17,7 +17,7 @@ from ktui.client.connection import ClientError, ServerConnection
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A PEM block; `what` names it in messages."""
+    """A certificate or key as PEM; `what` names it in messages."""
 
     what: str
     pem: bytes = field(repr=False)
@@ -40,7 +40,7 @@ class KubeConnection(ServerConnection):
 
     @property
     def proxy(self) -> str | None:
-        """The kubeconfig's proxy, else that of the environment, as in kubectl."""
+        """The kubeconfig's proxy, else the environment's, as in kubectl."""
         return self.proxy_url or _proxy_of_environment(self.url)
 
     @property
@@ -92,8 +92,7 @@ class KubeConnection(ServerConnection):
 
 
 class _NamedContext(ssl.SSLContext):
-    """Expects `server_name` in the certificate where it is given, through a proxy too: httpx's extension for
-    it is not passed on through one."""
+    """Expects `server_name`, if set, in the certificate; httpx's extension does not work with a proxy."""
 
     server_name = ""
 
@@ -117,7 +116,7 @@ def _trust(context: ssl.SSLContext, ca: Material) -> None:
 
 
 def _load_chain(context: ssl.SSLContext, certificate: Material, key: Material) -> None:
-    """OpenSSL reads a client certificate from files only: private ones, removed at once."""
+    """Load a client certificate. OpenSSL reads it only from a file: a private one, removed at once."""
     descriptor, name = tempfile.mkstemp(prefix="ktui-")  # mode 0600
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -131,7 +130,7 @@ def _load_chain(context: ssl.SSLContext, certificate: Material, key: Material) -
 
 
 def _proxy_of_environment(url: str) -> str | None:
-    """`HTTPS_PROXY` and `NO_PROXY`."""
+    """Return the proxy of `HTTPS_PROXY` or `HTTP_PROXY`, unless `NO_PROXY` excludes the URL."""
     parts = urlsplit(url)
     proxy = getproxies_environment().get(parts.scheme)
     if not proxy or proxy_bypass(parts.hostname or ""):

@@ -1,4 +1,4 @@
-"""A kubeconfig for a running server, to be used with kubectl."""
+"""Write a kubeconfig for a running server, for use with kubectl."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.client.running import write_private
 
 
 def kubeconfig_document(connection: ServerConnection) -> dict[str, object]:
-    """A v1 Config with one cluster, one user and one context, all named `ktui`."""
+    """Return a v1 Config with one cluster, one user and one context, all named `ktui`."""
     cluster: dict[str, object] = {"server": connection.url}
     if connection.ca_file is not None:
         cluster["certificate-authority-data"] = base64.b64encode(connection.ca_file.read_bytes()).decode()
@@ -28,7 +28,7 @@ def kubeconfig_document(connection: ServerConnection) -> dict[str, object]:
 
 
 def write_kubeconfig(connection: ServerConnection, path: Path) -> None:
-    """Write it with mode 0600. JSON is YAML, and kubectl reads it."""
+    """Write the kubeconfig as JSON, which is also YAML, with mode 0600."""
     write_private(
         path, msgspec.json.format(msgspec.json.encode(kubeconfig_document(connection)), indent=2) + b"\n"
     )

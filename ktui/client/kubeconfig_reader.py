@@ -1,9 +1,8 @@
 """Read kubeconfig files: cluster, user, and credentials.
 
-Files are merged as kubectl merges those of `$KUBECONFIG`: the first file that names a
-thing wins. Supported are tokens, token files, client certificates (files or
-data), passwords, and credential programs (`exec`); a user that needs
-an auth-provider is refused.
+Files are merged as kubectl merges those of `$KUBECONFIG`: of equal names the first one wins.
+Tokens, token files, client certificates (files or data), passwords, and credential programs (`exec`)
+are supported; a user with an auth-provider is an error.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ktui.documents.limits import DocumentError
 from ktui.documents.yamlreader import read_yaml
 
 SUPPORTED = "a token, a tokenFile, a client certificate, a user name with password, or a program (exec)"
-MOST_BYTES = 8 << 20  # of a kubeconfig: a thousand contexts with their certificates
+MOST_BYTES = 8 << 20  # of a kubeconfig: room for a thousand contexts with certificates
 MOST_SECRET_BYTES = 1 << 20  # of a token or certificate file
 MOST_SHOWN = 80  # characters of a name shown in an error
 MOST_NAMED = 20  # contexts listed in an error
@@ -87,7 +86,7 @@ T = TypeVar("T")
 
 
 def kubeconfig_files(given: str = "", environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """`given`, else those of `$KUBECONFIG` that exist, else `~/.kube/config`."""
+    """Return `given`, else the existing files of `$KUBECONFIG`, else `~/.kube/config`."""
     if given:
         return [Path(given).expanduser()]
     listed = [Path(part) for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
@@ -97,7 +96,7 @@ def kubeconfig_files(given: str = "", environment: Mapping[str, str] = os.enviro
 
 
 def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
-    """The names of all contexts in order, and the current one. Raises ClientError."""
+    """Return the names of all contexts in order, and the current one. Raises ClientError."""
     names: dict[str, None] = {}
     current = ""
     for path in files:
@@ -108,9 +107,9 @@ def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
 
 
 def read_kubeconfig(files: Sequence[Path], context: str = "", *, terminal: bool = False) -> KubeConnection:
-    """The connection of `context` (default: the current one). Raises ClientError.
+    """Return the connection of `context` (default: the current one). Raises ClientError.
 
-    A credential program is run, and waited for; `terminal` lets it prompt there.
+    Runs the user's credential program, if any, and waits for it; `terminal` lets it prompt there.
     """
     clusters: dict[str, tuple[_Cluster, Path]] = {}
     users: dict[str, tuple[_User, Path]] = {}
@@ -216,17 +215,17 @@ def _with_credential(
 
 
 def _refuse(name: str, user: _User) -> None:
-    """The unsupported authentication method of this user."""
+    """Raise ClientError for an authentication method that ktui does not support."""
     if user.auth_provider is not None:
         raise ClientError(
             f"user {_shown(name)} needs an auth-provider, which ktui does not have; it supports {SUPPORTED}"
         )
     if user.act_as:
-        raise ClientError(f"user {_shown(name)} impersonates {_shown(user.act_as)}, which ktui does not do")
+        raise ClientError(f"user {_shown(name)} impersonates {_shown(user.act_as)}, which is not supported")
 
 
 def _token(user: _User, home: Path) -> str:
-    """As in client-go, a token file takes precedence over a token."""
+    """Return the user's token; as in client-go, a token file takes precedence."""
     if not user.token_file:
         return user.token
     path = home / user.token_file
@@ -235,11 +234,14 @@ def _token(user: _User, home: Path) -> str:
     except OSError as error:
         raise ClientError(f"cannot read the token file {path}: {error.strerror}") from error
     except (DocumentError, UnicodeDecodeError):
-        raise ClientError(f"the token file {path} holds something else than a token") from None
+        raise ClientError(f"the token file {path} does not contain a token") from None
 
 
 def _material(data: str, file: str, home: Path, what: str) -> Material | None:
-    """PEM from base64 data or from a file; data take precedence, as in client-go."""
+    """Return PEM from base64 data or from a file; data take precedence, as in client-go.
+
+    None without both.
+    """
     if data:
         try:
             return Material(what, base64.b64decode(data, validate=True))

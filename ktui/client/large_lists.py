@@ -1,4 +1,4 @@
-"""LISTs of whole collections sent to a real kube-apiserver, and their sizes: the user confirms large ones."""
+"""Find LISTs of whole collections, and their sizes: the user has to confirm large ones on a real server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MANY_BYTES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class UnboundedList:
-    """A LIST of a whole collection, with its size estimated from a page of one."""
+    """A LIST of a whole collection, with its size estimated from a page of one object."""
 
     path: str
     objects: int
@@ -51,7 +51,7 @@ class UnboundedLists:
 async def unbounded_lists(
     client: ApiClient, paths: Sequence[str], server: ServerAssumptions
 ) -> UnboundedLists:
-    """The unbounded LISTs in `paths`, sized by pages of one; sizes are kept in `server.sizes`.
+    """Return the unbounded LISTs among `paths` with their sizes, which are kept in `server.sizes`.
 
     Raises ClientError.
     """
@@ -70,7 +70,7 @@ async def unbounded_lists(
 def is_unbounded(path: str, server: ServerAssumptions) -> bool:
     """True if a read covers a collection of all namespaces without an effective limit.
 
-    A read that the cache answers through its selector does not: it reads and sends little.
+    A read with a selector that the cache answers counts as bounded: it reads and sends little.
     """
     plain, _ = split_url(path)
     info = parse_path(plain)

@@ -1,4 +1,4 @@
-"""The cost of one LIST by a kube-apiserver's /metrics: the increase of its counters.
+"""The cost of one LIST according to a kube-apiserver's /metrics: the increase of its counters.
 
 The counters are for the whole server: other clients may have increased them too.
 Their names and labels differ between versions (kube-apiserver 1.23–1.37).
@@ -20,7 +20,7 @@ LONGEST_LINE = 4096
 _STORAGE = "apiserver_storage_list"
 _CACHE = "apiserver_cache_list"
 _ETCD_TOTAL = "etcd_requests_total"
-_ETCD_COUNT = "etcd_request_duration_seconds_count"  # before 1.28 there is no total
+_ETCD_COUNT = "etcd_request_duration_seconds_count"  # for servers before 1.28, which have no total
 _LINE = re.compile(
     r"(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? "
     r"(?P<value>[0-9]{1,18}(?:\.[0-9]+)?(?:e\+[01][0-9])?)(?: [0-9]+)?$"
@@ -29,10 +29,7 @@ _LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"')
 
 
 def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
-    """The lines of a Prometheus exposition that begin with one of `names`, without overlong ones.
-
-    Yields line by line, so that other threads can run.
-    """
+    """Yield the lines of a Prometheus exposition that begin with one of `names`, except overlong ones."""
     wanted = tuple(name.encode() for name in names)
     for line in io.BytesIO(exposition):
         if line.startswith(wanted) and len(line) <= LONGEST_LINE:
@@ -40,7 +37,7 @@ def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
 
 
 def read_counters(exposition: bytes) -> Counters:
-    """The counters of LISTs and etcd requests in a Prometheus exposition."""
+    """Return the counters of LISTs and etcd requests in a Prometheus exposition."""
     counters: Counters = {}
     for line in lines_of(exposition, _STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT):
         if (found := _LINE.match(line)) is not None:
@@ -49,15 +46,15 @@ def read_counters(exposition: bytes) -> Counters:
     return counters
 
 
-def moved(before: Counters, after: Counters) -> Counters:
-    """The increase from `before` to `after`; a restarted server starts from 0."""
+def increase(before: Counters, after: Counters) -> Counters:
+    """Return the counters that have increased from `before` to `after`, by how much."""
     grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
     return {key: value for key, value in grown.items() if value > 0}
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The resource of a request, under all names that labels have for it."""
+    """The resource of a request, with all the names that metric labels use for it."""
 
     group: str
     plural: str
@@ -67,7 +64,7 @@ class Subject:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def named_by(self, labels: Labels) -> bool:
-        """True if these labels are about it, or name no resource."""
+        """True if the labels name this resource, or no resource."""
         if "resource_prefix" in labels:  # up to 1.33: /pods, /cilium.io/ciliumnodes
             return labels["resource_prefix"].strip("/") in self._prefixes()
         if "type" in labels:  # up to 1.33
@@ -93,16 +90,18 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class ListCounters:
-    """The increase of the server's LIST counters for a resource."""
+    """The route and cost of LISTs of a resource, from the increase of the server's counters."""
 
     route: str
     counters: dict[str, int]
 
 
 def account(grown: Counters, subject: Subject) -> ListCounters:
-    """Route and costs from increased counters. The cache's own probe of etcd (a
-    storage LIST that fetches nothing) implies no route. Some of several pages may have come
-    from the cache and some from etcd: then both are summed."""
+    """Return route and cost from increased counters.
+
+    The cache's probe of etcd (a storage LIST that fetches nothing) implies no route. If some pages came
+    from the cache and others from etcd, both are summed.
+    """
     sums = _sums(grown, subject)
     cached = sums.get(f"{_CACHE}_total", 0) > 0
     stored = sums.get(f"{_STORAGE}_total", 0) > 0
@@ -126,13 +125,13 @@ def account(grown: Counters, subject: Subject) -> ListCounters:
 
 
 def account_of_watch(grown: Counters, subject: Subject) -> ListCounters:
-    """No counter shows where a WATCH's events came from: only its probe of etcd counts."""
+    """Return the cost of a WATCH: only its etcd requests. No counter shows where its events came from."""
     rpcs = round(_rpcs(_sums(grown, subject)))
     return ListCounters("", {"etcd_rpcs": rpcs} if rpcs else {})
 
 
 def _sums(grown: Counters, subject: Subject) -> dict[str, float]:
-    """The increase for this resource, by the counter's name."""
+    """Sum the increase for this resource by the counter's name."""
     sums: dict[str, float] = {}
     for (name, pairs), value in grown.items():
         labels = dict(pairs)
@@ -147,7 +146,7 @@ def _rpcs(sums: dict[str, float]) -> float:
 
 
 def _renamed(name: str, labels: Labels) -> str:
-    """1.37 counts the cache's LISTs under the storage's names, distinguished by a label."""
+    """Return the name used before 1.37, which counts the cache's LISTs as storage LISTs with a label."""
     if labels.get("storage") == "watchcache":
         return name.replace(_STORAGE, _CACHE)
     return name

@@ -1,9 +1,8 @@
 """Count the items of a List while it is received, without decoding or keeping them.
 
-Only the envelope (kind, metadata; of a Status its message) is decoded at the
-end, so that a huge response needs no memory. Items are counted chunk by
-chunk with operations on whole buffers: delete all bytes but quotes and
-brackets, remove strings, sum up the depth.
+Only the envelope (kind, metadata, a Status' message) is decoded at the end, so a huge response
+needs no memory. Items are counted chunk by chunk with operations on whole buffers: delete all bytes
+except quotes and brackets, remove strings, sum up the depth.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class ListMeta(msgspec.Struct, frozen=True):
 
 
 class ListEnvelope(msgspec.Struct, frozen=True):
-    """The fields around the items; `message` is that of a Status."""
+    """The fields of a List besides its items; `message` is a Status' message."""
 
     kind: str = ""
     message: str = ""
@@ -46,10 +45,9 @@ class ListEnvelope(msgspec.Struct, frozen=True):
 
 
 class ListBody:
-    """Takes a response's chunks. `items` is exact once all are fed; 0 if it is not a List.
+    """Counts the items of a response. `items` is exact once all chunks are fed; 0 if it is not a List.
 
-    `collection` says that the request was a LIST: an object may have fields named
-    `items` too, and those are not counted.
+    `collection`: the request was a LIST. An object may have a field `items` too, which is not counted.
     """
 
     def __init__(self, *, collection: bool) -> None:
@@ -68,7 +66,7 @@ class ListBody:
                 self._search()
 
     def envelope(self) -> ListEnvelope:
-        """Kind and metadata; if it is not JSON the beginning of its text is the message."""
+        """Return kind and metadata; for a response that is not JSON, its beginning as the message."""
         closed = b"" if self._counter is None or self._counter.ended else b"]}"
         try:
             return decode_json(bytes(self._kept) + closed, ListEnvelope)
@@ -88,7 +86,7 @@ class ListBody:
 
 
 class ArrayCounter:
-    """Counts the objects of a JSON array whose `[` has just been read."""
+    """Counts the objects of a JSON array, from after its `[`."""
 
     def __init__(self) -> None:
         self.elements = 0
@@ -98,7 +96,7 @@ class ArrayCounter:
         self._carry = b""  # a backslash whose escaped byte is in the next chunk
 
     def feed(self, chunk: bytes) -> bytes:
-        """Count the next chunk; returns what follows the array, from its `]`, once it has ended."""
+        """Count the next chunk; return the rest from the array's `]` on once it has ended."""
         chunk = self._carry + chunk
         backslashes = len(chunk) - len(chunk.rstrip(b"\\"))
         self._carry = b"\\" if backslashes % 2 else b""
@@ -115,7 +113,7 @@ class ArrayCounter:
         return b""
 
     def _after(self, chunk: bytes) -> bytes:
-        """From the array's own `]` on: byte by byte, for this chunk only."""
+        """Return this chunk from the array's closing `]` on."""
         depth, in_string = self._depth, self._in_string
         for token in _TOKENS.finditer(chunk):
             byte = token.group()
@@ -135,7 +133,7 @@ def _nonzero(levels: list[int]) -> int:
 
 
 def _structure(chunk: bytes, in_string: bool) -> tuple[bytes, bool]:
-    """The brackets outside strings, and whether the chunk ends inside a string."""
+    """Return the brackets outside strings, and whether the chunk ends inside a string."""
     if b"\\" in chunk:
         chunk = chunk.replace(b"\\\\", b"").replace(b'\\"', b"")
     # Two adjacent quotes can be removed whichever of the two opens a string.

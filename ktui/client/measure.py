@@ -1,8 +1,8 @@
-"""Send a request and record all that client and server know of its cost.
+"""Send a request and record its cost as measured by client and server.
 
-The client's clock gives first byte and total; the server's cost report for
-this request (by its id) gives what was read, decoded and sent. Bodies are
-counted while they are received, and kept only if the caller stores them.
+The client measures first byte and total; the server's cost report for this request (by its id)
+says what was read, decoded and sent. Bodies are counted while they are received, and kept only
+if the caller stores them.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 Body = ListBody | InitialEvents
 Keep = Callable[[bytes], object]
 
-NO_END = "the stream ended before its initial events did"
-NO_ACCOUNT = "the server's own account of this request did not arrive: counts may be low"
+NO_END = "the stream ended before the end of its initial events"
+NO_ACCOUNT = "the server's cost report of this request did not arrive: counts may be low"
 
 
 def verb_of(path: str) -> str:
-    """GET, LIST or WATCH."""
+    """Return GET, LIST or WATCH for a path with query."""
     plain, query = split_url(path)
     return request_verb("GET", parse_path(plain), query)
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A GET or LIST to send; with `all_pages` its continue tokens are followed to the end.
+    """A request to send. With `all_pages`, the continue tokens of a LIST are followed to the end.
 
     A WATCH is read up to the end of its initial events. `client` is the User-Agent to
     send, "" for ktui's own; `accept` the media type, "" for plain JSON.
@@ -58,30 +58,30 @@ class ApiRequest:
 async def pages(
     client: ApiClient, request: ApiRequest, keep: Keep | None
 ) -> AsyncIterator[tuple[TimedResponse, Body]]:
-    """Send the request; one response per page. `keep` gets the chunks of every body. Raises ClientError."""
+    """Send the request and yield each page. `keep` is called with every chunk. Raises ClientError."""
     page, last = request.path, ""
     while page:
-        fired, body = await _fire_counted(client, page, request.headers, keep)
-        yield fired, body
+        response, body = await _send_counted(client, page, request.headers, keep)
+        yield response, body
         token = body.envelope().metadata.continue_token
-        follow = request.all_pages and token and fired.status == 200
+        follow = request.all_pages and token and response.status == 200
         if follow and token == last:
-            raise ClientError(f"{client.connection.url} repeats a page: its continue token is the last one's")
+            raise ClientError(f"{client.connection.url} repeats a page: its continue token does not change")
         page, last = (next_page(request.path, token) if follow else ""), token
 
 
 async def send_measured(client: ApiClient, request: ApiRequest, keep: Keep | None = None) -> Measured:
-    """Send to a ktui server, which reports the cost of each page. Raises ClientError."""
+    """Send a request to a ktui server and return its cost. Raises ClientError."""
     server = KtuiApi(client)
     await server.keep_requests()
     measured = Measured(request.path)
-    async for fired, body in pages(client, request, keep):
-        add_page(measured, fired, body)
-        await _add_account(measured, fired, server)
+    async for response, body in pages(client, request, keep):
+        add_page(measured, response, body)
+        await _add_account(measured, response, server)
     return measured
 
 
-async def _fire_counted(
+async def _send_counted(
     client: ApiClient, path: str, headers: dict[str, str], keep: Keep | None
 ) -> tuple[TimedResponse, Body]:
     verb = verb_of(path)
@@ -89,18 +89,18 @@ async def _fire_counted(
     countable = verb == "LIST" and "protobuf" not in headers.get("Accept", "")
     body: Body = stream or ListBody(collection=countable)
 
-    def take(chunk: bytes) -> None:
+    def receive(chunk: bytes) -> None:
         body.feed(chunk)
         if keep is not None:
             keep(chunk)
 
     if stream is None:
-        return await client.send_timed(path, headers=headers, on_chunk=take), body
-    return await client.send_timed(path, headers=headers, on_chunk=take, enough=stream.complete), body
+        return await client.send_timed(path, headers=headers, on_chunk=receive), body
+    return await client.send_timed(path, headers=headers, on_chunk=receive, enough=stream.complete), body
 
 
 def add_page(measured: Measured, fired: TimedResponse, body: Body) -> None:
-    """Add what the response itself contains."""
+    """Add what the response of a page contains."""
     envelope = body.envelope()
     measured.pages += 1
     measured.status = fired.status
@@ -135,7 +135,7 @@ async def _add_account(measured: Measured, fired: TimedResponse, server: KtuiApi
 
 
 def next_page(path: str, token: str) -> str:
-    """The path of the page at `token`: a concrete resourceVersion must not be sent with it."""
+    """Return the path of the page at `token`, which must not be sent with a resourceVersion."""
     parts = urlsplit(path)
     kept = [
         (key, value)

@@ -1,4 +1,4 @@
-"""A body in small chunks, so that other tasks of the event loop can run in between."""
+"""Split a response body into small pieces, between which other tasks of the event loop can run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ PIECE_BYTES = 128 * 1024
 
 
 async def pieces(chunks: AsyncIterator[bytes], encoding: str = "") -> AsyncIterator[bytes]:
-    """`chunks` unpacked (`encoding` is the response's Content-Encoding), large ones split.
+    """Yield `chunks` unpacked and in small pieces. Raises ClientError.
 
-    A small chunk from the network may unpack to megabytes, and key presses would
-    wait for each such chunk several times. Raises ClientError.
+    `encoding` is the response's Content-Encoding. A small chunk from the network may unpack to
+    megabytes, which would block the dashboard.
     """
     packing = encoding.strip().lower()
     if packing not in ("", "identity", "gzip"):
-        raise ClientError(f"the answer has the Content-Encoding {packing[:40]!r}, which ktui did not ask for")
+        raise ClientError(f"the answer has the Content-Encoding {packing[:40]!r}, which ktui did not request")
     unpacked = _Gzip() if packing == "gzip" else None
     async for chunk in chunks:
         first = True
@@ -39,7 +39,7 @@ def _cut(chunk: bytes) -> Iterator[bytes]:
 
 
 class _Gzip:
-    """Unpacks at most one chunk at a time, however high the compression ratio."""
+    """Unpacks in pieces of at most PIECE_BYTES, whatever the compression ratio."""
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(wbits=31)
@@ -53,7 +53,7 @@ class _Gzip:
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         self._began = self._began or bool(chunk)
         while chunk:
-            if self._inflate.eof:  # another member
+            if self._inflate.eof:  # another gzip member follows
                 self._inflate = zlib.decompressobj(wbits=31)
             try:
                 piece = self._inflate.decompress(chunk, PIECE_BYTES)

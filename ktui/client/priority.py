@@ -20,7 +20,7 @@ GROUP = "/apis/flowcontrol.apiserver.k8s.io"
 UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
 # The first minor that serves each version, newest version first.
 _VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
-# Before 1.26: its second name.
+# The second name is that before 1.26.
 _SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_request_concurrency_limit")
 _LINE = re.compile(r'[a-z_]+\{[^}]*priority_level="([^"]+)"[^}]*\} ([0-9]{1,9}(?:\.[0-9]+)?(?:e\+0[0-9])?)')
 
@@ -58,7 +58,7 @@ class _Levels(msgspec.Struct):
 
 
 async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
-    """From the header that every response has, and the levels and metrics if readable.
+    """Return the level in a response's header, with its limits if levels and metrics are readable.
 
     None if unknown. Raises ClientError if the server is unreachable.
     """
@@ -91,7 +91,7 @@ def _described(level: _Level, nominal: int | None) -> PriorityLevel:
 
 
 async def _nominal(client: ApiClient, name: str) -> int | None:
-    """Its seats by the server's metrics; None if not readable."""
+    """Return the level's nominal seats from the server's metrics; None if not readable."""
     answer = await client.request("GET", "/metrics")
     if answer.status_code != 200:
         return None

@@ -1,15 +1,15 @@
-"""Members of protobuf messages by their numbers, for the few that are read of a stream in protobuf."""
+"""Read single fields of protobuf messages by their numbers, for WATCH streams in protobuf."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-_ENVELOPE = b"k8s\0"  # before a message of Kubernetes that names its own type
+_ENVELOPE = b"k8s\0"  # magic number before a runtime.Unknown message
 _VARINT, _BYTES = 0, 2
 
 
 def member(message: bytes, *path: int) -> bytes:
-    """The bytes of a member, `path` being the field numbers on the way to it; b"" if there is none."""
+    """Return the bytes of the field at `path`, field numbers from the outside in; b"" if missing."""
     for number in path:
         fields = _fields(message.removeprefix(_ENVELOPE))
         message = next((content for found, content in fields if found == number), b"")
@@ -17,7 +17,7 @@ def member(message: bytes, *path: int) -> bytes:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """Number and content of each field with a length; a malformed rest is left out."""
+    """Yield number and content of each length-delimited field; a malformed rest is left out."""
     at = 0
     while at < len(message):
         tag, at = _varint(message, at)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """`measured` is the run with the median time; `ms` the times of all in order.
+    """Several runs of a request. `measured` is the run with the median time, `ms` the times of all.
 
     `predicted` was made before the first run, and `first_route` is that run's route:
     the first LIST of a cold cache warms it for the others.
@@ -32,13 +32,13 @@ class Runs:
 
     @property
     def agrees(self) -> bool | None:
-        """True if the first run took the predicted route; None if one of both is unknown."""
+        """True if the first run took the predicted route; None if either is unknown."""
         if not self.first_route and self.measured.from_storage:
-            return None  # answered, but the server does not report the route
+            return None  # answered, but without the route
         return self.predicted.agrees(self.first_route)
 
     def document(self) -> dict[str, Any]:
-        """As JSON: the median run, all times, and the prediction."""
+        """Return the median run, all times, and the prediction as a JSON object."""
         return {
             **self.measured.document(),
             "runs": {"count": len(self.ms), "ms": [round(ms, 3) for ms in self.ms]},
@@ -52,7 +52,7 @@ async def run_often(
     repeat: int,
     kept: Callable[[], AbstractContextManager[Keep | None]] = nullcontext,
 ) -> Runs:
-    """Predict, then send `repeat` times, one after the other. `kept` is entered again for each run."""
+    """Predict a request, then send it `repeat` times. `kept` is entered for each run. Raises ClientError."""
     server = await target.assumptions()
     predicted = predict_path(request.path, server.of, AccessPattern(accept=request.accept or JSON))
     runs = []
@@ -61,7 +61,7 @@ async def run_often(
             runs.append(await target.measure(request, keep))
     measured = middle(runs)
     if not measured.average_bytes and measured.counters.get("fetched"):
-        # A cache that was cold before may know the size of its objects now.
+        # The size of the objects is known now if the cache was cold before.
         if not target.real and not server.average_bytes(request.path):
             server = await target.assumptions()
         measured.average_bytes = server.average_bytes(request.path)
@@ -69,6 +69,6 @@ async def run_often(
 
 
 def middle(runs: list[Measured]) -> Measured:
-    """The run with the median time; of an even number the lower of the two middle ones."""
+    """Return the run with the median time (with an even number of runs the lower one)."""
     middle = median_low([run.total_ms for run in runs])
     return next(run for run in runs if run.total_ms == middle)

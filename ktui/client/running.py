@@ -1,8 +1,8 @@
 """State files of running servers: `ktui kubeconfig`, `ktui list` and the dashboard find servers by them.
 
-One directory per server in the state directory, named by its process id, mode
-0700: `server.json` (address and token), `kubeconfig`, and a copy of the certificate, which
-outlives them. A file whose process has ended is stale and removed when it is found.
+Each server has a directory (mode 0700) in the state directory, named by its process id, with `server.json`
+(address and token), `kubeconfig`, and a copy of its certificate. Directories of ended processes are removed
+when they are found.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ class RunningServer(Struct, frozen=True):
 
 
 def state_home() -> Path:
-    """`$XDG_STATE_HOME/ktui` (default `~/.local/state/ktui`)."""
+    """Return `$XDG_STATE_HOME/ktui` (default `~/.local/state/ktui`)."""
     return places.state_home(os.environ)
 
 
 def server_directory(pid: int) -> Path:
-    """The private directory of server `pid`, created if missing (mode 0700)."""
+    """Return the private directory of server `pid`, created if missing (mode 0700)."""
     directory = state_home() / "servers" / str(pid)
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     return directory
 
 
 def certificate_directory(host: str) -> Path:
-    """Where the certificate of servers that listen at `host` is kept between runs."""
+    """Return the directory that keeps the certificate of servers at `host` between runs."""
     return state_home() / "certificates" / host.replace("/", "_")
 
 
@@ -82,9 +82,9 @@ def withdraw(pid: int) -> None:
 
 
 def find_running() -> list[RunningServer]:
-    """Running servers, the newest first; stale state files are removed.
+    """Return the running servers, newest first, and remove stale state files.
 
-    Never one of a living process, even if it is invalid: it may just be written.
+    An invalid file of a running process is not removed: it may just be written.
     """
     found = []
     for path in (state_home() / "servers").glob("*/server.json"):
@@ -97,7 +97,7 @@ def find_running() -> list[RunningServer]:
 
 
 def find_by_url(url: str) -> RunningServer | None:
-    """The running server at `url`, if it is one of this user's."""
+    """Return this user's running server at `url`; None if there is none."""
     return next((server for server in find_running() if server.connection.url == url.rstrip("/")), None)
 
 

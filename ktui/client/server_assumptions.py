@@ -1,4 +1,4 @@
-"""What predictions assume of a server, asked from the server itself."""
+"""Ask a server for what predictions assume about it: version, feature gates, caches."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ class _Version(msgspec.Struct):
 
 
 async def assumptions_of_ktui(client: ApiClient) -> ServerAssumptions:
-    """Of a ktui server: its rules with their gates, and the state of its caches."""
+    """Return a ktui server's rules and the state of its caches. Raises ClientError."""
     if (await client.request("GET", paths.INFO)).status_code in (403, 404):
         raise ClientError(
-            f"no ktui server answers at {client.connection.url}; "
-            "a real kube-apiserver is named by --kubeconfig"
+            f"no ktui server answers at {client.connection.url}; for a real kube-apiserver use --kubeconfig"
         )
     server = KtuiApi(client)
     rules, info = await server.rules(), await server.info()
@@ -40,7 +39,7 @@ async def assumptions_of_ktui(client: ApiClient) -> ServerAssumptions:
 
 
 async def assumptions_of_kube(client: ApiClient) -> ServerAssumptions:
-    """Of a real kube-apiserver: its version with default gates, and ready caches."""
+    """Return a kube-apiserver's version; default gates and ready caches are assumed. Raises ClientError."""
     try:
         version = msgspec.convert(await client.get_json("/version"), _Version)
     except msgspec.ValidationError as error:
@@ -57,7 +56,7 @@ def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:
 
 
 async def _state(client: ApiClient) -> tuple[dict[str, CacheStatus], int]:
-    """Caches, and etcd's compacted revision."""
+    """Return the caches by resource id, and etcd's compacted revision."""
     present = await client.present()
     caches = {event.resource: event for event in present if isinstance(event, CacheStatus)}
     return caches, max((event.compact for event in present if isinstance(event, EtcdProgress)), default=0)

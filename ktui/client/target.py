@@ -1,4 +1,4 @@
-"""The server to measure: ktui's own, or a real kube-apiserver of a kubeconfig."""
+"""The server to measure: ktui's own, or a kubeconfig's real kube-apiserver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection
-from ktui.client.list_counters import Counters, Subject, account, account_of_watch, moved, read_counters
+from ktui.client.list_counters import Counters, Subject, account, account_of_watch, increase, read_counters
 from ktui.client.list_stream import ListBody
 from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.priority import own_level
@@ -37,16 +37,16 @@ class Target(Protocol):
         ...
 
     async def assumptions(self) -> ServerAssumptions:
-        """Its rules and the current state of its caches."""
+        """Return the server's rules and the current state of its caches."""
         ...
 
     async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
-        """Send the request and record its cost."""
+        """Send the request and return its cost."""
         ...
 
 
 def target_of(connection: ServerConnection, user_agent: str) -> Target:
-    """The target of a connection."""
+    """Return the target for a connection."""
     from ktui.client.api import ApiClient  # it imports httpx, which the dashboard's first frame does not need
 
     client = ApiClient(connection, user_agent)
@@ -54,7 +54,7 @@ def target_of(connection: ServerConnection, user_agent: str) -> Target:
 
 
 class KtuiTarget:
-    """ktui's own server: it reports the cost of each request."""
+    """ktui's own server, which reports the cost of each request."""
 
     real = False
 
@@ -69,7 +69,7 @@ class KtuiTarget:
 
 
 class KubeTarget:
-    """A real kube-apiserver: cost as seen by the client, and by its counters if they are readable."""
+    """A real kube-apiserver: cost as measured by the client, and from /metrics if readable."""
 
     real = True
 
@@ -78,7 +78,7 @@ class KubeTarget:
         self._assumptions: ServerAssumptions | None = None
 
     async def assumptions(self) -> ServerAssumptions:
-        """Read once: neither its version nor the priority level changes meanwhile."""
+        """Return version and priority level, read once: they do not change during a command."""
         if self._assumptions is None:
             found = await assumptions_of_kube(self.client)
             level = await own_level(self.client, found.behaviour.minor)
@@ -105,7 +105,7 @@ class KubeTarget:
         info = parse_path(path)
         watched = request_verb("GET", info, query) == "WATCH"
         account_of = account_of_watch if watched else account
-        found = account_of(moved(before, after), Subject(info.group, info.resource))
+        found = account_of(increase(before, after), Subject(info.group, info.resource))
         measured.route = measured.route or found.route
         measured.first_route = measured.first_route or found.route
         measured.counters = found.counters
@@ -116,7 +116,7 @@ class KubeTarget:
             measured.remarks.append(ESTIMATED)
 
     async def _counters(self) -> tuple[Counters | None, str]:
-        """The counters, or why they are not available."""
+        """Return the counters, or None and why they are not available."""
         response = await self.client.request("GET", "/metrics")
         if response.status_code != 200:
             return None, f"HTTP {response.status_code}"
@@ -124,9 +124,9 @@ class KubeTarget:
 
 
 async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:
-    """Objects in the collection that `path` lists, and bytes of one of them as JSON, from a page of one.
+    """Return the number of objects in the collection `path`, and the JSON bytes of one, from a page of one.
 
-    (0, 0) if the server does not report it: then the LIST itself fails with the reason.
+    (0, 0) if the request fails: then the LIST fails with the reason, too.
     """
     probe = ListBody(collection=True)
     fired = await client.send_timed(f"{split_url(path)[0]}?limit=1", on_chunk=probe.feed)
@@ -137,7 +137,7 @@ async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:
 
 
 def _flow_control(headers: Mapping[str, str]) -> dict[str, str]:
-    """The flow schema and priority level that the server assigned to the request."""
+    """Return the UIDs of the flow schema and priority level that the server assigned to the request."""
     names = {"flow_schema_uid": "flowschema", "priority_level_uid": "prioritylevel"}
     found = {word: headers.get(f"x-kubernetes-pf-{name}-uid", "") for word, name in names.items()}
     return {word: value for word, value in found.items() if value}

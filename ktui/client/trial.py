@@ -1,4 +1,4 @@
-"""Requests sent in alternation, so that other load on the machine affects all of them alike."""
+"""Send requests in alternation, so that other load affects all of them equally."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ async def alternate(
     begun: Callable[[int, int], object] = lambda run, place: None,
     keep: Keep | None = None,
 ) -> list[list[Measured]]:
-    """Send A B A B …: each request once uncounted, then all of them `runs` times.
+    """Send A B A B …: each request once uncounted, then `runs` times. Return the runs of each request.
 
-    Returns the runs of each request. If the first response of one is an error, only that
-    response: it is not sent again. `begun(run, place)` is called before each request (run 0
-    is not counted), `keep` gets the chunks of every body. Raises ClientError.
+    A request whose first response is an error is not repeated: that response is its only run.
+    `begun(run, place)` is called before each request (run 0 is not counted), `keep` with every chunk
+    of a body. Raises ClientError.
     """
     found: list[list[Measured]] = [[] for _ in requests]
     for run in range(runs + 1):
@@ -39,5 +39,5 @@ async def alternate(
 
 
 def _answered(measured: Measured) -> bool:
-    """A WATCH may fail after its 200: then it has a message."""
+    """True if the request succeeded; a WATCH that fails after its 200 has a message."""
     return measured.ok and not measured.message

@@ -1,7 +1,7 @@
 """Count the initial events of a WATCH while they are received, without decoding or keeping them.
 
-With sendInitialEvents a WATCH begins with the objects that a LIST would return; a bookmark
-with an annotation ends that part.
+With sendInitialEvents a WATCH begins with the objects that a LIST would return, and marks their end
+with an annotated bookmark.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONGEST = 16 << 20  # bytes of one event: no object in etcd is larger than a few
 _EVENT = b'{"type":'
 _BOOKMARK = b'{"type":"BOOKMARK"'
 _ERROR = b'{"type":"ERROR"'
-# Field numbers: of a WatchEvent, the object in its envelope, its metadata, a Status.
+# Field numbers from the outside in: a WatchEvent's type, its object's resourceVersion, its Status' message.
 _TYPE, _REVISION, _MESSAGE = (1,), (2, 1, 2, 1, 6), (2, 1, 2, 3)
 _PROTOBUF, _STATUS_MESSAGE = b"k8s\0", (2, 3)
 _END = b"k8s.io/initial-events-end"
@@ -40,24 +40,24 @@ class _Event(msgspec.Struct, frozen=True):
 
 
 class InitialEvents:
-    """Takes a stream's chunks until `complete`. `items` counts the objects."""
+    """Counts the objects (`items`) in a stream's chunks until `complete`."""
 
     def __init__(self) -> None:
         self.items = 0
         self._rest = bytearray()
-        self._refusal = b""  # a Status instead of events
+        self._refusal = b""  # a Status that came instead of events
         self._end = _Event()
-        self._framed: bool | None = None  # frames of protobuf, not lines of JSON
+        self._framed: bool | None = None  # True: protobuf frames, False: lines of JSON
         self._done = False
 
     def complete(self) -> bool:
-        """True once the initial events are over, or the stream has failed."""
+        """Return True once the initial events have ended, or the stream has failed."""
         return self._done
 
     def feed(self, chunk: bytes) -> None:
-        """Raises ClientError for an event longer than any object."""
+        """Count the events of a chunk. Raises ClientError for an event longer than any object."""
         if self._framed is None and chunk:
-            self._framed = chunk[0] == 0  # of a frame's size; JSON begins with a brace
+            self._framed = chunk[0] == 0  # first byte of a frame's size; JSON begins with a brace
         if self._framed:
             self._feed_frames(chunk)
             return
@@ -71,10 +71,10 @@ class InitialEvents:
         for line in lines:
             if self._done:
                 return
-            self._take(line)
+            self._count_line(line)
 
     def envelope(self) -> ListEnvelope:
-        """The resourceVersion at the end of the initial events; the message of an ERROR or a Status."""
+        """Return the resourceVersion of the initial events, or the message of an ERROR or Status."""
         unread = b"" if (self.items or self._done) and not self._refusal else bytes(self._rest)
         refusal = self._refusal + unread
         if refusal:
@@ -83,7 +83,7 @@ class InitialEvents:
         return ListEnvelope(message=last.message, metadata=ListMeta(last.metadata.resource_version))
 
     def _feed_frames(self, chunk: bytes) -> None:
-        """Protobuf: each event has its size in four bytes before it."""
+        """Read protobuf frames: four bytes with the size, then the event."""
         self._rest += chunk
         start = 0
         while len(self._rest) >= start + 4 and not self._done:
@@ -92,11 +92,11 @@ class InitialEvents:
                 raise ClientError(f"an event of the stream is longer than {LONGEST >> 20} MiB")
             if len(self._rest) < end:
                 break
-            self._take_frame(bytes(self._rest[start + 4 : end]))
+            self._count_frame(bytes(self._rest[start + 4 : end]))
             start = end
         del self._rest[:start]
 
-    def _take_frame(self, event: bytes) -> None:
+    def _count_frame(self, event: bytes) -> None:
         kind = member(event, *_TYPE)
         if kind == b"ERROR" or (kind == b"BOOKMARK" and _END in event):
             self._done = True
@@ -106,10 +106,10 @@ class InitialEvents:
         elif kind != b"BOOKMARK":
             self.items += 1
 
-    def _take(self, line: bytes) -> None:
+    def _count_line(self, line: bytes) -> None:
         if line.startswith(_ERROR) or (line.startswith(_BOOKMARK) and _END in line):
             self._done = True
-            with contextlib.suppress(DocumentError):  # it ends all the same, without its revision
+            with contextlib.suppress(DocumentError):  # the end of the initial events, but without a revision
                 self._end = decode_json(line, _Event)
         elif not line.startswith(_EVENT):
             if len(self._refusal) < KEPT_BYTES:

@@ -16,7 +16,7 @@ DEFAULT_BACKLOG = 20_000
 
 
 class Subscription:
-    """One reader's bounded queue. When it is full the oldest events are dropped, and counted."""
+    """A subscriber's bounded queue. When it is full, the oldest events are dropped and counted."""
 
     def __init__(self, bus: Bus, backlog: int) -> None:
         self._bus = bus
@@ -36,10 +36,10 @@ class Subscription:
     def close(self) -> None:
         self._closed = True
         self._wake.set()
-        self._bus.forget(self)
+        self._bus.unsubscribe(self)
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
-        """Everything that has arrived since the last batch; ends once closed."""
+        """Yield the events since the last batch; ends once the subscription is closed."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -58,8 +58,8 @@ class Subscription:
 class Bus:
     """Numbers events and passes them to every subscriber.
 
-    `snapshots` are callables that describe the current state; a new subscriber
-    gets their events first.
+    Functions passed to `add_snapshot` return events that describe the current state, which a new
+    subscriber receives first.
     """
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
@@ -85,7 +85,7 @@ class Bus:
         self._snapshots.append(describe)
 
     def present(self) -> Iterator[AnyEvent]:
-        """The current state, which a new subscriber gets first."""
+        """Yield events that describe the current state; a new subscriber receives them first."""
         for describe in self._snapshots:
             for event in describe():
                 yield msgspec.structs.replace(event, seq=self._seq, at=event.at or self.now())
@@ -97,7 +97,7 @@ class Bus:
         self._subscriptions.append(subscription)
         return subscription
 
-    def forget(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
 

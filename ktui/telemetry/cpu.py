@@ -14,11 +14,10 @@ T = TypeVar("T")
 class CpuClock:
     """`await CpuClock(coroutine, meter)` awaits it and adds the CPU time of its steps to `meter.cpu_ms`.
 
-    Between two suspensions a coroutine has the thread to itself, so the thread's CPU
-    time of each such step is its own. (Two readings take 1 µs. The steps of a live WATCH
-    are so small that this would show: every `meter.clocked_steps`th of them is measured and represents
-    the others.) Work done elsewhere is not included: in other tasks, and in threads that are
-    not Python's (TLS, HTTP, gRPC).
+    Between two suspensions only this coroutine runs on the thread, so the thread's CPU time is its own.
+    (Two readings take 1 µs, which matters for the small steps of a live WATCH: only every
+    `meter.clocked_steps`th step is measured, and stands for the others.) Work in other tasks, and in threads
+    that are not Python's (TLS, HTTP, gRPC), is not included.
     """
 
     __slots__ = ("_coroutine", "_meter")
@@ -54,9 +53,9 @@ class CpuClock:
 
 
 def in_thread(work: Callable[[bytes], bytes], piece: bytes) -> bytes:
-    """Run `work(piece)` in a worker thread with the request's context: its CPU time counts as well.
+    """Return `work(piece)`, and add its CPU time to the current meter. Call it in a worker thread.
 
-    The request waits for it, so nothing else changes the meter meanwhile.
+    The request has to wait for it, so that nothing else changes the meter meanwhile.
     """
     begun = thread_time()
     try:

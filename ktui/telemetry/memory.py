@@ -1,4 +1,4 @@
-"""The process' memory, and whether one request had it to itself."""
+"""The process' memory, and whether its growth can be attributed to one request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _STATM = "/proc/self/statm"  # sizes in pages: total, then resident
 
 
 def resident_bytes() -> int | None:
-    """Resident memory of this process in bytes; None if reading it is expensive."""
+    """Return the resident memory of this process in bytes; None without /proc (not Linux)."""
     descriptor = _descriptor(os.getpid())
     if descriptor is None:
         return None
@@ -19,7 +19,7 @@ def resident_bytes() -> int | None:
 
 @cache
 def _descriptor(pid: int) -> int | None:
-    """Kept open: opening takes longer than reading. One per process."""
+    """Open the file once per process: opening takes longer than reading."""
     with contextlib.suppress(OSError):
         return os.open(_STATM, os.O_RDONLY)
     return None
@@ -31,7 +31,7 @@ def _page_size() -> int:
 
 
 class Footprint:
-    """Bytes by which the process has grown since a request began, as far as sampled."""
+    """The growth of the process since a request began, as sampled by `look`."""
 
     __slots__ = ("_before", "_highest")
 
@@ -46,12 +46,12 @@ class Footprint:
 
     @property
     def growth(self) -> int | None:
-        """Bytes; 0 if the process needed no more memory."""
+        """Bytes; 0 if the process did not grow, None if unknown."""
         return None if self._before is None else self._highest - self._before
 
 
 class ConcurrentRequests:
-    """Requests served at the same time: their memory cannot be attributed to one of them."""
+    """Counts concurrent requests: the memory growth cannot be attributed to one of several."""
 
     def __init__(self) -> None:
         self._present = 0
@@ -70,7 +70,7 @@ class ConcurrentRequests:
 
 
 class RequestTurn:
-    """One request, from its arrival until it has left."""
+    """One request, from its arrival until `leave`."""
 
     __slots__ = ("_concurrent", "_left", "_place", "_shared")
 
@@ -82,11 +82,11 @@ class RequestTurn:
 
     @property
     def shared(self) -> bool:
-        """True if other requests ran meanwhile; final once it has left."""
+        """True if other requests ran meanwhile; does not change after `leave`."""
         return self._shared or (not self._left and self._concurrent.joined_since(self._place))
 
     def leave(self) -> None:
-        """It takes no more memory: it has ended, or is a WATCH that only waits for events."""
+        """Mark the request as ended, or as a WATCH that only waits for events: it takes no more memory."""
         if not self._left:
             self._shared = self.shared
             self._left = True

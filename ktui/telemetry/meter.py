@@ -1,8 +1,8 @@
 """The cost of one request, counted where the work is done.
 
-The server opens a `Meter` for a request with `metered()`; every package below adds
-to the current one. A context variable carries it, so it follows the request
-through awaits and into its tasks, without a parameter anywhere.
+The server opens a `Meter` for a request with `metered()`, and every package adds to the current meter.
+A context variable holds it, so it follows the request through awaits and into its tasks, without
+being passed as a parameter.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from msgspec import field
 from ktui.contract.events import Cost
 from ktui.telemetry.memory import Footprint
 
-# The process' growth is measured only for a request that holds or sends this much: below, it is noise.
+# Smaller requests do not measure the growth of the process: it would be noise.
 TELLING_BYTES = 1 << 20
 
 
 class Phase:
-    """A block whose time is added up. A class, because a generator takes three times as long."""
+    """Adds the time of a block to a phase. A class, because a generator takes three times as long."""
 
     __slots__ = ("_began", "_name", "_phases")
 
@@ -46,9 +46,9 @@ class Meter(Cost):
     `phases` are milliseconds by phase. `initial_*` are a WATCH's events until it was live,
     `initial_ms` the time until the last was sent.
 
-    `held` are the bytes that the request itself holds now (responses of etcd, objects,
-    pieces of the body), `peak_held` their maximum; Python's own overhead is not
-    included. `footprint` measures the growth of the whole process.
+    `held` are the bytes that the request holds now (etcd's responses, objects, pieces of the body),
+    `peak_held` their maximum; Python's overhead is not included. `footprint` measures the growth of the
+    whole process.
 
     `on_plan` is called with the request's plan and its route:
     before anything is read, and again if the request falls back to another route.
@@ -98,13 +98,13 @@ class Meter(Cost):
 
     @property
     def process_growth(self) -> int | None:
-        """Bytes that the process took from the system meanwhile; None for a small request."""
+        """Bytes that the process grew by meanwhile; None for a small request."""
         if self.footprint is None or max(self.peak_held, self.encoded_bytes) < TELLING_BYTES:
             return None
         return self.footprint.growth
 
     def phase(self, name: str) -> Phase:
-        """Add the time spent in the block to phase `name` (milliseconds)."""
+        """Return a context manager that adds the time of its block to phase `name` (ms)."""
         return Phase(self.phases, name)
 
     def add_phase(self, name: str, ms: float) -> None:
@@ -115,12 +115,12 @@ _current: ContextVar[Meter | None] = ContextVar("ktui_meter", default=None)
 
 
 def current_meter() -> Meter:
-    """The meter of the request being served, or one that is discarded."""
+    """Return the meter of the current request, or a new one that is discarded."""
     return _current.get() or Meter()
 
 
 def decoding(size: int) -> None:
-    """Count an object of `size` stored bytes as parsed for the current request, if there is one."""
+    """Count an object of `size` stored bytes as decoded for the current request, if there is one."""
     meter = _current.get()
     if meter is not None:
         meter.decoded += 1
@@ -128,7 +128,7 @@ def decoding(size: int) -> None:
 
 
 async def yield_to_loop() -> None:
-    """Let other tasks run. The time until this one continues is its phase `queue`."""
+    """Let other tasks run. The time until this task continues is added to the phase `queue`."""
     meter = _current.get()
     if meter is None:
         await asyncio.sleep(0)

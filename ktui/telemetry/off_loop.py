@@ -1,4 +1,4 @@
-"""CPU work that is too long for the event loop: done by one thread, which releases the interpreter often."""
+"""Run CPU work that is too long for the event loop in a thread."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _THREAD = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large")
 
 
 def expect(size: int, large: int = LARGE_BYTES) -> None:
-    """The current request works on `size` bytes: from `large` on, its CPU work runs in the thread."""
+    """Mark the current request as large, to use the thread, if `size` is at least `large`."""
     if size >= large:
         current_meter().large = True
 
 
 async def compute(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """`function(*args)`, in the thread if the current request is a large one."""
+    """Return `function(*args)`, computed in the thread if the current request is large."""
     if not current_meter().large:
         return function(*args, **kwargs)
     return await compute_large(function, *args, **kwargs)
 
 
 async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """`function(*args)` in the thread."""
+    """Return `function(*args)`, computed in the thread, and add its CPU time to the current meter."""
     work = partial(copy_context().run, _clocked, partial(function, *args, **kwargs))
     COLLECTOR.begin()
     try:
@@ -47,6 +47,6 @@ async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwa
 
 
 def _clocked(work: Callable[[], T]) -> tuple[T, float]:
-    """The result, and seconds of CPU time."""
+    """Return the result, and the seconds of CPU time."""
     began = thread_time()
     return work(), thread_time() - began

@@ -1,7 +1,7 @@
-"""Python's garbage collector, paused while large trees are in use.
+"""Pause Python's garbage collector while large trees are in use.
 
 Each pass over a tree of 100,000 objects and lists stops the process for tens of milliseconds, and finds
-nothing: such trees have no cycles, and go when the last reference does.
+nothing: such trees have no cycles, and are freed with the last reference.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import gc
 import time
 from collections.abc import Callable
 
-LONGEST_PAUSE = 10.0  # seconds; then the young objects are collected all the same
+LONGEST_PAUSE = 10.0  # seconds after which young objects are collected during a pause
 
 
 class CollectorPause:
-    """Counts who needs the pause. Call it on the event loop only."""
+    """Pauses the collector while at least one caller needs it. Call it only on the event loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class CollectorPause:
         self._since = 0.0
 
     def begin(self) -> None:
-        """Stop collecting; while one large request follows another, collect now and then."""
+        """Begin a pause; during a long one, young objects are collected every LONGEST_PAUSE seconds."""
         if not self._holders:
             gc.disable()
             self._since = self._clock()

@@ -1,1 +1,1 @@
-"""What one record of a log says, in each of the formats in which apiservers, etcds and clouds write them."""
+"""Decode one record of a log, in the formats of apiservers, etcd and cloud providers."""

@@ -1,4 +1,4 @@
-"""Rows of Log Analytics' table AKSAudit: an audit Event whose fields are columns."""
+"""Rows of the Log Analytics table AKSAudit: audit Events whose fields are columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_row(fields: dict[str, msgspec.Raw]) -> bool:
 
 
 def event(fields: dict[str, msgspec.Raw]) -> bytes:
-    """The audit Event of a row; a dynamic column may be an object or, in CSV, its JSON as text."""
+    """Return the audit Event of a row as JSON; dynamic columns are objects or, in CSV, JSON as text."""
     found: dict[str, object] = {name: fields[column] for column, name in _FIELDS.items() if column in fields}
     if "stageTimestamp" not in found and "TimeGenerated" in fields:
         found["stageTimestamp"] = fields["TimeGenerated"]

@@ -1,7 +1,7 @@
-"""Where the time of a slow request went: `apiserver.latency.k8s.io/*` annotations of an audit Event.
+"""The time of a slow request by part: the `apiserver.latency.k8s.io/*` annotations of an audit Event.
 
-kube-apiserver writes them from 1.24 on, for requests of more than 500 ms. A part of no length is left out.
-Serializing and writing to the client are interleaved, and the first is logged with the second in it.
+kube-apiserver writes them from 1.24 on, for requests of more than 500 ms. Parts of length 0 are left out.
+Serializing and writing to the client are interleaved; the logged time of serializing includes writing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _field(name: str) -> str:
 
 
 class Annotations(msgspec.Struct, gc=False):
-    """Go durations as text, "" for one that is not there."""
+    """Go durations as text; "" if missing."""
 
     total: str = _field("total")
     etcd: str = _field("etcd")
@@ -36,7 +36,7 @@ class Annotations(msgspec.Struct, gc=False):
 
 
 def spent(annotations: Annotations) -> Spent | None:
-    """The parts of a slow request, None for a request that was not slow. Raises Malformed."""
+    """Return the parts of a slow request; None if it was not slow. Raises Malformed."""
     if not annotations.total:
         return None
     write = _micros(annotations.write)

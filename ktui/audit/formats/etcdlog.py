@@ -48,7 +48,7 @@ _stats = msgspec.json.Decoder(_Stats).decode
 
 
 def read(line: bytes) -> SlowRequest:
-    """The slow request of a line. Raises Malformed."""
+    """Return the slow request of a line. Raises Malformed."""
     return _read_apply(line) if APPLY in line else _read_stats(line)
 
 
@@ -85,7 +85,7 @@ def _read_stats(line: bytes) -> SlowRequest:
 def _slow(
     text: str, *, source: str, what: str, at: int, took: int, keys: int, size: int, failed: bool = False
 ) -> SlowRequest:
-    """`text` is the request as etcd prints it."""
+    """Make a SlowRequest; `text` is the request as etcd prints it."""
     key, end = _KEY.search(text), _END.search(text)
     return SlowRequest(
         source=source,

@@ -1,7 +1,7 @@
 """GKE's Cloud Audit Logs: a LogEntry made from an audit Event, without the query string of its URI.
 
-Without it resourceVersion, limit, continue and selectors are unknown: where a LIST was served from is a set.
-Reads are in the `data_access` log, which is off by default; `activity` has writes only.
+So resourceVersion, limit, continue and selectors are unknown, and a LIST may have several possible routes.
+Reads are in the `data_access` log, which is off by default; `activity` has only writes.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ _decode = msgspec.json.Decoder(_Entry).decode
 
 
 def is_entry(fields: dict[str, Any]) -> bool:
-    """Whether the fields of a JSON object are those of a LogEntry with an audit payload."""
+    """True if the fields of a JSON object are those of a LogEntry with an audit payload."""
     return "protoPayload" in fields or "protopayload_auditlog" in fields
 
 
 def read(line: bytes) -> LoggedRequest | Skip:
-    """The request of a LogEntry, without its query string and duration. Raises Malformed."""
+    """Return the request of a LogEntry, without query string and duration. Raises Malformed."""
     entry = decoded(_decode, line, "a LogEntry of Cloud Audit Logs")
     payload = entry.proto_payload or entry.flattened
     if payload is None:
@@ -95,6 +95,6 @@ def read(line: bytes) -> LoggedRequest | Skip:
 
 
 def _uri(name: str) -> str:
-    """`apps/v1/namespaces/shop/deployments/web` as its path: `/apis/apps/v1/…`."""
+    """Return the path of a resourceName: `apps/v1/namespaces/shop/deployments/web` → `/apis/apps/v1/…`."""
     group, _, rest = name.partition("/")
     return f"/api/{rest}" if group in ("core", "") else f"/apis/{_GROUPS.get(group, group)}/{rest}"

@@ -17,12 +17,12 @@ _MICROS = {
     "h": 3_600e6, "m": 60e6, "s": 1e6, "ms": 1e3,
     "us": 1.0, "µs": 1.0, "μs": 1.0, "ns": 1e-3,
 }  # fmt: skip
-# Go's own durations end at 292 years.
+# Nanoseconds: Go's longest duration, 292 years.
 _LONGEST = 1 << 63
 
 
 def duration(text: str) -> int:
-    """`1.926865ms`, `929.214µs`, `1h2m3.5s`, `0s` as microseconds. Raises Malformed."""
+    """Parse `1.926865ms`, `929.214µs`, `1h2m3.5s`, `0s` as microseconds. Raises Malformed."""
     total, end = 0.0, 0
     for part in _PART.finditer(text):
         if part.start() != end:
@@ -35,9 +35,9 @@ def duration(text: str) -> int:
 
 
 def since_epoch(moment: datetime) -> int:
-    """Microseconds since 1970; a time without zone counts as UTC. Raises Malformed.
+    """Return microseconds since 1970; a time without zone counts as UTC. Raises Malformed.
 
-    Go's zero time (the year 1) and the like are not valid in a log: one would spoil every rate.
+    Go's zero time (the year 1) and others before 1971 are malformed: one such time would falsify all rates.
     """
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
@@ -48,14 +48,14 @@ def since_epoch(moment: datetime) -> int:
 
 
 def elapsed(begin: datetime, end: datetime) -> int:
-    """Microseconds between moments, the second a valid one; 0 if the clock went back. Raises Malformed."""
+    """Return microseconds from `begin` to `end`; 0 if the clock went back. Raises Malformed."""
     if begin.tzinfo is end.tzinfo and not (took := end - begin).days:  # a third of the work
         return took.seconds * 1_000_000 + took.microseconds
     return max(0, since_epoch(end) - since_epoch(begin))
 
 
 def zap_time(ts: str | float) -> int:
-    """etcd's `ts`: ISO 8601 with any offset, or seconds since 1970. Raises Malformed."""
+    """Parse etcd's `ts`: ISO 8601 with any offset, or seconds since 1970. Raises Malformed."""
     try:
         if isinstance(ts, str):
             return since_epoch(datetime.fromisoformat(ts))
@@ -68,7 +68,10 @@ def zap_time(ts: str | float) -> int:
 
 @lru_cache(maxsize=1024)
 def klog_day(month_day: str, now: datetime) -> int:
-    """`0823` as microseconds since 1970 at midnight: klog writes no year, so the latest past one is used."""
+    """Return microseconds since 1970 at midnight of a day such as `0823`, in its latest past year.
+
+    klog writes no year. Raises Malformed.
+    """
     month, day = int(month_day[:2]), int(month_day[2:])
     for year in range(now.year, now.year - 9, -1):  # a 29 February may be eight years ago
         try:
@@ -87,7 +90,7 @@ _NAMED = {
 
 
 def unquote(text: str) -> str:
-    """The content of a string quoted by strconv.Quote; invalid escapes are kept."""
+    """Return the content of a string quoted by strconv.Quote; invalid escapes are kept."""
     return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 

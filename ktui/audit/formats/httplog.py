@@ -26,15 +26,14 @@ _ID = re.compile(rb' audit-ID="([^"\\]*)"')
 _SEATS = re.compile(rb" apf_iseats=(\d{1,9})")
 _EXECUTION = re.compile(rb' apf_execution_time="([^"]*)"')
 SLOW = 500_000
-"""Microseconds beyond which an apiserver writes into an audit Event where the time went."""
+"""Microseconds from which an apiserver annotates an audit Event with its latencies."""
 _INIT = re.compile(rb' (?:watchlist|apf)_init_latency="([^"]*)"')
 
 
 def read(line: bytes, now: datetime) -> LoggedRequest | Skip:
-    """The request of an httplog line, WRITES for one that does not read. `now`: no line is newer (klog names
-    no year).
+    """Return the request of an httplog line, WRITES if it does not read. Raises Malformed.
 
-    Raises Malformed.
+    `now` is later than all lines: klog writes no year.
     """
     start = line.find(MARK)
     verb_end = line.find(b'"', start + len(MARK))
@@ -68,7 +67,7 @@ def _id(more: bytes) -> str:
 
 
 def _spent(more: bytes, took: int) -> Spent | None:
-    """What is not execution was waiting: for seats, mostly."""
+    """Return the time before execution as waiting for seats; None if the line has no execution time."""
     found = _EXECUTION.search(more)
     if found is None:
         return None
@@ -82,5 +81,5 @@ def _seats(more: bytes) -> int:
 
 
 def _init(more: bytes) -> int:
-    """The longer of the two: flow control's initialisation, the initial events of a streaming LIST."""
+    """Return the longer of flow control's init latency and a streaming LIST's; -1 without either."""
     return max((duration(text.decode("utf-8", "replace")) for text in _INIT.findall(more)), default=-1)

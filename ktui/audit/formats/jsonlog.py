@@ -1,4 +1,4 @@
-"""kube-apiserver's request log with `--logging-format=json`: the fields of httplog as JSON.
+"""kube-apiserver's request log with `--logging-format=json`: httplog's fields as JSON.
 
 {"ts":1787475354330.84,"caller":"httplog/httplog.go:132","msg":"HTTP","v":3,"verb":"LIST","URI":"/api/v1/pods",
  "latency":"1.926865ms","userAgent":"…","audit-ID":"…","srcIP":"…","apf_iseats":1,"resp":200}
@@ -15,7 +15,7 @@ from ktui.audit.formats.httplog import READS, SLOW
 from ktui.audit.formats.record import WRITES, LoggedRequest, Skip, Spent, decoded
 
 _Count = Annotated[int, msgspec.Meta(ge=-1, le=10**9)]
-_MILLISECONDS = 1e11  # klog's JSON writes milliseconds since 1970, zap by itself seconds
+_MILLISECONDS = 1e11  # above: milliseconds since 1970, as klog writes; below: seconds, as zap does
 
 
 class _Line(msgspec.Struct, gc=False):
@@ -36,7 +36,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 
 
 def read(line: bytes) -> LoggedRequest | Skip:
-    """The request of a line. Raises Malformed."""
+    """Return the request of a line, WRITES if it does not read. Raises Malformed."""
     entry = decoded(_decode, line, "an httplog line in JSON")
     if entry.verb.encode() not in READS:
         return WRITES

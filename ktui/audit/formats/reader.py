@@ -1,4 +1,4 @@
-"""One record of a log, whichever format it is in."""
+"""Read one record of a log in any known format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ktui.audit.formats.record import (
 
 
 class Wrapped(msgspec.Struct, gc=False):
-    """The records inside a wrapper, and what kind of wrapper it is."""
+    """The records inside a wrapper, and the kind of wrapper (`carrier`)."""
 
     carrier: str
     records: list[bytes]
@@ -35,14 +35,14 @@ Read = Callable[[bytes], Record | Wrapped]
 _KLOG = re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d")
 # `2026-08-23T08:55:54.33Z stderr F `: what a container runtime puts before each line.
 _RUNTIME = re.compile(rb"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] ")
-# Bytes that log shippers may put before JSON: CloudWatch's time, `[pod/kube-apiserver-1] `, syslog's header.
+# Most bytes that a log shipper puts before JSON: a time, `[pod/kube-apiserver-1] `, a syslog header.
 _PREFIX = 512
 
 
 def line_reader(now: datetime) -> Read:
-    """A function from a record to what it says, or why it is not counted, or what is inside it.
+    """Return a function that reads a record: its request, why it is not counted, or the records in it.
 
-    It raises Malformed for one in no known format. `now` bounds the year of klog lines.
+    The function raises Malformed for an unknown format. `now` bounds the year of klog lines.
     """
     start_of = auditlog.START.match
     read_event = auditlog.read
@@ -62,7 +62,7 @@ def line_reader(now: datetime) -> Read:
             return read(_without_nuls(line))
         if prefixed := _after_prefix(line):
             return _read_json(prefixed)
-        if first and first in b'["' and wrappers.promising(line):
+        if first and first in b'["' and wrappers.may_contain_record(line):
             return _read_other_json(line)
         return _other(line)
 
@@ -92,22 +92,22 @@ def _read_json(line: bytes) -> Record | Wrapped:
 def _unwrap(fields: wrappers.Fields, line: bytes) -> Record | Wrapped:
     if b"CONTROL_MESSAGE" in line[:512]:
         return CONTROL
-    if not wrappers.promising(line):
+    if not wrappers.may_contain_record(line):
         return JSON
     try:
-        records = wrappers.inside(fields)
+        records = wrappers.records_in(fields)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Malformed("not valid JSON: an object inside it is damaged or nests too deeply") from None
     return Wrapped(wrappers.carrier(fields), records) if records else JSON
 
 
 def _read_other_json(line: bytes) -> Record | Wrapped:
-    """An array, or a text, outside of any object."""
+    """Read an array or a string that is not inside an object."""
     return _unwrap(decoded(wrappers.fields_of, b'{"":' + line + b"}", "valid JSON"), line)
 
 
 def _after_prefix(line: bytes) -> bytes:
-    """The JSON after a short prefix, b"" if there is none."""
+    """Return the JSON after a short prefix; b"" if there is none."""
     at = line.find(b'{"', 0, _PREFIX)
     if at <= 0 or line[:1] in b" \t>" or _KLOG.match(line) or line.rstrip()[-1:] != b"}":
         return b""
@@ -115,7 +115,7 @@ def _after_prefix(line: bytes) -> bytes:
 
 
 def _without_nuls(line: bytes) -> bytes:
-    """A log that was being written when its machine failed has a run of NUL bytes."""
+    """Strip the NUL bytes that a log has if its machine failed while writing. Raises Malformed."""
     rest = line.lstrip(b"\0")
     if not rest:
         raise Malformed("NUL bytes")
@@ -123,7 +123,10 @@ def _without_nuls(line: bytes) -> bytes:
 
 
 def _other(line: bytes) -> Skip:
-    """klog lines, and the indented lines of their stack traces, belong to a log."""
+    """Classify klog lines, blank lines, and the indented lines of stack traces.
+
+    Raises Malformed for others.
+    """
     if not line.strip() or line[:1] in (b"\t", b" ", b">"):
         return BLANK
     if _KLOG.match(line) is not None:

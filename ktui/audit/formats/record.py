@@ -1,4 +1,4 @@
-"""The content of one log line, in any format. Times are whole microseconds."""
+"""The content of one log record in any format. Times are whole microseconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Malformed(ValueError):
 
 
 def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
-    """Decode a line of JSON. Raises Malformed: not `what`."""
+    """Decode a line of JSON. Raises Malformed, which says that it is not `what`."""
     try:
         return decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -23,12 +23,12 @@ def decoded(decode: Callable[[bytes], T], line: bytes, what: str) -> T:
 
 
 def undecodable(error: Exception, what: str) -> Malformed:
-    """What an error of decoding says of a line that is not `what`."""
+    """Return the Malformed for a decoding error of a line that should be `what`."""
     return Malformed(f"not {what}: {'it nests too deeply' if isinstance(error, RecursionError) else error}")
 
 
 class Skip:
-    """Why a record is understood and not counted; compared by identity."""
+    """Why a valid record is not counted; compared by identity."""
 
     __slots__ = ("what",)
 
@@ -46,10 +46,10 @@ SKIPS = (BLANK, CONTROL, EARLY, JSON, KLOG, WRITES)
 
 
 class Spent(msgspec.Struct, gc=False, frozen=True):
-    """Where a slow request's time went, as the apiserver measured it: microseconds, 0 for a part not logged.
+    """The time of a slow request by part, as the apiserver measured it: microseconds, 0 if not logged.
 
-    `etcd` is -1 where the log does not measure etcd at all. `queue`: waiting for seats of flow control.
-    `encode`: decoding, transforming and serializing. `write`: until the client had taken the bytes.
+    `etcd` is -1 if the log does not measure etcd. `queue`: waiting for seats of flow control.
+    `encode`: decoding, transforming and serializing. `write`: until the client had read the bytes.
     `other`: authentication, authorization, impersonation, webhooks.
     """
 
@@ -64,11 +64,11 @@ class Spent(msgspec.Struct, gc=False, frozen=True):
 class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
     """A GET, LIST or WATCH in an apiserver's log.
 
-    `at` is when the line was written (since 1970), `took` the duration: of a WATCH
-    the time that it was open. `done` is False for a WATCH that has just started.
+    `at` is when the line was written (since 1970), `took` the duration, of a WATCH the time that
+    it was open. `done` is False for a WATCH that has just started.
     `init` is a WATCH's time until its initial events were sent. `code`, `seats` and `init`
-    are -1 if the line does not have them. `user` is "" in httplog lines, which have none; `id`,
-    the audit-ID, in those up to 1.21.
+    are -1 if the line does not have them. `user` is always "" in httplog lines; `id`, the audit-ID,
+    in those up to 1.21. `query` is False if the log leaves out query strings.
     """
 
     verb: str
@@ -90,8 +90,8 @@ class SlowRequest(msgspec.Struct, gc=False, frozen=True):
     """A slow (or large) request in etcd's log.
 
     `source` is `apply` ("apply request took too long") or `stats` ("request stats");
-    `what` is `range`, `txn` (read-only) or `write`. `keys` counts the returned ones; in a
-    `stats` line those of the whole range, even if a limit cut the response. -1: unknown.
+    `what` is `range`, `txn` (read-only) or `write`. `keys` is the number of keys returned; in a
+    `stats` line of keys in the range, even if a limit cut the response. -1: unknown.
     """
 
     source: str

@@ -1,6 +1,6 @@
-"""Records inside other records: what CloudWatch, Azure, Fluent Bit, Docker, Loki, … put around a line.
+"""Unwrap records that CloudWatch, Azure, Fluent Bit, Docker, Loki and others put into other records.
 
-One rule for all: an object or a text at most three fields deep that is itself a record of a known format.
+One rule for all: a record is an object or a text, at most three fields deep, in a known format.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _text = msgspec.json.Decoder(str).decode
 
 
-def promising(value: bytes) -> bool:
-    """Whether a record may be in it."""
+def may_contain_record(value: bytes) -> bool:
+    """True if the value may contain a record; a quick check."""
     return b"auditID" in value or _PROMISING.search(value) is not None
 
 
 def carrier(fields: Fields) -> str:
-    """What the wrapper is, as far as its field names say."""
+    """Return the kind of wrapper, recognised by its field names."""
     return next((name for field, name in _CARRIERS if field in fields), "wrapped in JSON")
 
 
@@ -58,8 +58,8 @@ def is_event(fields: Fields) -> bool:
     return "auditID" in fields and ("verb" in fields or "stage" in fields)
 
 
-def inside(fields: Fields) -> list[bytes]:
-    """The records in an object that is none itself."""
+def records_in(fields: Fields) -> list[bytes]:
+    """Return the records in an object that is not a record itself."""
     return list(_in_fields(fields, DEEPEST))
 
 
@@ -71,7 +71,7 @@ def _in_fields(fields: Fields, depth: int) -> Iterator[bytes]:
 
 def _in_value(value: bytes, depth: int) -> Iterator[bytes]:
     first = value[:1]
-    if first in b'{["' and promising(value):
+    if first in b'{["' and may_contain_record(value):
         if first == b"{":
             yield from _in_object(value, depth)
         elif first == b"[":
@@ -91,7 +91,7 @@ def _in_object(value: bytes, depth: int) -> Iterator[bytes]:
 
 
 def is_record(fields: Fields) -> bool:
-    """Whether an object is a record of a known format, not a wrapper around one."""
+    """True if an object is a record of a known format, not a wrapper."""
     return is_event(fields) or gke.is_entry(fields) or _message(fields) in _MESSAGES
 
 
@@ -113,13 +113,13 @@ def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
             yield from _in_value(text, depth)
         except (msgspec.DecodeError, RecursionError):
             if b'"auditID"' in text[:4096]:
-                yield text  # cut off: to be counted as that
+                yield text  # truncated: counted as malformed
     elif MARK in text or b"{" in text[:512]:
         yield from (line for line in text.split(b"\n") if line)
 
 
 def _in_subscription(text: bytes) -> Iterator[bytes]:
-    """base64 of a gzipped message, as Lambda and Kinesis get it."""
+    """Yield the records in a gzipped base64 message, as sent to Lambda and Kinesis."""
     try:
         unpacker = zlib.decompressobj(wbits=31)
         packed = base64.b64decode(text, validate=True)

@@ -1,1 +1,1 @@
-"""From files to records: folders and archives, compression, lines, JSON documents and CSV; bounded."""
+"""Read records from files: folders, archives, compression, lines, JSON and CSV, in bounded memory."""

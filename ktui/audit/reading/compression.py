@@ -1,4 +1,4 @@
-"""gzip, zstd, bzip2 and xz, each known by its first bytes and unpacked in bounded memory."""
+"""Unpack gzip, zstd, bzip2 and xz in bounded memory; each is recognised by its first bytes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import zstandard
 
 _MOST_MEMORY = 1 << 28
-_WINDOW = 1 << 27  # `zstd --long=27`; its own default limit
-# A compressed block of four bytes can be 128 KiB of text: this many bytes at a time are 32 MiB at most.
+_WINDOW = 1 << 27  # that of `zstd --long=27`, zstd's default limit
+# Bytes read at a time: a compressed block of four bytes can be 128 KiB of text, so this is at most 32 MiB.
 _ZSTD_STEP = 1 << 10
 _ZSTD_FULL = 1 << 18
 
@@ -25,8 +25,8 @@ _MAGIC = {
     b"BZh": "bzip2",
     b"\xfd7zXZ\x00": "xz",
 }
-# What is a log in a form that is not unpacked here: what to do about it.
-_FOREIGN = {
+# First bytes of files that cannot be read, with what to do instead.
+_UNSUPPORTED = {
     b"\x04\x22\x4d\x18": "lz4-compressed: unpack it first (lz4 -d)",
     b"\xff\x06\x00\x00sNaPpY": "snappy-compressed: unpack it first",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
@@ -42,19 +42,19 @@ _FOREIGN = {
 
 
 def packing(head: bytes) -> str:
-    """`gzip`, `zstd`, `bzip2`, `xz`, or "" for a stream that begins otherwise."""
+    """Return `gzip`, `zstd`, `bzip2`, `xz`, or "" for a stream that begins with these bytes."""
     return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
 
 
-def foreign(head: bytes) -> str:
-    """Why a file that begins like this cannot be read, "" if it may be a log."""
+def unsupported(head: bytes) -> str:
+    """Return why a file that begins with `head` cannot be read; "" if it may be a log."""
     if not any(byte < 9 or byte > 126 for byte in head[:64]):
         return ""  # text, whatever its first letters are
-    return next((why for magic, why in _FOREIGN.items() if head.startswith(magic)), "")
+    return next((why for magic, why in _UNSUPPORTED.items() if head.startswith(magic)), "")
 
 
 def unpacked(kind: str, stream: io.BufferedReader[Any]) -> ByteStream:
-    """The content of a stream of this packing."""
+    """Return the unpacked content of a stream; `kind` is a result of `packing`."""
     if kind == "gzip":
         return gzip.GzipFile(fileobj=stream, mode="rb")
     if kind == "bzip2":
@@ -63,7 +63,7 @@ def unpacked(kind: str, stream: io.BufferedReader[Any]) -> ByteStream:
 
 
 class _Zstd:
-    """Frames one after another. A stream that ends inside a frame raises EOFError."""
+    """Unpacks consecutive zstd frames. A stream that ends inside a frame raises EOFError."""
 
     def __init__(self, stream: io.BufferedReader[Any]) -> None:
         import zstandard  # start-up time
@@ -101,11 +101,11 @@ class _Zstd:
 
 
 class _Xz:
-    """Streams one after another, each within a limit of memory."""
+    """Unpacks consecutive xz streams, each within a memory limit."""
 
     def __init__(self, stream: io.BufferedReader[Any]) -> None:
         self._stream = stream
-        self._one = self._fresh()
+        self._unpacker = self._fresh()
         self._begun = False
 
     @staticmethod
@@ -115,17 +115,17 @@ class _Xz:
     def read1(self, size: int = -1, /) -> bytes:
         while True:
             packed = b""
-            if self._one.eof:
-                packed = self._one.unused_data.lstrip(b"\0") or self._stream.read1(1 << 16).lstrip(b"\0")
+            if self._unpacker.eof:
+                packed = self._unpacker.unused_data.lstrip(b"\0") or self._stream.read1(1 << 16).lstrip(b"\0")
                 if not packed:
                     return b""
-                self._one, self._begun = self._fresh(), True
-            elif self._one.needs_input:
+                self._unpacker, self._begun = self._fresh(), True
+            elif self._unpacker.needs_input:
                 packed = self._stream.read1(1 << 16)
                 if not packed:
                     if self._begun:
                         raise EOFError
                     return b""
                 self._begun = True
-            if text := self._one.decompress(packed, size if size > 0 else CHUNK):
+            if text := self._unpacker.decompress(packed, size if size > 0 else CHUNK):
                 return text

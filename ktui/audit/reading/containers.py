@@ -1,4 +1,4 @@
-"""The logs in a file: itself, compressed content, or members of an archive; nested up to four times."""
+"""Find the logs in a file: the file, its compressed content, or archive members, nested up to four times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ktui.audit.reading.streams import BrokenStream, BufferedStream, ByteStream,
 
 _DEEPEST = 4
 _MEMBERS = 100_000
-_SPOOLED = 1 << 30  # bytes of a zip that is not a file of its own
+_SPOOLED = 1 << 30  # most bytes of a zip archive that is copied to a temporary file
 _HEAD = 512  # bytes of a tar header
 _BEFORE = "what came before is counted"
 
@@ -27,9 +27,9 @@ class Leaf(NamedTuple):
 
 
 def leaves(name: str, source: BufferedStream, limit: UnpackLimit, depth: int = 0) -> Iterator[Leaf]:
-    """The logs in a stream. Raises BrokenStream for a damaged or foreign one."""
+    """Yield the logs in a stream. Raises BrokenStream if it is damaged or unsupported."""
     head = source.head(_HEAD)
-    if why := compression.foreign(head):
+    if why := compression.unsupported(head):
         raise BrokenStream(why)
     packing, archive = compression.packing(head), archive_kind(head)
     if not packing and not archive:
@@ -49,7 +49,7 @@ def leaves(name: str, source: BufferedStream, limit: UnpackLimit, depth: int = 0
 
 
 def archive_kind(head: bytes) -> str:
-    """`tar`, `zip`, or "" for a stream that begins otherwise."""
+    """Return `tar`, `zip`, or "" for a stream that begins with `head`."""
     if head[257:262] == b"ustar":
         return "tar"
     return "zip" if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ""
@@ -61,25 +61,25 @@ def _tar(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
             for number, member in enumerate(tar):
                 _bound(number)
                 content = tar.extractfile(member) if member.isfile() else None
-                if isinstance(content, tarfile.ExFileObject) and wanted(member.name):
+                if isinstance(content, tarfile.ExFileObject) and may_be_log(member.name):
                     yield member.name, content
     except tarfile.TarError as error:
         raise BrokenStream(f"the tar archive is damaged ({error}): {_BEFORE}") from None
 
 
 def _zip(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
-    """Its list of members stands at its end: it is copied to a temporary file first."""
+    """Yield the members. The directory is at the end, so the archive is first copied to a temporary file."""
     with tempfile.TemporaryFile() as file:
         _copy(stream, file)
         try:
             with zipfile.ZipFile(file) as archive:
                 for number, member in enumerate(archive.infolist()):
                     _bound(number)
-                    if member.is_dir() or not wanted(member.filename):
+                    if member.is_dir() or not may_be_log(member.filename):
                         continue
                     with archive.open(member) as content:
                         yield member.filename, cast("ByteStream", content)  # typed without read1
-        except (zipfile.BadZipFile, RuntimeError) as error:  # damaged; encrypted, or of an unknown method
+        except (zipfile.BadZipFile, RuntimeError) as error:  # damaged, encrypted, or an unknown method
             raise BrokenStream(f"the zip archive cannot be read ({error}): {_BEFORE}") from None
 
 
@@ -103,7 +103,7 @@ _NO_LOG = (
 )  # fmt: skip
 
 
-def wanted(name: str) -> bool:
-    """Whether a file that was found in a folder or an archive, not named, may be a log."""
+def may_be_log(name: str) -> bool:
+    """True if a file found in a folder or an archive may be a log, judged by its name."""
     base = name.rpartition("/")[2]
     return not base.startswith((".", "._")) and not base.lower().endswith(_NO_LOG)

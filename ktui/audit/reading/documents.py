@@ -1,4 +1,4 @@
-"""JSON documents that span lines: pretty-printed, concatenated, or in an array; in bounded memory."""
+"""Split JSON that spans lines (pretty-printed, concatenated, or an array) into values, in bounded memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 from ktui.audit.reading.longlines import LONGEST, TAIL, LongLine
 
 LARGEST = 8 << 20
-"""Bytes of a value that is read whole; of a larger one the values in it are read, one by one."""
-_OPENED = 4  # levels of a value that are taken apart
+"""Most bytes of a value that is returned whole; from a larger one, the values inside it are returned."""
+_OPENED = 4  # most levels of a value that are split
 _TOKEN = re.compile(rb'["{}\[\]]')
 _IN_STRING = re.compile(rb'(?:[^"\\\n]++|\\[^\n])*+')
 # The end of an object: another value follows, or the array ends.
@@ -22,24 +22,24 @@ _EVENT = re.compile(rb'\{\s*"kind"\s*:\s*"Event"|\{[^{}]{0,2000}"auditID"')
 
 
 class Documents:
-    """Give it a stream chunk by chunk; it gives back the values that are complete.
+    """Splits a stream, pushed in chunks, into complete values.
 
-    Arrays outside of any object are passed through: their elements are the values. Text between
-    values is given back too, for it says what is wrong with the file.
+    The elements of an array that is not inside an object are values. Text between values is returned
+    too, because it says what is wrong with the file.
     """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._at = 0  # scanned up to here
-        self._start = -1  # of the value, or of a string outside of any
+        self._start = -1  # of the current value, or of a string that is not inside a value; -1: none
         self._depth = 0
         self._string = False
         self._opened = 0
-        self._long = b""  # head of an Event that is too large to be kept
-        self._lost = False  # nothing can be understood before the next line
+        self._long = b""  # first bytes of an Event that is too large to be kept
+        self._lost = False  # True until the next line: the value could not be read
 
     def push(self, chunk: bytes) -> list[bytes | LongLine]:
-        """The values that this chunk completes."""
+        """Return the values that this chunk completes."""
         self._buffer += chunk
         found: list[bytes | LongLine] = []
         while True:
@@ -50,7 +50,7 @@ class Documents:
         return found
 
     def finish(self) -> list[bytes | LongLine]:
-        """What is left at the end: a value that breaks off, and the values in it."""
+        """Return the rest at the end of the stream: a truncated value, and the values in it."""
         rest = bytes(self._buffer[max(0, self._start) :]).strip(b" \t\r\n,:]}\0")
         if self._long:
             return [LongLine(self._long, rest[-TAIL:])]
@@ -83,12 +83,13 @@ class Documents:
                     self._at = at + len(value)
                 else:
                     self._at = at + 1
-                    self._take(buffer[at], at, found)
+                    self._handle_token(buffer[at], at, found)
 
     def _guessed(self, start: int) -> bytes:
-        """The object that begins here, b"" if its end is not where it seems to be. Much faster than tokens.
+        """Return the object at `start`; b"" if its end is not one of the likely ones.
 
-        No JSON object begins with another one, so a part that is one is the whole of it.
+        Much faster than tokens. No proper prefix of a JSON object is a JSON object, so a part that can be
+        decoded is the whole object.
         """
         end = start
         for _ in range(_GUESSES):
@@ -104,7 +105,7 @@ class Documents:
             return value
         return b""
 
-    def _take(self, token: int, at: int, found: list[bytes | LongLine]) -> None:
+    def _handle_token(self, token: int, at: int, found: list[bytes | LongLine]) -> None:
         if token == 0x22:  # "
             self._string = True
             if not self._depth:
@@ -131,7 +132,7 @@ class Documents:
         self._start = -1
 
     def _finish_string(self, found: list[bytes | LongLine]) -> bool:
-        """Go to the end of the string; False if that has not come yet."""
+        """Scan to the end of the string; False if it is not in the buffer yet."""
         buffer = self._buffer
         if part := _IN_STRING.match(buffer, self._at):
             self._at = part.end()
@@ -154,7 +155,7 @@ class Documents:
         return True
 
     def _between(self, found: list[bytes | LongLine], end: int, *, last: bool = False) -> None:
-        """Text outside of values, a whole line at a time."""
+        """Return text between values, in whole lines."""
         if self._depth or self._opened:
             return
         text = bytes(self._buffer[self._at : end])
@@ -163,7 +164,7 @@ class Documents:
         found += [line[:LONGEST] for line in text.split(b"\n") if line.strip(b" \t\r,:]}")]
 
     def _overflows(self, found: list[bytes | LongLine]) -> bool:
-        """Make room if the value is too large; True if the buffer is to be scanned again."""
+        """Make room if the value is too large; return True if the buffer has to be scanned again."""
         if self._start < 0 or len(self._buffer) - self._start <= LARGEST:
             return False
         if self._long:
@@ -180,13 +181,13 @@ class Documents:
         return False
 
     def _give_up(self, found: list[bytes | LongLine]) -> None:
-        """Nothing in this value is read: its start says why."""
+        """Skip the value, and return its first bytes as an invalid record."""
         found.append(self._long or bytes(self._buffer[self._start : self._start + LONGEST]))
         self._reset()
         self._lost = True
 
     def _open(self) -> None:
-        """Read what is in the value, instead of it."""
+        """Continue with the values inside the current value, instead of the value."""
         self._opened += 1
         self._at = self._start + 1
         self._depth, self._string, self._start = 0, False, -1
@@ -201,7 +202,7 @@ class Documents:
         self._lost = newline < 0
 
     def _trim(self) -> None:
-        """Forget what was given back, and the middle of a long Event."""
+        """Drop what was returned, and the middle of a long Event, from the buffer."""
         keep = self._start if self._start >= 0 else self._at
         if self._long:
             keep = max(keep, self._at - 2 * TAIL)
@@ -213,6 +214,6 @@ class Documents:
 
 
 def is_container(line: bytes) -> bool:
-    """Whether a long line is a document of many values, not one Event with a large object."""
+    """True if a long line is a document of many values, not one Event with a large object."""
     start = line[:4096].lstrip()
     return start.startswith((b"{", b"[")) and not _EVENT.match(start)

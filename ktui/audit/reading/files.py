@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.audit.reading.containers import leaves, wanted
+from ktui.audit.reading.containers import leaves, may_be_log
 from ktui.audit.reading.framing import records
 from ktui.audit.reading.lake import LakeStream, in_lake
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
@@ -25,9 +25,9 @@ STANDARD_INPUT = "standard input"
 
 
 class Log(NamedTuple):
-    """A file: its name, the argument that named it, and its bytes on the disk (0 if unknown).
+    """A log file: its name, the argument that named it, and its size in bytes (0 if unknown).
 
-    `descriptor` is that of standard input, -1 for others.
+    `descriptor` is that of standard input, -1 for files.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Stopped(Exception):
 
 
 Progressed = Callable[[str, int], None]
-"""Called with a file's name and the bytes read so far, of all files, as they are on the disk."""
+"""Called with a file's name and the bytes read so far from all files, before unpacking."""
 
 
 class _Counting:
-    """The bytes of a file; reports how many were read, also while none arrive."""
+    """Reads a file and reports the bytes read, also while no bytes arrive."""
 
     def __init__(self, log: Log, file: io.FileIO, before: int, report: Progressed) -> None:
         self._log, self._file, self._progress = log, file, report
@@ -77,17 +77,17 @@ class _Counting:
 
 @contextmanager
 def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
-    """The files of these names: `-` for standard input, files, folders, patterns of names.
+    """Yield the logs for these arguments: `-` for standard input, files, folders, patterns.
 
-    Raises OSError (with its filename) for one that cannot be opened.
+    Raises OSError, with its filename, for a file that cannot be opened.
     """
     yield [log for name in names for log in _expand(name, standard_input)]
 
 
 def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
-    """Feed every record; a stream that breaks off becomes its file's problem.
+    """Feed every record; a stream that breaks off is noted as the problem of its file.
 
-    `report` stops the reading by raising.
+    `report` stops the reading by raising an exception.
     """
     before = 0
     for log in logs:
@@ -95,7 +95,7 @@ def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
 
 
 def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
-    """Feed every record of one file; returns the bytes read of it and of those before it."""
+    """Feed every record of one file; return `before` plus the bytes read of it."""
     if in_lake(log.name):
         _read_lake(log, tally, before, report)
         return before + log.size
@@ -137,7 +137,7 @@ def _problem(log: Log, tally: Tally, opened: bool, why: str) -> None:
 
 
 def total_size(logs: list[Log]) -> int:
-    """Bytes of all files, 0 where that of one is not known."""
+    """Return the bytes of all files; 0 if a size is unknown."""
     return sum(log.size for log in logs) if all(log.size for log in logs) else 0
 
 
@@ -159,11 +159,11 @@ def _expand(name: str, standard_input: int) -> Iterator[Log]:
 def _files(name: str, argument: str) -> Iterator[Log]:
     path = Path(name)
     if not path.is_dir():
-        if not stat.S_ISFIFO(path.stat().st_mode):  # opening a FIFO twice would lose what is written to it
+        if not stat.S_ISFIFO(path.stat().st_mode):  # opening a FIFO twice would lose data
             path.open("rb").close()
         yield Log(name, argument, path.stat().st_size if path.is_file() else 0)
         return
-    found = [file for file in _walk(name) if wanted(file)]
+    found = [file for file in _walk(name) if may_be_log(file)]
     audit_only = [file for file in found if "/audit_logs/" in file]  # an OpenShift must-gather
     if not found:
         raise FileNotFoundError(2, "no log file in this folder", name)

@@ -1,4 +1,4 @@
-"""How a stream is divided into records, by its first bytes: lines, parts of lines, JSON documents, or CSV."""
+"""Split a stream into records: lines, parts of lines, JSON documents or CSV, judged by its first bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ktui.audit.reading.log_lines import Block, blocks, documents
-from ktui.audit.reading.split_lines import is_split, whole
+from ktui.audit.reading.split_lines import is_split, join_parts
 from ktui.audit.reading.streams import BufferedStream
 from ktui.audit.reading.tables import is_header, rows
 
@@ -18,18 +18,18 @@ _decode = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 def records(source: BufferedStream) -> Iterator[Block]:
-    """The records of a log, some at a time. Raises BrokenStream where it breaks off."""
+    """Yield the records of a log in blocks. Raises BrokenStream where the stream breaks off."""
     source = _utf8(source)
     how = framing(source)
     if how == "table":
         return rows(source)
     if how == "parts":
-        return whole(blocks(source))
+        return join_parts(blocks(source))
     return documents(source) if how == "documents" else blocks(source)
 
 
 def framing(source: BufferedStream) -> str:
-    """`lines`, `parts` (lines that a container runtime may have cut), `documents` or `table`."""
+    """Return `lines`, `parts` (lines that a container runtime may have cut), `documents` or `table`."""
     head = source.head(4096)
     if is_split(head):
         return "parts"
@@ -49,7 +49,7 @@ def framing(source: BufferedStream) -> str:
 
 
 def _is_array(start: bytes) -> bool:
-    """A JSON array; not a line that begins with `[pod/kube-apiserver-1] `."""
+    """True for a JSON array, False for a line that begins with `[pod/kube-apiserver-1] `."""
     return start[1:].lstrip()[:1] in (b"{", b"[", b"]", b'"', b"")
 
 
@@ -65,7 +65,7 @@ def _is_value(line: bytes) -> bool:
 
 
 def _utf8(source: BufferedStream) -> BufferedStream:
-    """Without a byte order mark; UTF-16 (as PowerShell writes files) as UTF-8."""
+    """Return the stream without a byte order mark, and UTF-16 (PowerShell's files) as UTF-8."""
     head = source.head(3)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return BufferedStream(_FromUtf16(source))

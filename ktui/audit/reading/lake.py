@@ -1,8 +1,8 @@
-"""Parquet files, and files in buckets (S3, GCS, Azure), read through DuckDB: the extra `ktui[lake]`.
+"""Read Parquet files, and files in buckets (S3, GCS, Azure), with DuckDB (the extra `ktui[lake]`).
 
-DuckDB reads only the columns and row groups that hold reads. Credentials: a secret that the user has stored
-in DuckDB for this place, else what `credential_chain` finds; variables of the clouds' own tools name other
-endpoints (MinIO, Ceph) and accounts.
+DuckDB reads only the columns and row groups that have reads. Credentials: a secret that the user has stored
+in DuckDB for this URL, else those that `credential_chain` finds. Environment variables of the providers'
+tools name other endpoints (MinIO, Ceph) and accounts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LONGEST = 128 << 20  # bytes of a line in a bucket: Firehose writes files of th
 
 
 def in_lake(name: str) -> bool:
-    """Whether DuckDB reads a file of this name."""
+    """True if DuckDB reads a file of this name."""
     return _URL.match(name) is not None or _is_parquet(name)
 
 
@@ -48,7 +48,7 @@ class LakeStream:
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """Raises BrokenStream with what DuckDB says, or what to install."""
+    """Yield lines or JSON records. Raises BrokenStream with DuckDB's error, or with what to install."""
     try:
         import duckdb  # start-up time, and an extra
     except ImportError:
@@ -61,11 +61,11 @@ def _lines(name: str) -> Iterator[bytes]:
             while rows := cursor.fetchmany(_ROWS):
                 yield "".join(f"{row[0]}\n" for row in rows if row[0]).encode(encoding, "replace") or b"\n"
     except duckdb.Error as error:
-        raise BrokenStream(_said(str(error), name)) from None
+        raise BrokenStream(_error_text(str(error), name)) from None
 
 
-def _said(error: str, name: str) -> str:
-    """What an error of DuckDB says of a file, or of one of a pattern."""
+def _error_text(error: str, name: str) -> str:
+    """Return an error of DuckDB in one sentence, with the file of a pattern."""
     if "Maximum line size" in error:
         found = _FILE.search(error)
         return f"{found[1] if found else name} has a line of more than {_LONGEST >> 20} MiB, {_COPY}"
@@ -92,13 +92,13 @@ def _prepare(connection: DuckDBPyConnection, name: str) -> None:
         return
     if not connection.execute("SELECT name FROM which_secret(?, ?)", [name, kind]).fetchone():
         options = ", ".join(
-            f"{option} '{value.replace(chr(39), chr(39) * 2)}'" for option, value in _given(kind)
+            f"{option} '{value.replace(chr(39), chr(39) * 2)}'" for option, value in _secret_options(kind)
         )
         connection.execute(f"CREATE SECRET (TYPE {kind}, {options})")
 
 
-def _given(kind: str) -> Iterator[tuple[str, str]]:
-    """The options of a secret, from the environment."""
+def _secret_options(kind: str) -> Iterator[tuple[str, str]]:
+    """Yield the options of a DuckDB secret, from the environment."""
     if kind == "azure":
         if text := os.environ.get("AZURE_STORAGE_CONNECTION_STRING"):
             yield "CONNECTION_STRING", text
@@ -116,8 +116,8 @@ def _given(kind: str) -> Iterator[tuple[str, str]]:
 
 def _query(connection: DuckDBPyConnection, name: str) -> tuple[str, list[Any]]:
     if not _is_parquet(name):
-        # Latin-1 keeps each byte: broken UTF-8 is one malformed record, not the end of the file. In parallel,
-        # a line of twice the buffer would be left out, and lines after it, without a word.
+        # Latin-1 keeps each byte: invalid UTF-8 is one malformed record, not the end of the file. With
+        # parallel reading, a line of twice the buffer and the lines after it would be skipped silently.
         return (
             "SELECT line FROM read_csv(?, header = false, delim = '\x01', quote = '', escape = '', "
             f"columns = {{'line': 'VARCHAR'}}, max_line_size = {_LONGEST}, buffer_size = {_LONGEST}, "
@@ -139,7 +139,7 @@ def _query(connection: DuckDBPyConnection, name: str) -> tuple[str, list[Any]]:
 
 
 def _events(known: dict[str, tuple[str, str]]) -> str:
-    """Events from columns (by name: the field, and the type); only reads are fetched."""
+    """Return the query for reads in Event columns. `known`: field and type by column."""
     fields = ", ".join(f"'{event}': {_field(column, kind)}" for column, (event, kind) in known.items())
     verb = next(column for column, (event, _) in known.items() if event == "verb")
     wanted = f"\"{verb}\" IN ('get', 'list', 'watch')"
@@ -147,7 +147,7 @@ def _events(known: dict[str, tuple[str, str]]) -> str:
 
 
 def _field(column: str, kind: str) -> str:
-    """A column as JSON has it: a time in ISO 8601."""
+    """Return the SQL for a column; a timestamp in ISO 8601."""
     return (
         f"strftime(\"{column}\", '%Y-%m-%dT%H:%M:%S.%fZ')" if kind.startswith("TIMESTAMP") else f'"{column}"'
     )

@@ -1,4 +1,4 @@
-"""Lines out of a byte stream, in bounded memory however long a line is."""
+"""Split a byte stream into lines, in bounded memory whatever the length of a line."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Block = list[bytes] | LongLine
 
 
 def blocks(stream: ByteStream) -> Iterator[Block]:
-    """Lines without their newlines, a list at a time, and each long one by itself, in order.
+    """Yield lines without their newlines, in lists, and each long line as a LongLine, in order.
 
-    A long line that is a JSON document of many values (an EventList, a batch of an Event Hub) gives those.
-    Raises BrokenStream where the stream breaks off, after the lines before were given.
+    A long line that is a JSON document of many values (an EventList, an Event Hub batch) yields these values.
+    Raises BrokenStream where the stream breaks off, after all lines before.
     """
-    rest, head = b"", b""  # `head` is there while the line that is being read is too long
-    inside: Documents | None = None  # of the long line that is being read
+    rest, head = b"", b""  # `head` is not empty while the current line is too long
+    inside: Documents | None = None  # set while the current long line is a JSON document
     for chunk in chunks(stream):
         if not head and inside is None:
             lines = chunk.split(b"\n")
@@ -69,7 +69,7 @@ def _line(head: bytes, rest: bytes) -> Iterator[Block]:
 
 
 def _each(found: list[bytes | LongLine]) -> Iterator[Block]:
-    """Values in their order, those that are no LongLine as lists."""
+    """Yield values in their order: lists of values, and LongLines."""
     values: list[bytes] = []
     for value in found:
         if isinstance(value, LongLine):
@@ -84,7 +84,7 @@ def _each(found: list[bytes | LongLine]) -> Iterator[Block]:
 
 
 def documents(stream: ByteStream) -> Iterator[Block]:
-    """The values of a stream of JSON that is not one value a line. Raises BrokenStream."""
+    """Yield the values of a JSON stream that spans lines. Raises BrokenStream."""
     inside = Documents()
     for chunk in chunks(stream):
         yield from _each(inside.push(chunk))
@@ -92,6 +92,6 @@ def documents(stream: ByteStream) -> Iterator[Block]:
 
 
 def chunks(stream: ByteStream) -> Iterator[bytes]:
-    """All bytes of a stream, some at a time."""
+    """Yield all bytes of a stream in chunks."""
     while chunk := stream.read1(CHUNK):
         yield chunk

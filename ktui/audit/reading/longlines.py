@@ -1,4 +1,4 @@
-"""Records too long to be kept: only their first and last bytes are."""
+"""Records that are too long: only their first and last bytes are kept."""
 
 from __future__ import annotations
 

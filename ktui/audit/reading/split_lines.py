@@ -1,4 +1,4 @@
-"""Lines that a container runtime has cut at 16 KiB, joined again.
+"""Join lines that a container runtime has cut at 16 KiB.
 
 containerd and CRI-O mark the parts of a line `P` and its last one `F` (CRI's logging format). Docker's
 json-file writes parts of exactly 16 KiB, without the end of the line.
@@ -33,12 +33,12 @@ class _Part(NamedTuple):
 
 
 def is_split(head: bytes) -> bool:
-    """Whether a container runtime may have written a file that begins like this: any line may be cut."""
+    """True if a container runtime may have written a file that begins like this, and so cut its lines."""
     return head.startswith(_DOCKER_START) or _CRI.match(head) is not None
 
 
-def whole(found: Iterable[Block]) -> Iterator[Block]:
-    """Lines as they were written. Of one that is too long only the two ends are kept."""
+def join_parts(found: Iterable[Block]) -> Iterator[Block]:
+    """Yield lines as they were written. Only the two ends of a line that is too long are kept."""
     open_lines: dict[bytes, _OpenLine] = {}
     for block in found:
         if isinstance(block, LongLine):
@@ -87,7 +87,7 @@ class _OpenLine:
 
 
 def _part(line: bytes) -> _Part | None:
-    """None for a line that no runtime has written."""
+    """Parse a container runtime's line; None if it is not from a runtime."""
     if line[:1].isdigit():
         cri = _CRI.match(line)
         return cri and _Part(cri[2], cri[1] + b"F ", line[cri.end() :], b"", cri[3] == b"F")
@@ -99,7 +99,7 @@ def _part(line: bytes) -> _Part | None:
 
 
 def _is_cut(content: bytes) -> bool:
-    """Docker's parts are as long as its buffer. Shippers that drop the line's end write other lengths."""
+    """True if Docker cut the line: the part has the length of its buffer, and no newline."""
     if len(content) < _DOCKER_PART or content.endswith(b"\\n"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""CSV exports (CloudWatch Logs Insights, Log Analytics, Splunk): each row as a JSON object."""
+"""Read CSV exports (CloudWatch Logs Insights, Log Analytics, Splunk): each row as a JSON object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.audit.reading.longlines import LongLine
 from ktui.audit.reading.streams import ByteStream
 
 _NAME = re.compile(r"[@\w][\w .$\[\]()-]*")
-# Columns that hold a record, in the exports that are known.
+# Columns with a record, in the known exports.
 _RECORDS = {
     "@message", "message", "msg", "log", "log_s", "line", "_raw", "requesturi", "properties_log_s",
     "textpayload", "example",
@@ -24,7 +24,7 @@ encode = msgspec.json.encode
 
 
 def is_header(line: bytes) -> bool:
-    """Whether a file's first line names the columns of a CSV export."""
+    """True if a file's first line names the columns of a CSV export."""
     if len(line) > 8192 or b"{" in line:
         return False
     names = next(csv.reader([line.decode("utf-8", "replace")]), [])
@@ -33,7 +33,7 @@ def is_header(line: bytes) -> bool:
 
 
 def rows(stream: ByteStream) -> Iterator[Block]:
-    """The rows after the header. Raises BrokenStream."""
+    """Yield the rows after the header as JSON objects, in lists. Raises BrokenStream."""
     csv.field_size_limit(_WIDEST)
     reader = csv.reader(_lines(stream))
     header = next(reader)
@@ -54,7 +54,7 @@ def rows(stream: ByteStream) -> Iterator[Block]:
 
 
 def _lines(stream: ByteStream) -> Iterator[str]:
-    """Lines with their ends; of one that is too long only its start."""
+    """Yield lines with their newlines; only the start of a line that is too long."""
     for block in blocks(stream):
         for line in [block.head] if isinstance(block, LongLine) else block:
             yield line.decode("utf-8", "replace").replace("\0", "") + "\n"

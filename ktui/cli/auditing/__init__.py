@@ -1,1 +1,1 @@
-"""Input and output of `ktui audit`: logs, sizes; text, Markdown, screens."""
+"""Input and output of `ktui audit`: it reads logs and sizes, and prints text, Markdown, HTML or JSON."""

@@ -1,4 +1,4 @@
-"""`ktui audit diff BEFORE AFTER`: what got better, and what worse, between two reports of `--json`."""
+"""`ktui audit diff BEFORE AFTER`: what improved and what got worse between two reports of `--json`."""
 
 from __future__ import annotations
 
@@ -114,6 +114,6 @@ _COLUMNS: tuple[Callable[[Side], str], ...] = (
 
 
 def _moved(texts: list[str]) -> str:
-    """`3.0/min → 1.0/min`, or one of both where they are the same."""
+    """Return `3.0/min → 1.0/min`, or one text if both are the same."""
     before, after = texts
     return before if before == after else f"{before} → {after}"

@@ -1,4 +1,4 @@
-"""The log files of `ktui audit`, read with a progress bar."""
+"""Read the log files of `ktui audit` with a progress bar."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask: str = "") -> None:
-    """Feed every record (`grouped`: every row of a query); a stream that breaks off becomes its
-    file's problem.
+    """Count every record of the logs (`grouped`: every row of a query's result) in `tally`.
 
-    Ctrl-C only ends the reading, between two blocks of records; a second one ends the program.
+    A stream that breaks off is noted as the problem of its file. Ctrl-C ends only the reading, between
+    two blocks of records; a second Ctrl-C ends the program.
     """
     with _progress() as bar, _until_ctrl_c() as pressed, _without_collector():
         task = bar.add_task("reading", total=total_size(logs) or None)
@@ -43,7 +43,7 @@ def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask:
 
 @contextmanager
 def _until_ctrl_c() -> Iterator[list[int]]:
-    """A list that Ctrl-C fills: a KeyboardInterrupt could come in the middle of counting a request."""
+    """Yield a list that is not empty after Ctrl-C. A KeyboardInterrupt could interrupt counting a request."""
     pressed: list[int] = []
 
     def press(number: int, _: object) -> None:
@@ -59,7 +59,7 @@ def _until_ctrl_c() -> Iterator[list[int]]:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Counting makes no cycles, and looking for some took a fifth of the time."""
+    """Switch the garbage collector off: counting makes no cycles, and it took a fifth of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -78,7 +78,7 @@ def _label(name: str) -> str:
 
 
 def _progress() -> Progress:
-    """On standard error, and only on a terminal."""
+    """Return a progress bar on standard error, which shows only on a terminal."""
     from rich.progress import (  # start-up time
         BarColumn,
         DownloadColumn,

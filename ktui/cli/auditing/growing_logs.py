@@ -1,4 +1,4 @@
-"""`ktui audit --follow` and `--listen`: the report of logs that grow, as a screen or as lines of JSON."""
+"""`ktui audit --follow` and `--listen`: report on growing logs, on a screen or as lines of JSON."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _LOOPBACK = ("127.0.0.1", "localhost")
 
 
 class ListenError(ValueError):
-    """An address that cannot be listened on; the text is one sentence."""
+    """ktui cannot listen on an address; the message is one sentence."""
 
 
 def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Preferences) -> int:
-    """Returns when the user quits, or with Ctrl-C. Raises OSError for a file that cannot be opened."""
+    """Report until the user quits or presses Ctrl-C. Raises OSError for a file that cannot be opened."""
     from ktui.tui.audit.reading import LiveReading  # start-up time
 
     if not args.json and (status := check_terminal()) != OK:
@@ -54,7 +54,7 @@ def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Pr
 
 
 def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:
-    """A report a line, every ten seconds and when the reading ends."""
+    """Print a report as a line of JSON every ten seconds, and when the reading ends."""
     from ktui.tui.audit.reading import LiveReading  # start-up time
 
     assert isinstance(reading, LiveReading)
@@ -86,7 +86,7 @@ def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:
 
 @contextmanager
 def _server(args: argparse.Namespace, live: LiveTally) -> Iterator[None]:
-    """Serve the webhook, if it is asked for; say where. Raises ListenError."""
+    """With `--listen`, serve the audit webhook and print its URL. Raises ListenError."""
     if not args.listen:
         yield
         return

@@ -1,4 +1,4 @@
-"""An audit report as one HTML page that needs nothing else: no script, no font, no network."""
+"""An audit report as one self-contained HTML page: no script, no font, no network."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def html_page(report: Report) -> str:
-    """The whole document. All that is foreign is escaped."""
+    """Return the whole page. All text from logs is escaped."""
     return "\n".join(_page(report)) + "\n"
 
 
@@ -59,12 +59,12 @@ def _page(report: Report) -> Iterator[str]:
     yield "</body></html>"
 
 
-def _text(foreign: str) -> str:
-    return escape(escaped(foreign))
+def _text(untrusted: str) -> str:
+    return escape(escaped(untrusted))
 
 
 def _bar(parts: Iterable[tuple[str, float]], total: float) -> str:
-    """A bar of parts, each with its colour and, under the pointer, its share."""
+    """Return a bar of coloured parts; each shows its share of `total` as a tooltip."""
     spans = [
         f'<span style="width:{100 * part / total:.2f}%;background:{_COLOURS[name]}"'
         f' title="{name} {percent(part / total)}"></span>'
@@ -134,7 +134,7 @@ def _weight(g: GroupReport) -> float:
 
 
 def _histogram(took: Latency | None) -> str:
-    """Requests by latency, each bucket twice as wide as the one before."""
+    """Return an SVG histogram of requests by latency; each bucket is twice as wide as the previous one."""
     if took is None:
         return ""
     most, width = max(count for _, count in took.buckets), 6

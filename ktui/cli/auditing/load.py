@@ -11,7 +11,7 @@ from ktui.core.format import integer
 
 
 def print_load(report: Report) -> None:
-    """The document on standard output; what it leaves out on standard error."""
+    """Print the LoadProfile on standard output, and the number of omitted requests on standard error."""
     document, left_out = load_profile(report)
     emit(yaml.safe_dump(document, sort_keys=False, allow_unicode=False).removesuffix("\n"))
     if left_out:

@@ -10,7 +10,7 @@ from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer, long_bytes, percent
 from ktui.printable import escaped
 
-# Characters with a meaning in some Markdown (markup, links, mentions): all are escaped.
+# Characters with a meaning in some Markdown dialect (markup, links, mentions); all are escaped.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~@&$]")
 
 
@@ -105,5 +105,5 @@ def _row(*cells: str) -> str:
 
 
 def _text(untrusted: str) -> str:
-    """As text on one line, never as markup."""
+    """Return untrusted text on one line, escaped so that it is never markup."""
     return _SPECIAL.sub(r"\\\g<0>", escaped(untrusted))

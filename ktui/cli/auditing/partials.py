@@ -1,4 +1,4 @@
-"""`ktui audit --partial OUT` and `ktui audit merge`: logs read on several machines, reported on one."""
+"""`ktui audit --partial OUT` and `ktui audit merge`: count logs on several machines, report on one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_BYTES = 1 << 30
 
 
 def write(tally: Tally, name: str) -> None:
-    """Write what was counted. Raises PartialError."""
+    """Write the counts of `tally` to a file. Raises PartialError."""
     try:
         Path(name).write_bytes(partial.written(tally))
     except OSError as error:
@@ -28,7 +28,7 @@ def write(tally: Tally, name: str) -> None:
 
 
 def merge(tally: Tally, names: list[str]) -> None:
-    """Add the partials in the order of their names. Raises PartialError, OSError."""
+    """Add the counts of the files to `tally`, in the given order. Raises PartialError, OSError."""
     if not names:
         raise PartialError("name files that `ktui audit --partial` wrote")
     for name in names:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
-    """Read the open logs with the progress on screen, then show the report; returns when the user quits."""
+    """Read the logs and show their report on the screen until the user quits; return the exit status."""
     from ktui.tui.audit.reading import Reading  # start-up time
 
     return show_reading(Reading(lambda: nullcontext(logs), tally), wish, preferences)
 
 
 def show_reading(reading: Reading, wish: Wish, preferences: Preferences) -> int:
-    """The same for any reading, also one that follows logs."""
+    """Show any reading, also one that follows logs, until the user quits; return the exit status."""
     from ktui.tui.audit.app import AuditApp  # start-up time
 
     if (status := check_terminal()) != OK:
@@ -41,10 +41,10 @@ def show_reading(reading: Reading, wish: Wish, preferences: Preferences) -> int:
 
 
 @contextmanager
-def keyboard_apart(wanted: bool) -> Iterator[int]:
-    """The descriptor of the piped log; standard input becomes the terminal, for the keys.
+def separate_keyboard(wanted: bool) -> Iterator[int]:
+    """Make the terminal standard input, for the keys, and yield the descriptor of the piped log.
 
-    Raises OSError if there is no terminal. Without `wanted` nothing is changed.
+    Raises OSError if there is no terminal. Without `wanted` nothing changes, and 0 is yielded.
     """
     if not wanted or sys.stdin.isatty():
         yield 0

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 def find_sizes(args: argparse.Namespace) -> tuple[dict[str, ResourceSize], str]:
-    """Sizes by resource id, and their source as text; empty if there is none.
+    """Return sizes by resource id, and their source as text; both are empty without a source.
 
     Raises SizesError or OSError for the file, ClientError for the server of `--attach`.
     """
     if args.sizes:
         return _from_file(args.sizes), args.sizes
     if not args.attach:
-        return {}, ""  # of a server that happens to run here the objects are not the log's
+        return {}, ""  # a server that runs on this machine need not have the log's objects
     connection = attached_connection(args)
     if connection is None:
         return {}, ""
-    return asyncio.run(_ask(connection)), f"the ktui server at {connection.url}"
+    return asyncio.run(_read_from(connection)), f"the ktui server at {connection.url}"
 
 
 def _from_file(name: str) -> dict[str, ResourceSize]:
@@ -42,7 +42,7 @@ def _from_file(name: str) -> dict[str, ResourceSize]:
         raise SizesError(f"{name} {error}") from None
 
 
-async def _ask(connection: ServerConnection) -> dict[str, ResourceSize]:
+async def _read_from(connection: ServerConnection) -> dict[str, ResourceSize]:
     from ktui.client.api import ApiClient  # start-up time
     from ktui.client.ktui_api import KtuiApi
 

@@ -44,7 +44,7 @@ def _milliseconds(took: Latency | None) -> tuple[float | None, ...]:
 
 
 def _cell(value: object) -> object:
-    """A foreign text is never a formula, and never steers a terminal."""
+    """Return a value for CSV; text from logs is neither a formula nor has control characters."""
     if isinstance(value, float):
         return round(value, 3)
     if not isinstance(value, str):

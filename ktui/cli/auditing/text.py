@@ -25,9 +25,9 @@ _ROOMY = 100  # cells
 
 
 class ReportColumn(NamedTuple):
-    """`narrowest`: the least width of the terminal at which the column is shown.
+    """One column. `narrowest` is the least width of the terminal at which it is shown.
 
-    A cell of several lines is a sequence. `whole`: the width below which the column is not shrunk
+    A cell of several lines is a sequence. `whole` is the width below which the column is not shrunk
     unless the terminal is narrow.
     """
 
@@ -116,7 +116,7 @@ def _section(console: Console, title: str, rows: Sequence[object]) -> None:
 
 
 def _table(columns: Iterable[ReportColumn], rows: Sequence[Row], width: int) -> Table:
-    """The columns that fit the width, without those that are empty in every row."""
+    """Return a table of the columns that fit the width and are not empty in every row."""
     shown = [c for c in columns if width >= c.narrowest and any(c.cell(row) for row in rows)]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for column in shown:
@@ -144,7 +144,7 @@ def _texts(column: ReportColumn, row: Row) -> Sequence[str]:
 
 
 def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
-    """Cheaper variants and warnings for the most expensive shapes; clients with the same shape together."""
+    """Print cheaper variants and warnings for the most expensive shapes; equal shapes are one entry."""
     shapes: dict[tuple[str, str], list[GroupReport]] = {}
     for group in groups:
         if group.cheaper or group.warnings:
@@ -166,7 +166,7 @@ def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
 
 
 def _observed(console: Console, report: Report) -> None:
-    """Where slow requests were served from; groups that were served from elsewhere than predicted."""
+    """Print where slow requests were served from, and the groups whose route differs from the prediction."""
     if report.observed is None:
         return
     console.print()

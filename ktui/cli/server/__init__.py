@@ -1,1 +1,1 @@
-"""`ktui serve` from its parts: the etcd, the rules, the facts, logging and recording."""
+"""The parts of `ktui serve`: configuration, etcd, request chain, flow control, faults, logs, recording."""

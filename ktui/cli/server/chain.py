@@ -1,4 +1,4 @@
-"""The request chain of a server: authentication and authorization, and the handlers that they bring."""
+"""The request chain of a server: authentication, authorization, and their API handlers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SYNC_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestChain:
-    """`roles` are followed, and aggregated, with RBAC only."""
+    """Authenticator and authorizer of a server. `roles` and `aggregation` are None without RBAC."""
 
     authenticator: TokenAuthenticator
     authorizer: Authorizer
@@ -56,9 +56,9 @@ class RequestChain:
         )
 
     async def start(self, *, writable: bool) -> None:
-        """With RBAC: create the default roles if etcd may be written, and wait until all have been read.
+        """With RBAC, create the default roles if `writable`, and wait until all roles are read.
 
-        A slow etcd is not waited for.
+        Each step waits at most SYNC_SECONDS.
         """
         if self.roles is None or self.aggregation is None:
             return
@@ -91,7 +91,10 @@ def make_chain(
     mode: str = ALWAYS_ALLOW,
     key: ec.EllipticCurvePrivateKey | None = None,
 ) -> RequestChain:
-    """`key` signs tokens of service accounts; None: one that lives as long as the server."""
+    """Make the request chain.
+
+    `key` signs the tokens of service accounts; None: a new key for this process.
+    """
     authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, key), users or {})
     if mode == RBAC:
         roles = Roles(registry)

@@ -53,8 +53,8 @@ from ktui.writes.quota_controller import QuotaController
 
 log = log_of(__name__)
 
-# Clients that meet a restarted server list everything again once a cache answers 429: kube-apiserver's readyz
-# keeps them away until its hooks have run. A small cluster's caches are filled before the port is open.
+# After a restart, a cache that is being filled answers 429, and clients list again. kube-apiserver's readyz
+# keeps them away until its hooks have run; here small caches are filled before the port is open.
 FILLED_WITHIN_SECONDS = 1.0
 
 
@@ -87,7 +87,7 @@ class Composition:
         return self._http.url if self._http else ""
 
     async def start(self) -> None:
-        """Raises EtcdError, PortInUse or RecordingError if it does not start."""
+        """Start all parts. Raises EtcdError, PortInUse or RecordingError."""
         self._listen_to_signals()
         if self._args.record:
             self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
@@ -134,7 +134,7 @@ class Composition:
             self._keep_running("the process of the demo's clients", self._demo.run)
 
     async def _bootstrap(self, client: EtcdClient, registry: Registry) -> None:
-        """Fill an etcd that ktui has started; into others only clients write."""
+        """Create the default objects in an etcd that ktui started; only clients write to others."""
         if not self._owned or client.read_only:
             return
         host, port = split_listen(self.url.partition("://")[2])
@@ -146,7 +146,7 @@ class Composition:
             log.warning("the default objects could not be created: %s", error)
 
     async def until_stopped(self) -> None:
-        """Wait for a signal, or for the end of the embedded etcd (then its error is raised)."""
+        """Wait for a signal. Raises EmbeddedEtcdError if the embedded etcd ends."""
         stopped = asyncio.create_task(self._stop.wait())
         waits: set[asyncio.Future[Any]] = {stopped}
         etcd = self._source.embedded
@@ -268,7 +268,7 @@ class Composition:
         )
 
     async def _warm(self, registry: Registry, table: ResourceTable) -> None:
-        """Start filling caches; over a kept `--data-dir` also custom ones, and wait for them."""
+        """Start to fill the caches; with `--data-dir` also those of custom resources, and wait for them."""
         wanted, kept = self._config.warm, self._owned and bool(self._args.data_dir)
         registry.warm(
             resource
@@ -317,7 +317,7 @@ class Composition:
 
 
 def resource_at(prefix: str) -> str:
-    """The resource with keys under `prefix` (no leading slash): `pods/`, `cilium.io/ciliumnodes/`."""
+    """Return the id of the resource under `prefix` (`pods/`, `cilium.io/ciliumnodes/`); "" for none."""
     builtin = BUILTIN.by_prefix(prefix)
     if builtin is not None:
         return builtin.id

@@ -26,7 +26,7 @@ SERVICE_RANGE = "10.32.0.0/16"  # the demo cluster's services are in it
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """`token` None: no authentication."""
+    """The checked configuration. `token` None: no authentication."""
 
     args: argparse.Namespace
     behaviour: Behaviour
@@ -34,11 +34,11 @@ class ServeConfig:
     warm: tuple[str, ...] | None  # None: all
     users: Mapping[str, Requester]  # of --token-auth-file, by token
     audit_policy: AuditPolicy
-    service_range: str  # a network
+    service_range: str  # of cluster IPs, a CIDR
 
     @classmethod
     def from_arguments(cls, args: argparse.Namespace) -> ServeConfig:
-        """ValueError says in one sentence what is wrong and what to do."""
+        """Check the arguments. Raises ValueError, whose message says what to do."""
         if args.etcd and args.snapshot:
             raise ValueError("--etcd and --snapshot exclude each other: choose one source")
         if args.etcd and args.demo:
@@ -72,7 +72,7 @@ class ServeConfig:
 
 
 def _warm(text: str | None, owned: bool) -> tuple[str, ...] | None:
-    """Resources to warm at start; None: all. With an etcd that ktui does not own, only on demand."""
+    """Return the resources to warm at start; None: all. By default none on an etcd that ktui does not own."""
     words = (text or ("all" if owned else "none")).split(",")
     if words == ["all"]:
         return None

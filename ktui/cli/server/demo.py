@@ -1,4 +1,4 @@
-"""The demo's clients in a process of their own, so their work is not counted as the server's."""
+"""Run the demo's clients in a separate process, so that their work is not counted as the server's."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ log = log_of(__name__)
 
 
 class DemoEnded(Exception):
-    """The demo's clients have ended by themselves; the message is their last line."""
+    """The process of the demo's clients has failed; the message is its last line."""
 
 
 class Demo:
-    """`run` is for a supervisor: it raises DemoEnded if the process fails, and may be called again.
+    """The process of the demo's clients. A supervisor calls `run`, again after it raised DemoEnded.
 
-    `failing` are sentences about clients that fail while the process runs, `filling` how far
-    the cluster is while it is created; `changed` and `progressed` are called when they change.
+    `failing` has sentences about clients that fail while the process runs, `filling` the progress of
+    creating the cluster as text; `changed` and `progressed` are called when they change.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Demo:
             self._set_filling("")
 
     async def _follow(self, process: asyncio.subprocess.Process) -> str:
-        """Read its standard error to the end; return the last line."""
+        """Read the process' standard error to the end; return the last line."""
         assert process.stderr is not None
         last = ""
         async for text in lines_of(process.stderr):

@@ -1,4 +1,4 @@
-"""The etcd that a server reads: a cluster's, a snapshot's, or an embedded one of its own."""
+"""The etcd of a server: a cluster's, a restored snapshot, or an embedded one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ktui.telemetry.bus import Bus
 
 log = log_of(__name__)
 
-ENVIRONMENT = "env"  # `--etcd env`, or `--etcd` alone: etcdctl's environment names the endpoints
+ENVIRONMENT = "env"  # `--etcd env`, or `--etcd` alone: endpoints from ETCDCTL_ENDPOINTS
 _ACCOUNT = ("ETCDCTL_USER", "ETCDCTL_PASSWORD")
 
 RETRY_FOR_SECONDS = 30.0  # kube-apiserver's client waits 20 s for its first connection
@@ -30,7 +30,7 @@ RETRY_EVERY_SECONDS = 1.0
 
 
 class EtcdSource:
-    """`connect` first. `prefix` is where Kubernetes keeps its keys; `warnings` are for the dashboard."""
+    """Call `connect` first. `prefix` is that of Kubernetes' keys; `warnings` are for the dashboard."""
 
     def __init__(self, args: argparse.Namespace, bus: Bus, supervisor: Supervisor) -> None:
         self._args = args
@@ -42,12 +42,12 @@ class EtcdSource:
         self._waiting = False
 
     async def connect(self, stopping: asyncio.Event) -> EtcdClient:
-        """Start what is to be started, and connect. EtcdError says why not.
+        """Start an embedded etcd if needed, and connect. Raises EtcdError.
 
-        A cluster's etcd that accepts connections and does not answer (it starts, has no leader, or a proxy
-        stands before it) is tried again for `RETRY_FOR_SECONDS`, until `stopping` is set. A wrong address,
-        a refused connection and a failed handshake are reported at once; to a dashboard, everything is,
-        where a person is waiting.
+        A cluster's etcd that accepts connections but does not answer (it is starting, has no leader, or is
+        behind a proxy) is tried again for `RETRY_FOR_SECONDS`, until `stopping` is set. A wrong address,
+        a refused connection and a failed handshake are errors at once. For a dashboard, where a user is
+        waiting, there are no retries.
         """
         config = await self._config()
         give_up = time.monotonic() + (RETRY_FOR_SECONDS if self._args.etcd and not self._args.parent else 0)
@@ -57,11 +57,11 @@ class EtcdSource:
             except UnreachableError as error:
                 if error.step != "etcd" or time.monotonic() > give_up or stopping.is_set():
                     raise
-                self._say_once(f"{error} Trying again for {RETRY_FOR_SECONDS:.0f} s.")
+                self._warn_once(f"{error} Trying again for {RETRY_FOR_SECONDS:.0f} s.")
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(stopping.wait(), RETRY_EVERY_SECONDS)
 
-    def _say_once(self, waiting: str) -> None:
+    def _warn_once(self, waiting: str) -> None:
         if not self._waiting:
             warn(waiting)
         self._waiting = True
@@ -85,12 +85,12 @@ class EtcdSource:
 
     @property
     def kind(self) -> str:
-        """As ServerInfo has it."""
+        """The value of `ServerInfo.etcd_kind`."""
         return "external" if self._args.etcd else "snapshot" if self._args.snapshot else "embedded"
 
     @property
     def name(self) -> str:
-        """What people call it: a file, the first endpoint, what the embedded one holds."""
+        """The name for the dashboard's header: the snapshot's file, the first endpoint, `demo`, …"""
         args = self._args
         if args.snapshot:
             return Path(args.snapshot).name
@@ -123,7 +123,7 @@ class EtcdSource:
         endpoint = self.embedded.endpoint
         if not args.snapshot:
             return EtcdConfig(endpoints=(endpoint,), read_only=False)
-        # A snapshot brings its users and passwords along; certificates were the cluster's own affair.
+        # A snapshot contains etcd's users and passwords, but the cluster's certificates are not needed.
         account = {name: value for name, value in os.environ.items() if name in _ACCOUNT}
         return config_from(account, endpoints=endpoint, user=args.user or "", read_only=not args.allow_writes)
 
@@ -134,11 +134,11 @@ class EtcdSource:
         elif self.kind == "embedded":
             return DEFAULT
         else:
-            prefix = await self._found(client)
+            prefix = await self._detected_prefix(client)
         await check_readable(client, prefix)
         return prefix
 
-    async def _found(self, client: EtcdClient) -> str:
+    async def _detected_prefix(self, client: EtcdClient) -> str:
         found = await find_prefix(client)
         if found is None:
             self.warnings.append(
@@ -150,7 +150,7 @@ class EtcdSource:
 
 
 def endpoints_of(etcd: str, environ: Mapping[str, str]) -> str:
-    """The endpoints that `--etcd` means. ValueError when the environment was meant and names none."""
+    """Return the endpoints for `--etcd`. Raises ValueError if ETCDCTL_ENDPOINTS is needed but not set."""
     if etcd != ENVIRONMENT:
         return etcd
     endpoints = environ.get("ETCDCTL_ENDPOINTS", "")

@@ -1,4 +1,4 @@
-"""Facts of the server and its etcd, as shown in the header of the dashboard."""
+"""The ServerInfo of a server: versions, etcd, and what else the dashboard's header shows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Facts:
-    """The current facts: the version may be switched while the server runs.
+    """Makes the current ServerInfo: the Kubernetes version can be changed while the server runs.
 
-    `filling` says how far the demo cluster is while it is created.
+    `filling` returns the progress of creating the demo cluster as text.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Facts:
         )
 
     def etcd_problem(self) -> str:
-        """Why etcd does not answer, "" if it does."""
+        """Return why etcd does not answer; "" if it does."""
         return self._client.ledger.problem
 
     def _progress(self) -> str:

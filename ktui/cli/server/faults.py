@@ -1,4 +1,4 @@
-"""Faults on demand, between a server and the etcd that it started."""
+"""Inject faults between a server and the etcd that it started."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ktui.storage.compaction import compact
 from ktui.telemetry.bus import Bus
 
 SLOW_SECONDS = 0.1  # each way
-LAST_WORDS_SECONDS = 0.05  # for the answer to the request that kills the server
+LAST_WORDS_SECONDS = 0.05  # to answer the request that kills the server
 
 log = log_of(__name__)
 
@@ -31,7 +31,7 @@ Undo = Callable[[], Awaitable[None]]
 
 
 class FaultInjector:
-    """`inject` begins a fault and returns; it ends by itself, or with `end`."""
+    """Injects faults. Each one ends after its duration, or with `end`."""
 
     def __init__(self, embedded: EmbeddedEtcd, client: EtcdClient, bus: Bus) -> None:
         self._etcd = embedded
@@ -46,7 +46,7 @@ class FaultInjector:
         return [fault for fault, _ in self._active.values()]
 
     async def inject(self, fault: Fault) -> None:
-        """Begin one that is `checked`. ValueError when one of its kind lasts still; EtcdError."""
+        """Begin a fault from `Fault.checked`. Raises ValueError if one of its kind is active, EtcdError."""
         if fault.kind in self._active:
             raise ValueError(f"the fault {fault.kind} still lasts: wait for its end, or end it")
         log.warning("fault: %s", fault)
@@ -57,7 +57,7 @@ class FaultInjector:
             self._active[fault.kind] = fault, task
 
     async def end(self) -> None:
-        """End all of them now."""
+        """End all active faults now."""
         tasks = [task for _, task in self._active.values()]
         for task in tasks:
             task.cancel()
@@ -79,12 +79,12 @@ class FaultInjector:
             self._bus.publish(Marker(at=self._bus.now(), text=f"end of fault: {fault.kind}"))
 
     async def _begin(self, kind: str) -> Undo | None:
-        """Begin; return what ends it, None when it is over."""
+        """Begin a fault; return a function that ends it, None if it is over at once."""
         match kind:
             case "pause":
-                return self._ordered(warden.PAUSE, warden.CONTINUE)
+                return self._send_order(warden.PAUSE, warden.CONTINUE)
             case "restart":
-                return self._ordered(warden.KILL, warden.START)
+                return self._send_order(warden.KILL, warden.START)
             case "kill":
                 asyncio.get_running_loop().call_later(
                     LAST_WORDS_SECONDS, os.kill, os.getpid(), signal.SIGKILL
@@ -94,7 +94,7 @@ class FaultInjector:
                 await self._compact()
                 return None
             case "quota":
-                await (await self._past_faults()).set_no_space(True)
+                await (await self._direct_client()).set_no_space(True)
                 return self._disarm
         if kind == "stall":
             return await self._stall()
@@ -102,7 +102,7 @@ class FaultInjector:
         await proxy.start()
         proxy.latency = SLOW_SECONDS if kind == "slow" else 0.0
         proxy.refuse = kind == "cut"
-        return self._by_way_of(kind, f"http://127.0.0.1:{proxy.port}", proxy.close)
+        return self._detour(kind, f"http://127.0.0.1:{proxy.port}", proxy.close)
 
     async def _stall(self) -> Undo:
         gateway = await Gateway.to(self._etcd.endpoint)
@@ -112,9 +112,9 @@ class FaultInjector:
             gateway.resume()
             await gateway.close()
 
-        return self._by_way_of("stall", gateway.endpoint, close)
+        return self._detour("stall", gateway.endpoint, close)
 
-    def _by_way_of(self, kind: str, url: str, close: Undo) -> Undo:
+    def _detour(self, kind: str, url: str, close: Undo) -> Undo:
         self._detours[kind] = url
         self._reroute()
 
@@ -125,7 +125,7 @@ class FaultInjector:
 
         return undo
 
-    def _ordered(self, order: bytes, back: bytes) -> Undo:
+    def _send_order(self, order: bytes, back: bytes) -> Undo:
         self._etcd.order(order)
 
         async def undo() -> None:
@@ -134,25 +134,25 @@ class FaultInjector:
         return undo
 
     def _reroute(self) -> None:
-        """By way of the proxies of present faults; a cut hides a slow connection."""
+        """Route the client through the proxies of the active faults; `cut` takes precedence over `slow`."""
         urls = self._detours
         self._client.reroute(urls.get("cut") or urls.get("slow", ""), urls.get("stall", ""))
 
-    async def _past_faults(self) -> EtcdClient:
-        """A connection that no fault disturbs, and whose RPCs are not ktui's load."""
+    async def _direct_client(self) -> EtcdClient:
+        """Return a client that bypasses the faults, and whose RPCs do not count as ktui's load."""
         if self._direct is None:
             config = EtcdConfig((self._etcd.endpoint,), read_only=False)
             self._direct = await EtcdClient.connect(config, Bus())
         return self._direct
 
     async def _compact(self) -> None:
-        """Twice: the announcement is a revision itself, and only what is before it is compacted.
+        """Compact twice. Announcing a compaction is a revision too, which the first compaction leaves.
 
-        So a watch that has been cut, and has seen all but the announcements, is too old.
+        So a watch that was cut, and misses only the announcements, is too old.
         """
-        client = await self._past_faults()
+        client = await self._direct_client()
         for _ in range(2):
             await compact(client, (await client.status("compact")).revision)
 
     async def _disarm(self) -> None:
-        await (await self._past_faults()).set_no_space(False)
+        await (await self._direct_client()).set_no_space(False)

@@ -1,4 +1,4 @@
-"""Flow control of a server: its limits, its stored configuration, its pages and its telemetry."""
+"""Flow control of a server: its limits, stored configuration, pages and telemetry."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ SYNC_SECONDS = 5.0
 
 
 class ServerFlow:
-    """`follows`: the stored FlowSchemas and PriorityLevelConfigurations are in force, else upstream's own."""
+    """Flow control.
+
+    `follows`: the stored FlowSchemas and PriorityLevelConfigurations apply, else the defaults.
+    """
 
     def __init__(
         self, registry: Registry, settings: Settings, bus: Bus, reads: int, writes: int, *, follows: bool
@@ -43,9 +46,9 @@ class ServerFlow:
         return Handlers(pages=pages(self.controller, self._settings, time.monotonic))
 
     async def start(self, *, writable: bool) -> None:
-        """Create upstream's objects if etcd may be written, and wait until all have been read.
+        """Create the default objects if `writable`, and wait until the stored objects are read.
 
-        A slow etcd is not waited for.
+        Waits at most SYNC_SECONDS.
         """
         start = self._registry.supervisor.start
         self._tasks.append(start("the report of flow control", self._reporter.run))

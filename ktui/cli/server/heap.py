@@ -1,4 +1,4 @@
-"""Return memory to the system after a storm."""
+"""Return freed memory to the system after a peak of requests."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from functools import cache, partial
 
 from ktui.telemetry.memory import resident_bytes
 
-# The server is quiet if it has used less than this share of a CPU for this long.
+# The server is quiet if it used less than this share of a CPU for this time.
 QUIET_SECONDS = 5.0
 QUIET_SHARE = 0.2
-# Growth since the last time that makes trimming worthwhile.
+# Least growth since the last trimming.
 GROWN_BYTES = 32 << 20
 
 
@@ -26,8 +26,8 @@ async def trim_when_quiet(
 ) -> None:
     """Return free pages of the heap to the system whenever the process has grown and is quiet again.
 
-    The allocator does not return memory freed between objects that stay. A thread that allocates
-    meanwhile is blocked for tens of milliseconds, so this is not done while the server is busy.
+    The allocator keeps freed memory between live objects. Trimming blocks threads that allocate for
+    tens of milliseconds, so it is not done while the server is busy.
     """
     trim = trim or _malloc_trim()
     if trim is None or resident() is None:

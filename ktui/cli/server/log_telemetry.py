@@ -1,4 +1,4 @@
-"""Log the events of a server."""
+"""Write the telemetry events of a server to the log."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ log = logging.getLogger("ktui.server")
 
 async def log_telemetry(bus: Bus) -> None:
     """Log changes of cache state, etcd's health, and at DEBUG every request, until cancelled."""
-    follower = Follower()
+    follower = TelemetryLog()
     with contextlib.closing(bus.subscribe()) as subscription:
         async for batch in subscription.batches():
             for event in batch:
                 follower.log(event)
 
 
-class Follower:
-    """Logs only changes."""
+class TelemetryLog:
+    """Logs changes of state, and at DEBUG requests."""
 
     def __init__(self) -> None:
         self._states: dict[str, str] = {}

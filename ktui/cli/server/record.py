@@ -1,4 +1,4 @@
-"""`ktui serve --record`: the server's own telemetry into a file."""
+"""`ktui serve --record`: write the server's telemetry to a file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ktui.telemetry.bus import Bus
 
 
 def record(bus: Bus, supervisor: Supervisor, path: Path) -> asyncio.Task[None]:
-    """Write all events of the bus to a file until cancelled; raises RecordingError if it cannot start.
+    """Write all events of the bus to a file until cancelled. Raises RecordingError if it cannot start.
 
-    If it fails later, that is reported on stderr, and the server continues.
+    A later failure is reported on standard error, and the server continues.
     """
     recorder = Recorder(path)
     subscription = bus.subscribe()

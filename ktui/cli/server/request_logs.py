@@ -1,4 +1,4 @@
-"""The audit log and the HTTP log of a server, by its options."""
+"""The audit log and the HTTP log of a server, from its options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STDOUT = "-"
 
 
 def policy_of(args: argparse.Namespace) -> AuditPolicy:
-    """ValueError for a policy that cannot be followed."""
+    """Return the audit policy. Raises ValueError for invalid options or an invalid policy."""
     limits = (args.audit_log_maxsize, args.audit_log_maxbackup, args.audit_log_maxage)
     if not args.audit_log_path and (args.audit_policy_file or any(limits)):
         raise ValueError("no audit log is written without --audit-log-path FILE")
@@ -32,7 +32,7 @@ def policy_of(args: argparse.Namespace) -> AuditPolicy:
 
 
 class RequestLogFiles:
-    """The files of the logs that `args` ask for. RecordingError if one cannot be opened."""
+    """The request logs that `args` enable, and their files. Raises RecordingError if one cannot be opened."""
 
     def __init__(self, args: argparse.Namespace, policy: AuditPolicy, minor: int) -> None:
         self.logs: list[RequestLog] = []
@@ -64,7 +64,7 @@ class RequestLogFiles:
         return writer
 
     async def stop(self) -> None:
-        """Write what is queued."""
+        """Write the queued lines and close the files."""
         for writer in self._writers:
             await writer.stop()
         for file in self._files:

@@ -18,13 +18,13 @@ pytestmark = pytest.mark.anyio
 
 async def test_telemetry_streams_the_state_first(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     bus, gone = api.services.bus, asyncio.Event()
-    forget = bus.forget
+    unsubscribe = bus.unsubscribe
 
-    def forgotten(subscription: Subscription) -> None:
-        forget(subscription)
+    def unsubscribed(subscription: Subscription) -> None:
+        unsubscribe(subscription)
         gone.set()
 
-    monkeypatch.setattr(bus, "forget", forgotten)
+    monkeypatch.setattr(bus, "unsubscribe", unsubscribed)
     async with api.http.stream("GET", "/telemetry") as response:
         lines = response.aiter_lines()
         first = json.loads(await anext(lines))

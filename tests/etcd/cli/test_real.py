@@ -146,10 +146,10 @@ def test_tls(say: Say, server: ServerConnection, in_loop: Run, tmp_path: Path) -
     assert (status, found["items"]) == (0, SIZE.nodes)
     status, _, err = at(user)
     assert status == 3
-    assert "the certificate of https://127.0.0.1" in err and "not to be trusted" in err
+    assert "the certificate of https://127.0.0.1" in err and "is not trusted" in err
     status, _, err = at(user, **{**trusted, "tls-server-name": "other.test"})
     assert status == 3
-    assert "not to be trusted" in err and "other.test" in err
+    assert "is not trusted" in err and "other.test" in err
     status, found, err = at(user, **{"insecure-skip-tls-verify": True})
     assert (status, found["items"]) == (0, SIZE.nodes)
     assert "not verified" in err

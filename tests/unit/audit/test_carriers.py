@@ -19,7 +19,7 @@ from ktui.audit.predictions import EITHER
 from ktui.audit.reading.documents import LARGEST, Documents
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.reading.longlines import LONGEST, LongLine
-from ktui.audit.reading.split_lines import whole
+from ktui.audit.reading.split_lines import join_parts
 from ktui.audit.reading.streams import CHUNK
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
@@ -334,10 +334,12 @@ def test_a_huge_event_in_a_document_is_read_from_its_two_ends() -> None:
 def test_a_line_that_a_runtime_cut_and_that_never_ends_is_bounded(size: int, kept: type) -> None:
     event = audit_event(carriers.requests(1)[0], body='{"items":["' + "z" * size + '"]}')
     lines = carriers.cri_parts([event]).splitlines()
-    records = [one for block in whole([lines]) for one in (block if isinstance(block, list) else [block])]
+    records = [
+        one for block in join_parts([lines]) for one in (block if isinstance(block, list) else [block])
+    ]
     assert all(one.endswith(b"a message") for one in records[:-1] if isinstance(one, bytes))
     assert type(records[-1]) is kept
-    assert [*whole([[lines[0]]])] == [[lines[0].replace(b" P ", b" F ")]]
+    assert [*join_parts([[lines[0]]])] == [[lines[0].replace(b" P ", b" F ")]]
 
 
 def test_a_long_line_of_many_events_is_taken_apart(tmp_path: Path, plain: Report) -> None:

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.deduplication import deduplicate
 from ktui.audit.formats.record import LoggedRequest, SlowRequest
 from ktui.audit.ranking import BY_BYTES, BY_TIME
 from ktui.audit.reading.longlines import LongLine
 from ktui.audit.report import GroupReport, Report
-from ktui.audit.settled import settle
 from ktui.audit.tally import EXAMPLES, Tally
 from ktui.audit.version_shares import Move
 from ktui.audit.versions import versions_from
@@ -301,7 +301,7 @@ def test_a_flood_of_clients_is_bounded_and_told() -> None:
     report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
     assert report.groups_total <= 40
     assert report.requests.list == 600
-    assert report.others.list + sum(g.count for g in settle(tally).groups) == 600
+    assert report.others.list + sum(g.count for g in deduplicate(tally).groups) == 600
     assert max(report.groups, key=lambda g: g.count).client == "steady/1"
     assert any("others" in note for note in report.notes)
 

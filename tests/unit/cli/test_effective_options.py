@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.cli.dashboard import _over_metrics, _with_sides
+from ktui.cli.dashboard import _add_sources, _over_metrics
 from ktui.cli.effective_options import parse
 from ktui.cli.main import COMMANDS, PLAIN, main, parser_of
 from ktui.cli.options import context_environment, context_words, passed_on
@@ -134,7 +134,7 @@ def test_a_context_that_names_etcd_kubeconfig_and_audit_log_shows_all_three(
     assert kube_context == "kind-kind"
     assert not _over_metrics(args, kube_context)
     etcd = ReplaySource(nobodys_settings)
-    merged = _with_sides(etcd, args, kube_context)
+    merged = _add_sources(etcd, args, kube_context)
     assert isinstance(merged, MergedSource)
     assert [side.name for side in merged._sides] == ["metrics", "audit log"]
     assert args.follow_audit == str(nobodys_settings.parent / "audit.log")

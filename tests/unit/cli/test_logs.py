@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cli import logs
-from ktui.cli.server.log_telemetry import Follower
+from ktui.cli.server.log_telemetry import TelemetryLog
 from ktui.config.errors import ConfigError
 from ktui.contract.events import CacheStatus, EtcdHealth, RequestFinished, RequestStarted
 
@@ -109,7 +109,7 @@ def test_libraries_debug_is_left_out(tmp_path: Path) -> None:
 
 def test_what_happens_in_a_server(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "ktui.server")
-    follower = Follower()
+    follower = TelemetryLog()
     for event in (
         CacheStatus(resource="pods", state="ready", rv=7, objects=3),
         CacheStatus(resource="pods", state="ready", rv=8, objects=4),

@@ -2,7 +2,7 @@
 
 import io
 
-from ktui.cli.seed_progress import SeedTeller, ServerTeller
+from ktui.cli.seed_progress import SeedReporter, ServerSeedReporter
 from ktui.workloads.demo.plan import DemoSize, make_plan
 from ktui.workloads.seeding import SeedProgress, count_objects
 
@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
 def told(out: io.StringIO, total: int) -> list[str]:
     """The lines of a seeding that takes a second for each hundred objects."""
     now = 0.0
-    teller = SeedTeller(total, out, lambda: now)
+    teller = SeedReporter(total, out, lambda: now)
     progress = SeedProgress("pods")
     for _ in range(total):
         now += 0.01
@@ -40,7 +40,7 @@ def test_a_terminal_gets_a_line_every_few_seconds() -> None:
 
 def test_the_server_is_told_every_second_and_at_the_end() -> None:
     out, now, progress = io.StringIO(), 0.0, SeedProgress("pods")
-    teller = ServerTeller(out, lambda: now)
+    teller = ServerSeedReporter(out, lambda: now)
     teller(progress)
     for created, at, total in ((5, 0.5, 0), (10, 1.0, 0), (20, 2.5, 40)):
         progress.created, now, teller.total = created, at, total

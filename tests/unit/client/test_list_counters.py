@@ -2,14 +2,14 @@
 
 import pytest
 
-from ktui.client.list_counters import Subject, account, account_of_watch, moved, read_counters
+from ktui.client.list_counters import Subject, account, account_of_watch, increase, read_counters
 
 PODS = Subject("", "pods")
 DEPLOYMENTS = Subject("apps", "deployments")
 
 
 def grown(*lines: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    return moved({}, read_counters("\n".join(lines).encode()))
+    return increase({}, read_counters("\n".join(lines).encode()))
 
 
 def test_a_full_read_of_etcd_up_to_1_33() -> None:
@@ -97,7 +97,7 @@ def test_a_resource_has_many_names(line: str) -> None:
 
 def test_nothing_moved() -> None:
     counters = read_counters(b'apiserver_storage_list_total{resource="pods"} 7')
-    found = account(moved(counters, counters), PODS)
+    found = account(increase(counters, counters), PODS)
     assert (found.route, found.counters) == ("", {})
 
 

@@ -102,5 +102,5 @@ async def test_a_server_of_another_program_is_recognized() -> None:
         async def request(self, method: str, path: str) -> httpx.Response:
             return httpx.Response(404)
 
-    with pytest.raises(ClientError, match="named by --kubeconfig"):
+    with pytest.raises(ClientError, match="kube-apiserver use --kubeconfig"):
         await assumptions_of_ktui(Stranger())  # type: ignore[arg-type]

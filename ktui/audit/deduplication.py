@@ -1,4 +1,4 @@
-"""A tally once all logs are read: a request that several logs contain counts once."""
+"""Deduplicate a tally once all logs are read: a request in several logs counts once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from ktui.audit.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """`duplicates` are records that repeat another one, `doubles` httplog lines of audit Events.
+class DeduplicatedTally:
+    """The counts without repetitions.
 
-    `folded` are requests of groups that were too small to be kept, by verb.
+    `duplicates` is the number of records that repeat another one, `doubles` of httplog lines of audit Events.
+
+    `folded` is the number of requests in groups that were too small to be kept, by verb.
     """
 
     groups: list[AuditGroup]
@@ -25,25 +27,25 @@ class Settled:
     doubles: int
 
 
-def settle(tally: Tally) -> Settled:
-    """Take out what is counted twice; the tally stays as it is, more can be fed to it."""
-    settling = _Settling(tally)
+def deduplicate(tally: Tally) -> DeduplicatedTally:
+    """Return the counts without repetitions. The tally is not changed, and can be fed further."""
+    work = _Deduplication(tally)
     found = repeats(tally.journal)
     for row in found.duplicates:
-        settling.remove(row)
+        work.remove(row)
     for line, event in found.doubles:
-        settling.move(line, event)
-    groups = [settling.changed.get(id(group), group) for group in tally.groups]
-    return Settled(
+        work.move(line, event)
+    groups = [work.changed.get(id(group), group) for group in tally.groups]
+    return DeduplicatedTally(
         groups=[group for group in groups if group.count],
-        folded=settling.folded,
-        unrouted=settling.unrouted,
+        folded=work.folded,
+        unrouted=work.unrouted,
         duplicates=len(found.duplicates),
         doubles=len(found.doubles),
     )
 
 
-class _Settling:
+class _Deduplication:
     def __init__(self, tally: Tally) -> None:
         self._tally, self._journal = tally, tally.journal
         self._slow = tally.journal.slow_rows()
@@ -53,7 +55,7 @@ class _Settling:
         self.unrouted = tally.unrouted
 
     def remove(self, row: int) -> None:
-        """A record that is counted elsewhere."""
+        """Remove a record that is counted elsewhere."""
         journal = self._journal
         started = journal.kind[row] == STARTED
         number = journal.group[row]
@@ -69,18 +71,18 @@ class _Settling:
             group.started -= 1
             return
         group.remove(journal.took[row], journal.code[row], self._slow.get(row))
-        group.unlearn(*self._learned.get(row, (-1, -1)))
+        group.remove_seats(*self._learned.get(row, (-1, -1)))
 
     def move(self, line: int, event: int) -> None:
-        """The Event counts; seats and initial latency are from its httplog line."""
+        """Count only the Event, with seats and initial latency of its httplog line."""
         self.remove(line)
         number = self._journal.group[event]
         group = self._tally.numbered[number] if number != NO_GROUP else ""
         if not isinstance(group, str):
-            self._own(group).learn(*self._learned.get(line, (-1, -1)))
+            self._own(group).add_seats(*self._learned.get(line, (-1, -1)))
 
     def _own(self, group: AuditGroup) -> AuditGroup:
-        """A copy that may be changed."""
+        """Return a copy of the group that may be changed."""
         if id(group) not in self.changed:
             self.changed[id(group)] = group.copy()
         return self.changed[id(group)]
