@@ -24,8 +24,10 @@ from ktui.apiserver.framing import (
 )
 from ktui.apiserver.http.yamltext import yaml_of
 
+LONG = st.builds(str.__mul__, st.text(max_size=3), st.integers(0, 4000))
 
-@given(st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=8000), max_size=2), max_size=30))
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), LONG, max_size=2), max_size=30))
 def test_joined_chunks_are_the_document(items: list[dict[str, str]]) -> None:
     head = list_head("PodList", "v1", list_metadata("7"))
     texts = (json.dumps(item).encode() for item in items)
@@ -41,7 +43,7 @@ def test_joined_chunks_are_the_document(items: list[dict[str, str]]) -> None:
 METADATA = list_metadata("7", "more", 3)
 BUILT_IN = list_head("PodList", "v1", METADATA), LIST_TAIL
 CUSTOM = custom_list_head("x.io/v1"), custom_list_tail("WidgetList", METADATA)
-ITEMS = st.lists(st.recursive(st.text(), st.lists, max_leaves=5), min_size=1)
+ITEMS = st.lists(st.recursive(st.text(max_size=20), st.lists, max_leaves=5), min_size=1, max_size=8)
 
 
 def texts_of(items: list[object]) -> list[tuple[bytes, bytes]]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
@@ -22,10 +23,15 @@ ESCAPES = "\x1b[31m\u202eevil|`<b>[red]\n"
 SIZES = {"pods": {"count": 100_000, "bytes": 1_400_000_000}, "namespaces": {"count": 200, "bytes": 90_000}}
 
 
+@cache
+def _lines() -> bytes:
+    return b"\n".join(islice(traffic(1), 4000)) + b"\n"
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     path = tmp_path / "audit.log"
-    path.write_bytes(b"\n".join(islice(traffic(1), 4000)) + b"\n")
+    path.write_bytes(_lines())
     return path
 
 

@@ -14,7 +14,9 @@ from ktui.wire.encode import encode
 from ktui.wire.encoding_cache import LONGEST, forget, remembering
 
 NUMBERS = st.one_of(st.booleans(), st.integers(-3, 3), st.floats(-3, 3), st.none(), st.text(max_size=2))
-VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=2), inner))
+VALUES = st.recursive(
+    NUMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=2), inner), max_leaves=10
+)
 
 
 @pytest.fixture(autouse=True)
