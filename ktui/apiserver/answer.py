@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec.json
@@ -11,7 +12,7 @@ from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.http.yamltext import yaml_of
-from ktui.apiserver.negotiation import PROTOBUF, YAML, Form
+from ktui.apiserver.negotiation import JSON, PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
@@ -30,6 +31,9 @@ async def send_object(
     expect(obj.size)
     with call.meter.phase("encode"):
         document = await compute(lambda: finished(renderer.whole(obj), form))
+    if call.chain.objects is not None:
+        own = _renderer(server, call, resource, as_json(form))
+        call.chain.objects.answered(await compute(own.whole, obj))
     await send_document(call, document, form, status)
 
 
@@ -39,6 +43,9 @@ async def send_tree(
     """Send an object that is not stored: the result of a dry run, or the final state of a deleted object."""
     renderer = _renderer(server, call, resource, form)
     document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
+    if call.chain.objects is not None:
+        own = _renderer(server, call, resource, as_json(form))
+        call.chain.objects.answered(await compute(lambda: own.of_document(to_json(obj))))
     await send_document(call, document, form, status)
 
 
@@ -47,6 +54,8 @@ async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form
     if obj["kind"] == "Status":
         call.chain.status = obj
     document = to_json(obj)
+    if call.chain.objects is not None:
+        call.chain.objects.answered(document)
     if form.media_type == PROTOBUF:
         document = server.services.codec.messages.document(document)
     await send_document(call, finished(document, form), form, status)
@@ -69,6 +78,11 @@ async def send_document(call: Call, document: bytes, form: Form, status: int = 2
 def _renderer(server: Server, call: Call, resource: Resource, form: Form) -> ObjectForm:
     include = call.request.parameter("includeObject")
     return object_form(form, resource, server.services.codec, include=include, of_list=False)
+
+
+def as_json(form: Form) -> Form:
+    """The same form, on one line of JSON."""
+    return replace(form, media_type=JSON, pretty=False)
 
 
 def finished(document: bytes, form: Form) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ktui.apiserver.http.response import Response
     from ktui.kube.flowcontrol import FlowSchema
     from ktui.telemetry.meter import Meter
+
+
+MOST_LOGGED_BYTES = 10 * 1024 * 1024  # upstream's --audit-log-truncate-max-batch-size
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,46 @@ class Authorizer(Protocol):
 
 
 @dataclass(slots=True)
+class LoggedObjects:
+    """The objects of a request and of its response, for a log that keeps them.
+
+    `request` is a tree, `response` JSON text. `responds` is False for a log that keeps the request only.
+    `truncated`: one exceeds MOST_LOGGED_BYTES, and is left out.
+    """
+
+    responds: bool
+    request: Any = None
+    response: bytes | None = None
+    truncated: bool = False
+
+    def asked(self, tree: Any, size: int) -> None:
+        if size > MOST_LOGGED_BYTES:
+            self.truncated = True
+        else:
+            self.request = tree
+
+    def answered(self, document: bytes) -> None:
+        """A whole response, as JSON."""
+        if self.responds:
+            self.truncated = self.truncated or len(document) > MOST_LOGGED_BYTES
+            self.response = document if len(document) <= MOST_LOGGED_BYTES else None
+
+    def copied(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The chunks of a JSON response, which are kept as they pass."""
+        kept: list[bytes] | None = []
+        size = 0
+        for chunk in chunks:
+            size += len(chunk)
+            if kept is not None and size <= MOST_LOGGED_BYTES:
+                kept.append(chunk)
+            else:
+                kept = None
+            yield chunk
+        self.truncated = self.truncated or kept is None
+        self.response = b"".join(kept) if kept is not None else None
+
+
+@dataclass(slots=True)
 class ChainRecord:
     """Results of the request chain for one request; the request logs are written from them.
 
@@ -72,6 +115,7 @@ class ChainRecord:
     status: dict[str, Any] | None = None
     sent: Mapping[str, Any] = field(default_factory=dict)
     panicked: str = ""
+    objects: LoggedObjects | None = None
     ticket: FlowTicket | None = None
     meter: Meter | None = None
     stages: list[ChainStage] = field(default_factory=list)

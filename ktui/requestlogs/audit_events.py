@@ -1,4 +1,4 @@
-"""audit.k8s.io/v1 Events of the level Metadata, as kube-apiserver writes them."""
+"""audit.k8s.io/v1 Events, as kube-apiserver writes them."""
 
 from __future__ import annotations
 
@@ -60,6 +60,8 @@ class AuditEvent(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=Tru
     user_agent: str = ""
     object_ref: Reference | None = None
     response_status: dict[str, Any] | None = None
+    request_object: Any = None
+    response_object: Any = None
     request_received_timestamp: str
     stage_timestamp: str
     annotations: dict[str, str] = {}

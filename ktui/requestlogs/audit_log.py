@@ -12,6 +12,7 @@ import msgspec
 from ktui.apiserver.chain import ChainRecord
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
 from ktui.requestlogs.audit_events import event_of
+from ktui.requestlogs.audit_objects import keep_objects, with_objects
 from ktui.requestlogs.audit_policy import AuditPolicy
 from ktui.requestlogs.log_writer import LogWriter
 
@@ -28,6 +29,7 @@ class AuditLog:
 
     async def received(self, record: ChainRecord) -> None:
         await self._writer.room()
+        keep_objects(record, self._policy.decide(record.who, _asked(record)).level)
         self._write(record, "RequestReceived")
 
     def response_started(self, record: ChainRecord) -> None:
@@ -48,7 +50,7 @@ class AuditLog:
         if audited.level == "None" or stage in audited.omitted:
             return
         event = event_of(record, asked, audited.level, stage, time.time(), self._minor)
-        self._writer.put(lambda: _encode(event) + b"\n")
+        self._writer.put(lambda: _encode(with_objects(event, record, unmanaged=audited.unmanaged)) + b"\n")
 
 
 def _asked(record: ChainRecord) -> RequestAttributes:

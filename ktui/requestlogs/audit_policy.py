@@ -68,8 +68,6 @@ class AuditPolicyRule(msgspec.Struct, forbid_unknown_fields=True, rename="camel"
         return True
 
     def faults(self) -> Iterator[str]:
-        if self.level in ("Request", "RequestResponse"):
-            yield f"level {self.level} is not supported: ktui logs no bodies; write Metadata or None"
         if self.non_resource_urls and (self.resources or self.namespaces):
             yield "a rule cannot apply to both regular resources and non-resource URLs"
         for url in self.non_resource_urls:
@@ -92,10 +90,14 @@ class _Policy(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class Audited(NamedTuple):
-    """What is logged of a request: nothing at level None, else all stages but `omitted`."""
+    """What is logged of a request: nothing at level None, else all stages but `omitted`.
+
+    Levels Request and RequestResponse have the objects, `unmanaged` without their managedFields.
+    """
 
     level: str
     omitted: frozenset[str] = frozenset()
+    unmanaged: bool = False
 
 
 NOT_AUDITED = Audited("None")
@@ -104,9 +106,19 @@ NOT_AUDITED = Audited("None")
 class AuditPolicy:
     """`rules` in order; a request that none of them matches is not logged."""
 
-    def __init__(self, rules: list[AuditPolicyRule], omit_stages: list[Stage]) -> None:
+    def __init__(
+        self, rules: list[AuditPolicyRule], omit_stages: list[Stage], *, omit_managed_fields: bool = False
+    ) -> None:
         self._rules = [
-            (rule, Audited(rule.level, frozenset([*omit_stages, *rule.omit_stages]))) for rule in rules
+            (
+                rule,
+                Audited(
+                    rule.level,
+                    frozenset([*omit_stages, *rule.omit_stages]),
+                    omit_managed_fields if rule.omit_managed_fields is None else rule.omit_managed_fields,
+                ),
+            )
+            for rule in rules
         ]
 
     def decide(self, who: Requester | None, asked: RequestAttributes) -> Audited:
@@ -128,7 +140,7 @@ def read_policy(path: Path) -> AuditPolicy:
     for number, rule in enumerate(policy.rules, 1):
         for fault in rule.faults():
             raise ValueError(f"--audit-policy-file {path}: rule {number}: {fault}")
-    return AuditPolicy(policy.rules, policy.omit_stages)
+    return AuditPolicy(policy.rules, policy.omit_stages, omit_managed_fields=policy.omit_managed_fields)
 
 
 def _resource_matches(pattern: str, asked: RequestAttributes) -> bool:

@@ -64,6 +64,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     options = write_options(call.request, "CreateOptions")
     obj = await compute(request_body.sent_object, server, resource, body)
     call.chain.sent = dict(metadata_of(obj))
+    await request_body.keep_typed(server, call, resource, obj)
     await create(server, call, Creation(resource, obj, options, body.duplicates), form)
 
 

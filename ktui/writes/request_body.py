@@ -10,8 +10,9 @@ from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.parsing.parser import is_small
 from ktui.apiserver.server import Server
 from ktui.documents.limits import DocumentError, TooLarge
+from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
-from ktui.kube.status import forbidden_read_only, request_entity_too_large
+from ktui.kube.status import StatusError, forbidden_read_only, request_entity_too_large
 from ktui.telemetry.off_loop import compute
 from ktui.wire.errors import CodecError
 from ktui.writes.decoding.body import (
@@ -25,8 +26,9 @@ from ktui.writes.decoding.body import (
     decode_object,
     media_type,
 )
-from ktui.writes.decoding.field_validation import misfit, no_metadata, refused
+from ktui.writes.decoding.field_validation import Unfit, misfit, no_metadata, refused
 from ktui.writes.decoding.kinds import unregistered
+from ktui.writes.decoding.typed import shaped
 
 Obj = dict[str, Any]
 
@@ -55,9 +57,12 @@ async def read_body(server: Server, call: Call) -> SentBody:
     if not is_small(raw) or (sent == PROTOBUF and len(raw) > SMALL_MESSAGE):
         await call.enter_large(server.large_requests)
     try:
-        return await _parsed(server, raw, sent)
+        body = await _parsed(server, raw, sent)
     except TooLarge as error:
         raise request_entity_too_large(str(error)) from None
+    if call.chain.objects is not None and body.tree is not None:
+        call.chain.objects.asked(copied(body.tree), len(raw))
+    return body
 
 
 async def _parsed(server: Server, raw: bytes, sent: str) -> SentBody:
@@ -75,6 +80,16 @@ async def _parsed(server: Server, raw: bytes, sent: str) -> SentBody:
     except DocumentError as error:
         return SentBody(raw, sent, error=error)
     return SentBody(raw, sent, document.tree, document.duplicates)
+
+
+async def keep_typed(server: Server, call: Call, resource: Resource, obj: Obj) -> None:
+    """For the audit log: the object as it is decoded, with its defaults; none if it cannot be decoded."""
+    if call.chain.objects is None:
+        return
+    try:
+        call.chain.objects.request, _ = await compute(shaped, server, obj, resource)
+    except (Unfit, StatusError):
+        call.chain.objects.request = None
 
 
 def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:

@@ -15,7 +15,7 @@ from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.partial import Partial
 from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
 from ktui.apiserver.http.compression import Body, accepts_gzip
-from ktui.apiserver.negotiation import YAML, Form, negotiate
+from ktui.apiserver.negotiation import JSON, YAML, Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.message_list import message_chunks
 from ktui.apiserver.verbs.selecting import selection_of
@@ -60,6 +60,8 @@ async def send_list(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
     )
     chunks = await _chunks(answer, renderer, metadata, form, call.meter)
+    if (objects := call.chain.objects) is not None and objects.responds and form.media_type == JSON:
+        chunks = objects.copied(chunks)
     call.stamp()
     body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
     if not await stream(body, chunks, call.meter, call.request.disconnection):

@@ -19,7 +19,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.kube.routing.predict import predict
 from ktui.kube.versions import behaviour_of
 from ktui.requestlogs.audit_log import AuditLog
-from ktui.requestlogs.audit_policy import EVERYTHING
+from ktui.requestlogs.audit_policy import EVERYTHING, AuditPolicy, AuditPolicyRule, GroupResources
 from ktui.requestlogs.httplog import HttpLog
 from ktui.requestlogs.log_file import LogFile
 from ktui.requestlogs.log_writer import LogWriter
@@ -180,3 +180,73 @@ async def test_telemetry_has_the_stages_of_the_chain(logged: Logged) -> None:
     assert [part.partition(";")[0] for part in timing.split(", ")][:4] == [
         "authentication", "flow-control", "authorization", "admission"
     ]  # fmt: skip
+
+
+RULES = [
+    AuditPolicyRule("RequestResponse", resources=[GroupResources(resources=["configmaps"])]),
+    AuditPolicyRule("Request", resources=[GroupResources(resources=["secrets"])]),
+    AuditPolicyRule("Metadata"),
+]
+
+
+async def audited(client: EtcdClient, prefix: str, tmp_path: Path, *, omit: bool) -> list[dict[str, Any]]:
+    """The Events of a few requests under RULES, those of their last stage."""
+    file = LogFile(tmp_path / "audit.log")
+    writer = LogWriter("a log", file.write)
+    writer.start()
+    log = AuditLog(writer, AuditPolicy(RULES, [], omit_managed_fields=omit), 36)
+    async with running(client, prefix, request_logs=(log,)) as api:
+        await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
+        await api.warm()
+        one = await api.config_map("one")
+        await api.seen(one)
+        await api.merge(f"{INSIDE}/one", {"data": {"k": "new"}})
+        await api.get(f"{INSIDE}/one", Accept="application/yaml")
+        await api.get(INSIDE)
+        await api.get(INSIDE, Accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+        await api.get(f"{INSIDE}/none")
+        options = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
+        await api.http.request("DELETE", f"{INSIDE}/one", json=options)
+        secret = {"metadata": {"name": "s"}, "data": {"k": "dmFs"}}
+        await api.create("/api/v1/namespaces/a/secrets", secret)
+        await api.create("/api/v1/namespaces/a/pods", {"metadata": {"name": "p"}})
+    await writer.stop()
+    file.close()
+    events = [json.loads(line) for line in (tmp_path / "audit.log").read_bytes().splitlines()]
+    assert not any("requestObject" in event for event in events if event["stage"] == "RequestReceived")
+    return [event for event in events if event["stage"] == "ResponseComplete"]
+
+
+async def test_objects_of_requests_and_responses(client: EtcdClient, prefix: str, tmp_path: Path) -> None:
+    events = await audited(client, prefix, tmp_path, omit=False)
+    maps = [event for event in events if event["objectRef"]["resource"] == "configmaps"]
+    created, patched, read, listed, table, missing, deleted = maps
+    assert {event["level"] for event in maps} == {"RequestResponse"}
+    assert created["requestObject"]["kind"] == "ConfigMap"
+    assert created["requestObject"]["data"] == {"k": "one"}
+    assert "uid" not in created["requestObject"]["metadata"]
+    assert created["responseObject"]["metadata"]["managedFields"]
+    assert patched["requestObject"] == {"data": {"k": "new"}}
+    assert patched["responseObject"]["data"] == {"k": "new"}
+    assert "requestObject" not in read and read["responseObject"]["data"] == {"k": "new"}
+    assert [item["metadata"]["name"] for item in listed["responseObject"]["items"]] == ["one"]
+    assert table["responseObject"]["kind"] == "Table" and table["responseObject"]["rows"]
+    assert missing["responseObject"]["reason"] == "NotFound" and missing["responseStatus"]["code"] == 404
+    assert deleted["requestObject"]["gracePeriodSeconds"] == 0
+    assert deleted["responseObject"]["status"] == "Success"
+    (secret,) = [event for event in events if event["objectRef"]["resource"] == "secrets"]
+    assert secret["level"] == "Request" and secret["requestObject"]["data"] == {"k": "dmFs"}
+    assert "responseObject" not in secret
+    (pod,) = [event for event in events if event["objectRef"]["resource"] == "pods"]
+    assert pod["level"] == "Metadata" and "requestObject" not in pod
+
+
+async def test_managed_fields_are_left_out_if_the_policy_says_so(
+    client: EtcdClient, prefix: str, tmp_path: Path
+) -> None:
+    events = await audited(client, prefix, tmp_path, omit=True)
+    assert "managedFields" not in json.dumps(events)
+    read = line_reader(datetime.now(UTC) + timedelta(days=1))
+    found = [read(line) for line in (tmp_path / "audit.log").read_bytes().splitlines()]
+    uris = [each.uri for each in found if isinstance(each, LoggedRequest)]
+    assert uris == [event["requestURI"] for event in events if event["verb"] in ("get", "list", "watch")]

@@ -79,7 +79,6 @@ def test_stages_are_omitted_by_the_policy_and_by_the_rule(tmp_path: Path) -> Non
     ("text", "why"),
     [
         ("rules: []", "has no rules"),
-        ("rules: [{level: Metadata}, {level: RequestResponse}]", "rule 2: level RequestResponse is not"),
         ("rules: [{level: Everything}]", "Invalid enum value 'Everything'"),
         ("rules: [{verbs: [get]}]", "missing required field `level`"),
         ("rules: [{level: None, verb: [get]}]", "unknown field `verb`"),
@@ -101,3 +100,17 @@ def test_a_policy_that_cannot_be_followed_is_refused(tmp_path: Path, text: str, 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nowhere\.yaml cannot be read"):
         read_policy(tmp_path / "nowhere.yaml")
+
+
+def test_a_rule_decides_about_managed_fields_before_the_policy(tmp_path: Path) -> None:
+    found = policy(
+        tmp_path,
+        """
+omitManagedFields: true
+rules:
+- {level: RequestResponse, resources: [{group: "", resources: [pods]}], omitManagedFields: false}
+- {level: Request}
+""",
+    )
+    assert audited(found, KUBELET, "GET", "/api/v1/pods") == ("RequestResponse", frozenset(), False)
+    assert audited(found, KUBELET, "GET", "/api/v1/nodes") == ("Request", frozenset(), True)
