@@ -14,29 +14,31 @@ def authorize(authorizer: Authorizer, record: ChainRecord) -> None:
     info, verb, who = record.info, record.verb, record.acting
     assert who is not None
     # The name that a LIST selects is read for its message only: it takes time.
-    asked = attributes_of(info, rules_verb(info, verb))
-    record.decision = decision = authorizer.decide(who, asked)
+    attributes = attributes_of(info, rules_verb(info, verb))
+    record.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed and info.is_resource and not info.name:
         verb = "LIST" if verb == "HEAD" else verb
-        asked = attributes_of(info, rules_verb(info, verb), selected_name(verb, record.request.query))
+        attributes = attributes_of(info, rules_verb(info, verb), selected_name(verb, record.request.query))
         # A rule may name the only object that is listed.
-        record.decision = decision = authorizer.decide(who, asked)
+        record.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed:
-        raise may_not(who, asked, decision.reason)
+        raise may_not(who, attributes, decision.reason)
 
 
-def may_not(who: Requester, asked: RequestAttributes, reason: str = "") -> StatusError:
+def may_not(who: Requester, attributes: RequestAttributes, reason: str = "") -> StatusError:
     """403 (upstream: responsewriters.ForbiddenStatusError)."""
     because = f": {reason}" if reason else ""
-    user = f"User {quote(who.user)} cannot {asked.verb}"
-    if asked.path:
-        return StatusError(403, "Forbidden", f"forbidden: {user} path {quote(asked.path)}{because}", {})
-    where = f"in the namespace {quote(asked.namespace)}" if asked.namespace else "at the cluster scope"
-    what = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
-    named = f"{what} {quote(asked.name)}" if asked.name else what
-    message = (
-        f"{named} is forbidden: {user} resource {quote(asked.full_resource)} "
-        f"in API group {quote(asked.group)} {where}{because}"
+    user = f"User {quote(who.user)} cannot {attributes.verb}"
+    if attributes.path:
+        return StatusError(403, "Forbidden", f"forbidden: {user} path {quote(attributes.path)}{because}", {})
+    where = (
+        f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
     )
-    details = {"name": asked.name, "group": asked.group, "kind": asked.resource}
+    what = f"{attributes.resource}.{attributes.group}" if attributes.group else attributes.resource
+    named = f"{what} {quote(attributes.name)}" if attributes.name else what
+    message = (
+        f"{named} is forbidden: {user} resource {quote(attributes.full_resource)} "
+        f"in API group {quote(attributes.group)} {where}{because}"
+    )
+    details = {"name": attributes.name, "group": attributes.group, "kind": attributes.resource}
     return StatusError(403, "Forbidden", message, {k: v for k, v in details.items() if v})

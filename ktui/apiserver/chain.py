@@ -46,7 +46,7 @@ class Authenticator(Protocol):
 
 
 class Authorizer(Protocol):
-    def decide(self, who: Requester, asked: RequestAttributes) -> Decision: ...
+    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision: ...
 
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
         """Return the status of a SelfSubjectRulesReview."""

@@ -1,4 +1,5 @@
-"""The user behind a request: its certificate, or a token of the server, of a file, of a service account."""
+"""Find the user of a request by its certificate, or by a token of the server, of a file, or of a service
+account."""
 
 from __future__ import annotations
 
@@ -16,9 +17,10 @@ ADMINISTRATOR = Requester("admin", (MASTERS, AUTHENTICATED))
 
 @dataclass(frozen=True, slots=True)
 class TokenAuthenticator:
-    """`token` is the administrator's; None: every client is the administrator (`--insecure-http`).
+    """Authenticates by certificate or token. `token` is the administrator's; None: every client is the
+    administrator (`--insecure-http`).
 
-    `users` are those of `--token-auth-file` by their tokens.
+    `users` are the users of `--token-auth-file` by their tokens.
     """
 
     token: str | None
@@ -30,7 +32,7 @@ class TokenAuthenticator:
         return self.token is not None
 
     async def identify(self, request: Request) -> Requester:
-        """As upstream: by certificate, else by token, else anonymous; StatusError 401 for a wrong token."""
+        """The user by certificate, else by token, else anonymous; raise StatusError 401 for a wrong token."""
         if request.certified is not None:
             return request.certified
         sent = bearer_token(request.headers.get("authorization", ""))
@@ -44,7 +46,7 @@ class TokenAuthenticator:
             raise unauthorized() from None
 
     async def of_token(self, sent: str, audiences: tuple[str, ...] = (ISSUER,)) -> CheckedToken:
-        """The user of a token, for those of `audiences` that it is meant for; InvalidToken."""
+        """Return the user of a token and those of `audiences` for which it is valid; raise InvalidToken."""
         if self.token is not None and hmac.compare_digest(sent.encode(), self.token.encode()):
             return CheckedToken(ADMINISTRATOR, ())
         if (user := self.users.get(sent)) is not None:
@@ -53,6 +55,6 @@ class TokenAuthenticator:
 
 
 def bearer_token(header: str) -> str:
-    """The token of an Authorization header; "" without one, or after two spaces, as upstream reads it."""
+    """Return the token of an Authorization header; "" without one, or after two spaces as in upstream."""
     scheme, _, rest = header.strip().partition(" ")
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""

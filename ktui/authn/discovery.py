@@ -1,4 +1,4 @@
-"""OIDC discovery: with it others check the tokens of service accounts."""
+"""OIDC discovery, with which other systems verify the tokens of service accounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY_SET = "application/jwk-set+json"
 
 
 def pages(accounts: ServiceAccountTokens) -> dict[str, Page]:
-    """The two documents by their paths."""
+    """Return the pages of the two documents by path."""
 
     async def configuration(request: Request, response: Response) -> None:
         address = f"https://{request.headers.get('host', 'localhost')}"

@@ -1,4 +1,4 @@
-"""Who am I, whose token is this, and a token for a service account."""
+"""SelfSubjectReview, TokenReview, and TokenRequest for a service account."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOUR, LEAST_SECONDS, MOST_SECONDS = 3600, 600, 1 << 32
 
 
 class AuthenticationReviews:
-    """Handlers of POST, one a review."""
+    """Handlers of POST, one for each review."""
 
     def __init__(self, authenticator: TokenAuthenticator) -> None:
         self._authenticator = authenticator
@@ -36,7 +36,7 @@ class AuthenticationReviews:
         await answer_review(server, call, resource, review, form)
 
     async def of_token(self, server: Server, call: Call, resource: Resource) -> None:
-        """TokenReview: the user of a token, for one of the audiences that are asked for."""
+        """TokenReview: the user of a token, for one of the requested audiences."""
         form, review = await sent_review(server, call, resource)
         spec = review.setdefault("spec", {})
         token = spec.get("token") or ""

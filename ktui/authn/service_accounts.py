@@ -1,4 +1,4 @@
-"""Tokens of service accounts: signed by the server, checked against the stored account."""
+"""Tokens of service accounts: signed by the server, verified against the stored account."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
 
 class InvalidToken(Exception):
-    """Not a token of a service account, or of none that is there any more."""
+    """The token is not a service account's, or its account or bound object no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class CheckedToken:
 
 @dataclass(frozen=True, slots=True)
 class BoundObject:
-    """The object with which a token ends; `kind` "" for a token that is bound to none."""
+    """The object whose deletion invalidates a token; `kind` is "" for a token that is not bound."""
 
     kind: str = ""
     name: str = ""
@@ -47,7 +47,7 @@ class BoundObject:
 
 
 class ServiceAccountTokens:
-    """`sign` tokens and `check` them; `key` None: one that lives as long as the server."""
+    """Signs and verifies tokens; `key` None: a new key, valid as long as the server runs."""
 
     def __init__(self, registry: Registry, key: ec.EllipticCurvePrivateKey | None = None) -> None:
         self._registry = registry
@@ -60,7 +60,7 @@ class ServiceAccountTokens:
     def sign(
         self, account: StoredObject, audiences: tuple[str, ...], seconds: int, bound: BoundObject
     ) -> tuple[str, int]:
-        """A token of the account, and when it expires (Unix seconds)."""
+        """Return a token of the account, and its expiry time (Unix seconds)."""
         now = int(time.time())
         about: dict[str, Any] = {
             "namespace": account.namespace,
@@ -81,7 +81,7 @@ class ServiceAccountTokens:
         return jwt.encode(claims, self._key, ALGORITHM, {"kid": self._key_id}), now + seconds
 
     async def check(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> CheckedToken:
-        """The account's user, if account and bound object are still there; InvalidToken."""
+        """Return the account's user if account and bound object still exist; raise InvalidToken."""
         try:
             claims = jwt.decode(
                 token, self._key.public_key(), [ALGORITHM], audience=list(audiences), issuer=ISSUER
@@ -107,13 +107,13 @@ class ServiceAccountTokens:
             raise InvalidToken(f"{name} {namespace}/{wanted['name']} is no longer there")
 
     async def find(self, name: str, namespace: str, wanted: str) -> StoredObject | None:
-        """A stored object of a core resource, out of its cache."""
+        """Return a stored object of a core resource from its cache, None if it does not exist."""
         resource = BUILTIN.find("", "v1", name)
         assert resource is not None
         return (await self._registry.for_resource(resource).get(namespace or None, wanted, "0")).object
 
     def discovery(self, keys_url: str) -> dict[str, Any]:
-        """/.well-known/openid-configuration."""
+        """Return the document of /.well-known/openid-configuration."""
         return {
             "issuer": ISSUER,
             "jwks_uri": keys_url,
@@ -123,7 +123,7 @@ class ServiceAccountTokens:
         }
 
     def keys(self) -> dict[str, Any]:
-        """/openid/v1/jwks."""
+        """Return the document of /openid/v1/jwks."""
         numbers = self._key.public_key().public_numbers()
         x, y = (
             base64.urlsafe_b64encode(number.to_bytes(32, "big")).rstrip(b"=").decode()

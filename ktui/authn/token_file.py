@@ -1,4 +1,4 @@
-"""`--token-auth-file`: users by their tokens, a line each: token,user,uid,"group1,group2"."""
+"""`--token-auth-file`: users by token, one per line: token,user,uid,"group1,group2"."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_BYTES = 1 << 20
 
 
 def read_users(path: Path) -> dict[str, Requester]:
-    """Users by token; ValueError names the line that is wrong."""
+    """Return users by token; ValueError names the invalid line."""
     try:
         text = read_bytes(path, MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError, ValueError) as error:

@@ -1,1 +1,1 @@
-"""Authorization: who may do what."""
+"""Authorization: decide what a user may do."""

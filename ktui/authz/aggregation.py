@@ -1,4 +1,4 @@
-"""The rules of aggregated ClusterRoles (`admin`, `edit`, `view`), written as kube-controller-manager does.
+"""Write the rules of aggregated ClusterRoles (`admin`, `edit`, `view`), as kube-controller-manager does.
 
 Without its clusterrole-aggregation controller these roles would allow nothing.
 """

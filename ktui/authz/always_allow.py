@@ -8,21 +8,21 @@ from ktui.apiserver.chain import Decision
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import ANONYMOUS, Requester
 
-# ClusterRole system:public-info-viewer.
+# Paths that the ClusterRole system:public-info-viewer allows.
 PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
 
 class AlwaysAllow:
-    """Anonymous users may read health and version, as with RBAC.
+    """Allows everything to authenticated users; anonymous users may read health and version, as with RBAC.
 
     (With AlwaysAllow alone kube-apiserver admits no anonymous request.)
     """
 
-    def decide(self, who: Requester, asked: RequestAttributes) -> Decision:
-        return Decision(who.user != ANONYMOUS.user or asked.path.rstrip("/") in PUBLIC_PATHS)
+    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
+        return Decision(who.user != ANONYMOUS.user or attributes.path.rstrip("/") in PUBLIC_PATHS)
 
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
-        """Everything."""
+        """Return rules that allow everything."""
         return {
             "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
             "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],

@@ -1,4 +1,4 @@
-"""The roles and bindings that kube-apiserver creates when it starts with RBAC, as 1.36 has them."""
+"""The roles and bindings that kube-apiserver creates when it starts with RBAC (1.36)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 async def create_default_roles(registry: Registry) -> None:
-    """Create those that are not there; what is there is left as it is. StatusError when etcd refuses.
+    """Create the default roles that do not exist; existing ones stay unchanged. StatusError if etcd refuses.
 
-    (Upstream adds missing rules to those annotated with autoupdate; here they stay as they were changed.)
+    (Upstream adds missing rules to roles annotated with autoupdate; here they keep their changes.)
     """
     defaults: dict[str, list[dict[str, Any]]] = json.loads(
         (Path(__file__).parent / "data" / "default_roles.json").read_text()

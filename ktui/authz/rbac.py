@@ -11,24 +11,24 @@ from ktui.kube.users import MASTERS, Requester
 
 
 class RbacAuthorizer:
-    """Members of system:masters may do everything, whatever is stored."""
+    """Decides by the stored roles; members of system:masters may do everything."""
 
     def __init__(self, roles: Roles) -> None:
         self._roles = roles
 
-    def decide(self, who: Requester, asked: RequestAttributes) -> Decision:
+    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
         if MASTERS in who.groups:
             return Decision(True)
         problems: dict[str, None] = {}
-        for grant in self._roles.grants(who, asked.namespace):
+        for grant in self._roles.grants(who, attributes.namespace):
             if grant.rule is None:
                 problems[grant.problem] = None
-            elif grant.rule.allows(asked):
+            elif grant.rule.allows(attributes):
                 return Decision(True, f"RBAC: allowed by {grant.binding.described(grant.subject)}")
         return Decision(False, f"RBAC: {_all_of(list(problems))}" if problems else "")
 
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
-        """Every rule that a binding gives; `evaluationError` names roles that are not there."""
+        """Return every rule that bindings grant; `evaluationError` names roles that do not exist."""
         resource_rules: list[dict[str, Any]] = []
         other_rules: list[dict[str, Any]] = []
         problems: dict[str, None] = {}
@@ -51,5 +51,5 @@ class RbacAuthorizer:
 
 
 def _all_of(problems: list[str]) -> str:
-    """As Go joins errors."""
+    """Join errors as Go does."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"

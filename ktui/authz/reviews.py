@@ -18,16 +18,16 @@ CHOICES = "resourceAttributes", "nonResourceAttributes"
 
 
 class AccessReviews:
-    """Handlers of POST, one a review."""
+    """Handlers of POST, one for each review."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
     async def of_myself(self, server: Server, call: Call, resource: Resource) -> None:
-        """SelfSubjectAccessReview."""
+        """SelfSubjectAccessReview: whether the client may do this (`kubectl auth can-i`)."""
         form, review = await sent_review(server, call, resource)
         _check(resource, list(_spec_errors(_spec(review))))
-        review["status"] = _status(self._authorizer.decide(call.who, _asked(_spec(review))))
+        review["status"] = _status(self._authorizer.decide(call.who, _attributes(_spec(review))))
         await answer_review(server, call, resource, review, form)
 
     async def of_anyone(self, server: Server, call: Call, resource: Resource) -> None:
@@ -43,7 +43,7 @@ class AccessReviews:
             str(spec.get("uid") or ""),
             spec.get("extra") or {},
         )
-        review["status"] = _status(self._authorizer.decide(who, _asked(spec)))
+        review["status"] = _status(self._authorizer.decide(who, _attributes(spec)))
         await answer_review(server, call, resource, review, form)
 
     async def my_rules(self, server: Server, call: Call, resource: Resource) -> None:
@@ -61,7 +61,7 @@ def _spec(review: Obj) -> Obj:
     return spec
 
 
-def _asked(spec: Obj) -> RequestAttributes:
+def _attributes(spec: Obj) -> RequestAttributes:
     if (found := spec.get("nonResourceAttributes")) is not None:
         return RequestAttributes(found.get("verb", ""), path=found.get("path", ""))
     found = spec["resourceAttributes"]
@@ -104,8 +104,8 @@ def _subject_errors(spec: Obj) -> Iterator[FieldError]:
 
 
 def _check_namespace(namespace: str, review: Obj, spec: Obj) -> None:
-    """A LocalSubjectAccessReview is about its own namespace."""
-    asked = (spec.get("resourceAttributes") or {}).get("namespace", "")
-    if asked != namespace:
+    """Raise StatusError 400 unless a LocalSubjectAccessReview is about its own namespace."""
+    requested = (spec.get("resourceAttributes") or {}).get("namespace", "")
+    if requested != namespace:
         found = (review.get("metadata") or {}).get("namespace") or namespace
         raise bad_request(f"spec.resourceAttributes.namespace must match namespace: {found}")

@@ -28,7 +28,7 @@ Key = tuple[str, str]  # namespace, name
 
 
 class Grant(NamedTuple):
-    """A rule that a binding gives to a user; `problem` instead if the role is not there."""
+    """A rule that a binding grants to a user; if its role does not exist, `problem` says so instead."""
 
     binding: Binding
     subject: BindingSubject
@@ -37,7 +37,7 @@ class Grant(NamedTuple):
 
 
 class Roles:
-    """`grants` of a user in a namespace. `synced` once all four collections have been read."""
+    """Finds the `grants` of a user in a namespace. `synced` is set once all four collections were read."""
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
@@ -65,7 +65,7 @@ class Roles:
         self._tasks.clear()
 
     def grants(self, who: Requester, namespace: str) -> Iterator[Grant]:
-        """Cluster-wide ones first, then those of the namespace, each in the order of names."""
+        """Yield cluster-wide grants first, then those of the namespace, each ordered by name."""
         yield from self._given(who, self._bindings["clusterrolebindings"].values())
         if namespace:
             inside = (

@@ -1,4 +1,4 @@
-"""Alarms of an etcd, and what to do about each."""
+"""The alarms of an etcd, each as a sentence with what to do about it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 _ALARM = re.compile(r"alarm:(\w+)")
-_SAID = {
+_SENTENCES = {
     "NOSPACE": "its database has reached the quota (alarm NOSPACE); compact, defragment and disarm the alarm",
     "CORRUPT": "its members hold different data (alarm CORRUPT); replace the member that is wrong",
 }
 
 
 def alarm_of(errors: Iterable[str]) -> str:
-    """Why etcd refuses writes, by the errors of its Status; "" if it accepts them."""
+    """Return why etcd refuses writes, from the errors of its Status; "" if it accepts them."""
     raised = {found[1] for text in errors for found in _ALARM.finditer(text)}
-    return next((said for name, said in _SAID.items() if name in raised), "")
+    return next((sentence for name, sentence in _SENTENCES.items() if name in raised), "")

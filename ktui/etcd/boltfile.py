@@ -1,4 +1,4 @@
-"""A bbolt database file, looked at from outside: whole or not, hashed or not, of which etcd."""
+"""Inspect a bbolt database file: whether it is complete, whether it has a hash, and which etcd wrote it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SECTOR = 512
 # root bucket (page, sequence), free list, high-water mark in pages, transaction id, checksum.
 _META = struct.Struct("<IIIIQ8xQQQQ")
 _PAGE_HEADER_BYTES = 16
-# Bucket "cluster", key "clusterVersion": etcd 3.5+ notes there what all members can do.
+# Bucket "cluster", key "clusterVersion": there etcd 3.5+ stores the version that all members support.
 _CLUSTER_VERSION = re.compile(rb"clusterVersion(\d{1,3})\.(\d{1,3})\.\d")
 
 
 class BoltFile(NamedTuple):
-    """`hashed`: it is a snapshot as saved by etcd, not a copy of a member's file.
+    """A bbolt file. `hashed`: etcd saved it as a snapshot; it is not a copy of a member's file.
 
-    `version` is the cluster's (major, minor), None where the file does not say.
+    `version` is the cluster's (major, minor), None if the file does not have it.
     """
 
     hashed: bool
@@ -42,14 +42,15 @@ class _Meta(NamedTuple):
 
 
 def check_head(head: bytes, named: Path) -> None:
-    """SnapshotError, about `named`, unless the first HEAD_BYTES of a file are those of a bbolt database."""
+    """Raise SnapshotError, with the path `named`, unless `head` (HEAD_BYTES) begins a bbolt database."""
     _newest_meta(head, named)
 
 
 def inspect(file: Path, named: Path) -> BoltFile:
-    """Look at `file`; SnapshotError, about `named`, when it is not a whole database.
+    """Inspect `file`; raise SnapshotError, with the path `named`, if it is not a complete database.
 
-    The pages are walked here first: etcd and its tools follow one that points to itself until memory ends.
+    Its pages are checked here first: etcd and its tools follow a page that points to itself until memory is
+    full.
     """
     size = file.stat().st_size
     with file.open("rb") as source:
@@ -71,7 +72,7 @@ def inspect(file: Path, named: Path) -> BoltFile:
 
 
 def _newest_meta(head: bytes, named: Path) -> _Meta:
-    """The meta page that bbolt takes: of the two, the valid one with the higher transaction id."""
+    """Return the meta page that bbolt uses: of the two, the valid one with the higher transaction id."""
     found: list[_Meta] = []
     offset = 0
     for _ in range(2):
@@ -90,7 +91,7 @@ def _newest_meta(head: bytes, named: Path) -> _Meta:
 
 
 def _fnv(data: bytes) -> int:
-    """FNV-1a of 64 bits."""
+    """Return the 64-bit FNV-1a hash."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF

@@ -1,7 +1,7 @@
-"""The pages of a bbolt database: every one is referenced once, and exists.
+"""Check the pages of a bbolt database: each is referenced once, and exists.
 
-Pages are read by position (a file that is truncated meanwhile is an error, not a signal), and of each
-only its header and its elements: a walk reads a small part of the file.
+Pages are read by position (a file that is truncated meanwhile raises an error, not a signal), and only their
+header and elements: a check reads a small part of the file.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ _BRANCH, _LEAF, _FREE_LIST = 0x01, 0x02, 0x10
 _BRANCH_ELEMENT = struct.Struct("<IIQ")  # position of the key, its size, child page
 _LEAF_ELEMENT = struct.Struct("<IIII")  # flags, position of the key, its size, the value's size
 _IS_BUCKET = 0x01
-_BUCKET = struct.Struct("<QQ")  # root page (0: the page follows at once), sequence
+_BUCKET = struct.Struct("<QQ")  # root page (0: the page follows immediately), sequence
 _FIRST = 2  # pages 0 and 1 are the meta pages
-_LONG = 0xFFFF  # of a free list: the number of elements stands in its first one
+_LONG = 0xFFFF  # of a free list: its first element is the number of elements
 _NO_FREE_LIST = (1 << 64) - 1
 _MOST_KEPT = 64 << 10  # bytes of one page
 
 
 class DamagedError(Exception):
-    """What is wrong with a page."""
+    """A page is damaged; the message says how."""
 
 
 class BoltTree:
@@ -35,7 +35,7 @@ class BoltTree:
         self._seen = bytearray(pages)
 
     def check_free_list(self, page: int) -> None:
-        """DamagedError, unless the free list fits into its pages."""
+        """Raise DamagedError unless the free list fits into its pages."""
         if page == _NO_FREE_LIST:
             return
         count, room = self._open(page, {_FREE_LIST})[1:]
@@ -46,9 +46,10 @@ class BoltTree:
             raise DamagedError(f"the free list on page {page} is longer than its pages")
 
     def walk(self, root: int, keep: bytes) -> bytes:
-        """Visit every page of every bucket from the root bucket's page; the leaves of the bucket `keep`.
+        """Visit every page of every bucket from the root bucket's page; return the leaves of the bucket
+        `keep`.
 
-        DamagedError for a page that does not exist, is referenced twice, or is of a wrong kind.
+        Raises DamagedError for a page that does not exist, is referenced twice, or is of a wrong kind.
         """
         kept = bytearray()
         for leaf, count in self._leaves(root):
@@ -61,7 +62,7 @@ class BoltTree:
         return bytes(kept)
 
     def _leaves(self, root: int) -> list[tuple[int, int]]:
-        """Number of each leaf below a page, with its number of elements."""
+        """Return the number of each leaf page below a page, with its number of elements."""
         found, open_pages = [], [root]
         while open_pages:
             page = open_pages.pop()
@@ -76,7 +77,7 @@ class BoltTree:
         return found
 
     def _buckets(self, page: int, count: int) -> list[tuple[bytes, int, bytes]]:
-        """Buckets in a leaf: name, root page, and the content of one that has no page of its own."""
+        """The buckets in a leaf: name, root page, and the content of a bucket without a page of its own."""
         found = []
         start = page * self._page_size + _HEADER.size
         for index, element in enumerate(_LEAF_ELEMENT.iter_unpack(self._elements(page, count))):
@@ -92,7 +93,7 @@ class BoltTree:
         return found
 
     def _open(self, page: int, kinds: set[int]) -> tuple[int, int, int]:
-        """A page that has not been visited: flags, number of elements, bytes behind the header."""
+        """Return flags, number of elements and size in bytes (after the header) of a page not yet visited."""
         if not _FIRST <= page < self._pages:
             raise DamagedError(f"page {page} does not exist")
         own, flags, count, further = _HEADER.unpack(self._read(page * self._page_size, _HEADER.size))

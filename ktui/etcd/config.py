@@ -15,10 +15,10 @@ _PORT = re.compile("[0-9]{1,5}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class EtcdConfig:
-    """`endpoints` as etcdctl takes them (`https://host:2379`, `host:2379`).
+    """How to connect. `endpoints` as etcdctl takes them (`https://host:2379`, `host:2379`).
 
-    Files are paths of PEM files. `server_name` is the name that the server's
-    certificate is checked against instead of the endpoint's host.
+    Files are paths of PEM files. The server's certificate is checked against `server_name`, if set, instead
+    of the endpoint's host.
     """
 
     endpoints: tuple[str, ...]
@@ -37,7 +37,7 @@ class EtcdConfig:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One parsed endpoint: `target` is gRPC's name of it."""
+    """A parsed endpoint; `target` is its name in gRPC."""
 
     text: str
     target: str
@@ -49,7 +49,7 @@ class Endpoint:
 
 
 def parse_endpoint(text: str, tls_files: bool = False) -> Endpoint:
-    """`https://…` uses TLS, `http://…` does not; without a scheme TLS is used if certificates are given."""
+    """Parse an endpoint. `https://…` uses TLS, `http://…` does not; without a scheme certificates decide."""
     scheme, separator, rest = text.strip().partition("://")
     if not separator:
         scheme, rest = ("https" if tls_files else "http"), text.strip()
@@ -79,9 +79,10 @@ def config_from(
     user: str = "",
     read_only: bool = True,
 ) -> EtcdConfig:
-    """The configuration from options; missing ones come from etcdctl's environment (`ETCDCTL_ENDPOINTS` …).
+    """Return the configuration from options; missing ones come from etcdctl's environment
+    (`ETCDCTL_ENDPOINTS` …).
 
-    `user` is NAME or NAME:PASSWORD, as for etcdctl; ETCDCTL_PASSWORD supplies what is missing.
+    `user` is NAME or NAME:PASSWORD as for etcdctl; ETCDCTL_PASSWORD supplies a missing password.
     """
     if environ.get("ETCDCTL_INSECURE_SKIP_TLS_VERIFY", "").lower() in ("1", "true"):
         raise EtcdError(

@@ -16,10 +16,10 @@ WatchCall: TypeAlias = grpc.aio.StreamStreamCall
 
 
 class EtcdConnection:
-    """Connects with its first call; gRPC reconnects it when it breaks.
+    """A connection to one endpoint. Connects with its first call; gRPC reconnects it when it breaks.
 
-    `number` is the endpoint's index in the configuration. `heard_at` is the time
-    (time.monotonic) of etcd's last response, 0 before the first.
+    `number` is the endpoint's index in the configuration. `heard_at` is the time (time.monotonic) of etcd's
+    last response, 0 before the first.
     """
 
     def __init__(self, endpoint: str, channel: grpc.aio.Channel, number: int = 0) -> None:
@@ -41,10 +41,7 @@ class EtcdConnection:
 
     @property
     def silent_seconds(self) -> float:
-        """Seconds since etcd's last response, or the first attempt;
-
-        0 while the connection is known to be broken.
-        """
+        """Seconds since etcd's last response or the first attempt; 0 if the connection is known as broken."""
         last = max(self.heard_at, self._opened_at)
         return time.monotonic() - last if last > self._failed_at else 0.0
 
@@ -53,7 +50,7 @@ class EtcdConnection:
         self.heard_at = time.monotonic()
 
     async def unary(self, path: str, body: bytes, metadata: Metadata, seconds: float) -> bytes:
-        """The raw response of one RPC within `seconds`. Raises EtcdError."""
+        """Return the raw response of one RPC within `seconds`. Raises EtcdError."""
         if self.lost:
             raise faults.lost(self.endpoint)
         call = self.channel.unary_unary(path)(body, metadata=metadata, timeout=seconds)
@@ -72,7 +69,7 @@ class EtcdConnection:
         return raw
 
     def watch(self, path: str, metadata: Metadata) -> WatchCall:
-        """A bidirectional stream of raw messages. ConnectionLostError if the connection was given up."""
+        """Open a bidirectional stream of raw messages; raise ConnectionLostError if given up."""
         if self.lost:
             raise faults.lost(self.endpoint)
         call = self.channel.stream_stream(path)(metadata=metadata)
@@ -82,8 +79,11 @@ class EtcdConnection:
         return call
 
     def fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
-        """Classify `error`. An error of etcd itself is a response; one of the transport means that the
-        connection is broken; an exceeded deadline means neither."""
+        """Return the EtcdError for `error`, and record whether the connection works.
+
+        An error of etcd itself is a response; an error of the transport means that the connection is broken;
+        an exceeded deadline means neither.
+        """
         fault = faults.from_grpc(error, self.endpoint)
         if faults.is_answer(fault):
             self.heard()
@@ -92,19 +92,19 @@ class EtcdConnection:
         return fault
 
     def give_up(self) -> None:
-        """End all calls with ConnectionLostError: the connection is dead, although no error was reported."""
+        """End all calls with ConnectionLostError: the connection is dead although it reported no error."""
         self.lost = True
         for call in list(self._calls):
             call.cancel()
 
     def move_watches(self) -> None:
-        """End the watches with ConnectionLostError, so that they resume elsewhere; other calls go on."""
+        """End the watches with ConnectionLostError, so that they resume elsewhere; other calls continue."""
         self._moved = True
         for call in list(self._watches):
             call.cancel()
 
     def ended(self) -> ConnectionLostError | None:
-        """For a cancelled call: the error, if `give_up` or `move_watches` cancelled it."""
+        """Return the error of a cancelled call if `give_up` or `move_watches` cancelled it, else None."""
         if not (self.lost or self._moved) or _cancelling():
             return None
         return faults.lost(self.endpoint) if self.lost else faults.moved(self.endpoint)

@@ -1,10 +1,10 @@
-"""Detects dead connections to etcd that report no error, and replaces them.
+"""Detect dead connections to etcd that report no error, and replace them.
 
-A connection whose packets are dropped (by a firewall, a NAT or a load balancer) reports no
-error: calls on it wait. Only another connection can tell it from an etcd that is stopped or
-busy. So a silent connection gets a read of one key; without a response, new
-connections to all endpoints get the same read. The first one that answers replaces it,
-and all calls on the silent one end with ConnectionLostError. If none answers, nothing changes.
+A connection whose packets are dropped (by a firewall, a NAT or a load balancer) reports no error: calls on it
+wait. Only another connection can distinguish it from an etcd that is stopped or busy. So a silent connection
+gets a read of one key; without a response, new connections to all endpoints get the same read. The first one
+that answers replaces it, and all calls on the silent one end with ConnectionLostError. If none answers,
+nothing changes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ktui.etcd.connection import EtcdConnection
 from ktui.etcd.transport import Transport
 
 TICK_SECONDS = 0.5
-# The status poll (status_poll.py) is answered every 5 s: a healthy connection gets no further read.
+# The status poll (status_poll.py) is answered every 5 s, so a healthy connection gets no further read.
 QUIET_SECONDS = 5.5
-ANSWER_SECONDS = 3.0  # for the response to a small read, before others are tried
-HEARD_SECONDS = QUIET_SECONDS + 2.0  # within which etcd answers on every working connection
+ANSWER_SECONDS = 3.0  # for the response to a small read, before other connections are tried
+HEARD_SECONDS = QUIET_SECONDS + 2.0  # etcd answers on every working connection within this time
 REPLACE_SECONDS = 5.0  # for a new connection to be established and answered
 # When a stopped etcd continues, an old and a new connection answer at about the same time.
 GRACE_SECONDS = 1.0
@@ -45,7 +45,7 @@ class Liveness:
                     await self.check(connection)
 
     async def check(self, connection: EtcdConnection) -> None:
-        """Send a read over a silent connection. Return once it is answered, has failed, or was replaced."""
+        """Send a read over a silent connection; return once it is answered, has failed, or was replaced."""
         ledger = self._transport.ledger
         ping = asyncio.ensure_future(self._transport.ping(connection))
         try:
@@ -87,7 +87,7 @@ class Liveness:
     async def _first_answering(
         self, others: list[EtcdConnection], ping: asyncio.Future[bool]
     ) -> EtcdConnection | None:
-        """The first of `others` that answers; None if `ping` ends before, or none answers in time."""
+        """Return the first of `others` that answers; None if `ping` ends before, or none answers in time."""
         pings: dict[asyncio.Future[bool], EtcdConnection] = {
             asyncio.ensure_future(self._transport.ping(other)): other for other in others
         }

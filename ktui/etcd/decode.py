@@ -26,7 +26,7 @@ def kv_of(message: rpc.KeyValue) -> KV:
 
 
 async def decode_range(raw: bytes) -> tuple[rpc.RangeResponse, list[KV]]:
-    """The response and its keys. A large one is decoded key by key: the loop runs every few milliseconds."""
+    """The response and its keys. A large response is decoded key by key, and the loop runs every few ms."""
     if len(raw) <= _AT_ONCE:
         response = rpc.RangeResponse.FromString(raw)
         return response, [kv_of(message) for message in response.kvs]
@@ -37,7 +37,7 @@ async def _decode_sliced(raw: bytes) -> tuple[rpc.RangeResponse, list[KV]]:
     view, position, end = memoryview(raw), 0, len(raw)
     parse = rpc.KeyValue.FromString
     kvs: list[KV] = []
-    rest = bytearray()  # header, more, count: small, parsed by protobuf
+    rest = bytearray()  # header, more, count: small parts that protobuf parses
     deadline = time.perf_counter() + SLICE_SECONDS
     while position < end:
         begin = position

@@ -1,4 +1,4 @@
-"""An etcd child process: loopback only, on free ports, ended with ktui."""
+"""An etcd child process: on loopback only, on free ports, stopped with ktui."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ HOST = "127.0.0.1"
 NAME = "ktui"
 READY_TIMEOUT = 30.0  # seconds; restored or foreign data may take long to open
 STOP_TIMEOUT = 10.0
-LOG_TIMEOUT = 5.0  # for the rest of the log of an etcd that has ended
+LOG_TIMEOUT = 5.0  # seconds for the rest of the log of an etcd that has ended
 _PORT_TRIES = 5
 
-# A single-member cluster needs no election: it leads after --election-timeout.
+# A single-member cluster has no election: its member leads after --election-timeout.
 _TUNING = {
     "heartbeat-interval": "20",
     "election-timeout": "100",
     "snapshot-count": "10000",
     "quota-backend-bytes": str(8 << 30),
     "auto-compaction-retention": "0",
-    # As kubeadm sets it: idle caches learn etcd's revision without requesting it.
+    # As kubeadm sets it: idle caches learn etcd's revision without requests.
     "experimental-watch-progress-notify-interval": "5s",
 }
 
 
 class EmbeddedEtcd:
-    """A running etcd. `failed` resolves with an EmbeddedEtcdError if it ends by itself."""
+    """A running etcd. `failed` resolves with an EmbeddedEtcdError if etcd ends before `stop`."""
 
     def __init__(self, binary: Binary, data_dir: Path | None, supervisor: Supervisor) -> None:
         self.binary = binary
@@ -64,10 +64,10 @@ class EmbeddedEtcd:
         port: int | None = None,
         supervisor: Supervisor | None = None,
     ) -> EmbeddedEtcd:
-        """Start one and wait until it serves. Raises EmbeddedEtcdError or SnapshotError.
+        """Start an etcd and wait until it serves. Raises EmbeddedEtcdError or SnapshotError.
 
-        Without `data_dir` the data is removed at the end. A `snapshot` is
-        restored into such a directory first. `port` is the client port.
+        Without `data_dir` the data is removed at the end. A `snapshot` is first restored into such a
+        temporary directory. `port` is the client port.
         """
         await asyncio.to_thread(sweep)
         self = cls(await find_binary(binary), data_dir, supervisor or Supervisor())
@@ -85,7 +85,7 @@ class EmbeddedEtcd:
 
     @property
     def pid(self) -> int:
-        """Process id of the warden, the parent of etcd."""
+        """Process id of the warden, which is the parent of etcd."""
         return self._process.pid if self._process else 0
 
     async def stop(self) -> None:
@@ -97,7 +97,7 @@ class EmbeddedEtcd:
             await asyncio.to_thread(self._throwaway.remove)
 
     def order(self, order: bytes) -> None:
-        """Pause, continue, kill or start etcd (`warden.PAUSE` …). EmbeddedEtcdError if it has ended."""
+        """Pause, continue, kill or start etcd (`warden.PAUSE` …); raise EmbeddedEtcdError if it has ended."""
         process = self._process
         if process is None or process.stdin is None or process.returncode is not None:
             raise EmbeddedEtcdError("the embedded etcd does not run.")
@@ -128,7 +128,7 @@ class EmbeddedEtcd:
             await self._spawn(self._flags(peer_port, tuning))
             if await self._ready():
                 return
-            if self.log.unknown_flag in tuning:  # a later etcd has removed the flag: do without
+            if self.log.unknown_flag in tuning:  # a newer etcd has removed the flag: start without it
                 del tuning[self.log.unknown_flag]
             elif not self.log.port_in_use or (port and _in_use(port)):
                 break  # another attempt would not help
@@ -154,7 +154,7 @@ class EmbeddedEtcd:
         return [*flags, "--unsafe-no-fsync"] if self._throwaway else flags
 
     async def _spawn(self, flags: list[str]) -> None:
-        """Start the warden in its own session, so that Ctrl-C in the terminal does not reach it first."""
+        """Start the warden in its own session: a Ctrl-C in the terminal must not stop it before ktui."""
         throwaway = self._throwaway
         lock_fd = throwaway.lock_fd if throwaway else -1
         self._process = await asyncio.create_subprocess_exec(
@@ -197,14 +197,14 @@ class EmbeddedEtcd:
             self.failed.set_result(EmbeddedEtcdError(self._why("ended")))
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
-        """Closing its standard input stops the warden, as the end of this process would."""
+        """Close the warden's standard input, which stops it just as the end of this process would."""
         if process.stdin is not None:
             process.stdin.close()
         try:
             async with asyncio.timeout(STOP_TIMEOUT):
                 await process.wait()
         except TimeoutError:
-            with suppress(ProcessLookupError):  # it has ended, and the notification comes late
+            with suppress(ProcessLookupError):  # the process has ended, and the notification comes late
                 process.kill()
             await process.wait()
         if self._reader is not None:
@@ -222,7 +222,7 @@ class EmbeddedEtcd:
         return f"{self.binary.path} {what}: {self.log.cause or 'it said nothing'}"
 
     def _killer(self) -> str:
-        """The signal that ended etcd, "" for none; the warden reports it as shells do."""
+        """Return the signal that ended etcd, "" for none; the warden reports it as shells do."""
         status = (self._process.returncode if self._process is not None else None) or 0
         try:
             return signal.Signals(status - 128).name
@@ -231,7 +231,7 @@ class EmbeddedEtcd:
 
 
 async def _line(stream: asyncio.StreamReader) -> bytes | None:
-    """The next line; None at the end. A line beyond the stream's limit is skipped."""
+    """Return the next line, None at the end. A line longer than the stream's limit is skipped."""
     while True:
         try:
             return await stream.readline() or None
@@ -240,7 +240,7 @@ async def _line(stream: asyncio.StreamReader) -> bytes | None:
 
 
 def _free_ports(port: int | None) -> tuple[int, int]:
-    """The given or a free client port, and a free peer port: free now, not guaranteed later."""
+    """Return the client port (`port`, or a free one) and a peer port that are free now, but not reserved."""
     with closing(socket.socket()) as client, closing(socket.socket()) as peer:
         peer.bind((HOST, 0))
         if port is None:

@@ -1,4 +1,4 @@
-"""gRPC channels to one etcd cluster: one per endpoint, one of them in use."""
+"""gRPC channels to one etcd cluster: one for each endpoint, of which one is in use."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _OPTIONS: list[tuple[str, int]] = [
     ("grpc.max_send_message_length", -1),
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.max_pings_without_data", 0),  # else only the first two are sent on an idle connection
+    ("grpc.http2.max_pings_without_data", 0),  # otherwise only the first two are sent on an idle connection
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 3_000),
-    ("grpc.min_reconnect_backoff_ms", 5_000),  # a connection not established by then has failed
+    ("grpc.min_reconnect_backoff_ms", 5_000),  # a connection not established within this time has failed
     ("grpc.use_local_subchannel_pool", 1),
 ]
-UNUSED_SECONDS = 5.0  # after which an unused connection is not trusted to still exist
+UNUSED_SECONDS = 5.0  # after which an unused connection may be dead
 
 
 class Endpoints:
@@ -37,11 +37,11 @@ class Endpoints:
         self._config = config
         self._endpoints = [parse_endpoint(text, config.tls_files) for text in config.endpoints]
         self._connections: dict[int, EtcdConnection] = {}
-        self._leaving: set[EtcdConnection] = set()  # replaced, and closed once their calls have ended
+        self._leaving: set[EtcdConnection] = set()  # replaced connections, closed once their calls have ended
         self._active = 0
-        self._detour: Endpoint | None = None  # of a fault: where to connect instead
+        self._detour: Endpoint | None = None  # for a fault: connect here instead
         self._watch_detour: Endpoint | None = None
-        self._watching: EtcdConnection | None = None  # to the watches' own detour
+        self._watching: EtcdConnection | None = None  # the connection to the watches' own detour
 
     def __len__(self) -> int:
         return len(self._endpoints)
@@ -56,18 +56,18 @@ class Endpoints:
         return [endpoint.text for endpoint in self._endpoints]
 
     async def probe(self) -> list[UnreachableError | None]:
-        """The error of each endpoint, as far as a connection without a request can show."""
+        """The error of each endpoint that a connection without a request can show, None for no error."""
         return await asyncio.gather(*(probe(endpoint, self._config) for endpoint in self._endpoints))
 
     def connection(self) -> EtcdConnection:
-        """The connection in use."""
+        """Return the connection in use."""
         connection = self._connections.get(self._active)
         if connection is None:
             connection = self._connections[self._active] = self._open(self._active)
         return connection
 
     def watch_connection(self) -> EtcdConnection:
-        """The connection for a watch: the one in use, unless watches take a detour of their own."""
+        """Return the connection for a watch: the one in use, unless watches have their own detour."""
         if self._watch_detour is None:
             return self.connection()
         if self._watching is None or self._watching.lost:
@@ -78,8 +78,8 @@ class Endpoints:
     def reroute(self, to: str = "", watches: str = "") -> None:
         """Connect to `to` from now on whatever the endpoint, and to `watches` for watches; "": as configured.
 
-        For faults that are injected by a proxy. Watches resume over the new route; other calls in flight
-        end over the old one.
+        Used for faults that a proxy injects. Watches resume over the new route; other calls in flight finish
+        over the old one.
         """
         self._detour = parse_endpoint(to) if to else None
         self._watch_detour, self._watching = parse_endpoint(watches) if watches else None, None
@@ -89,7 +89,7 @@ class Endpoints:
             self._retire(connection)
 
     def open(self) -> list[EtcdConnection]:
-        """The connection in use, and those with calls or watches in flight."""
+        """Return the connection in use, and those with calls or watches in flight."""
         current = self.connection()
         others = {*self._connections.values(), *self._leaving} - {current}
         return [current, *(connection for connection in others if connection.in_use)]
@@ -100,12 +100,12 @@ class Endpoints:
             return
         self._active = (self._active + 1) % len(self)
         kept = self._connections.get(self._active)
-        # One that was unused for a while may be dead, which only the next call would show.
+        # A connection that was unused for a while may be dead, which only its next call would show.
         if kept is not None and kept.silent_seconds > UNUSED_SECONDS:
             self._retire(kept)
 
     def fresh(self) -> list[EtcdConnection]:
-        """A new connection to each endpoint, the next one first: to pass to `replace`, or to close."""
+        """Return a new connection to each endpoint, the next one first: to pass to `replace`, or to close."""
         return [self._open((self._active + 1 + n) % len(self)) for n in range(len(self))]
 
     def replace(self, lost: EtcdConnection, by: EtcdConnection) -> None:
@@ -166,6 +166,6 @@ class Endpoints:
 
 
 def _system_roots() -> Path | None:
-    """The CAs that this machine trusts, as etcdctl without --cacert; gRPC would use its own list."""
+    """Return the file of this machine's CAs, which etcdctl uses without --cacert; gRPC has its own list."""
     file = ssl.get_default_verify_paths().cafile
     return Path(file) if file else None

@@ -12,11 +12,11 @@ class EtcdError(Exception):
 
 
 class ReadOnlyError(EtcdError):
-    """A request not sent because ktui only reads this etcd. Nothing has left the process."""
+    """The request was not sent, because ktui only reads this etcd."""
 
 
 class UnreachableError(EtcdError):
-    """No response. `step` is how far the connection got: DNS, TCP, TLS, or "etcd" if it broke later."""
+    """There was no response. `step` is the failed step: DNS, TCP, TLS, or "etcd" after connecting."""
 
     def __init__(self, sentence: str, detail: str = "", step: str = "etcd") -> None:
         super().__init__(sentence, detail)
@@ -24,7 +24,7 @@ class UnreachableError(EtcdError):
 
 
 class ConnectionLostError(UnreachableError):
-    """The connection was given up: it was silent while another one answered. A write may have happened."""
+    """The connection was given up, as it was silent while another answered. A write may have happened."""
 
 
 class AuthenticationError(EtcdError):
@@ -56,8 +56,8 @@ class NoSpaceError(EtcdError):
 
 
 class EmbeddedEtcdError(EtcdError):
-    """The embedded etcd does not start, or has ended by itself."""
+    """The embedded etcd does not start, or has ended unexpectedly."""
 
 
 class SnapshotError(EtcdError):
-    """A snapshot file that cannot be restored."""
+    """A snapshot file cannot be restored."""

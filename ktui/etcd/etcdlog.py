@@ -1,4 +1,4 @@
-"""etcd's log: detects when etcd is ready, and finds the line that explains a failure."""
+"""Read etcd's log: detect when etcd is ready, and find the line that explains a failure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import msgspec
 READY = "ready to serve client requests"
 _GRAVE = ("error", "fatal", "panic", "dpanic")
 _UNKNOWN_FLAG = re.compile(r"flag provided but not defined: -+([\w-]+)")
-# Go's runtime on a crash: the cause, then the stacks with source paths.
+# Go's runtime on a crash prints the cause, then the stacks with source paths.
 _CRASHES = ("panic: ", "fatal error: ", "unexpected fault address ", "runtime error: ")
 _STACK = re.compile(r"goroutine \d+ \[|\[signal SIG|runtime stack:")
-# etcdutl: time, level, source file, message, fields.
+# etcdutl's format: time, level, source file, message, fields.
 _CONSOLE = re.compile(r"\S+\t(\w+)\t\S+\.go:\d+\t([^\t]*)(?:\t(\{.*\}))?")
 _KEPT = 200
 
 
 class _Line(msgspec.Struct):
-    """zap's JSON: a message, usually with an error."""
+    """A line of zap's JSON: a message, usually with an error."""
 
     level: str = ""
     msg: str = ""
@@ -36,7 +36,7 @@ _decoder = msgspec.json.Decoder(_Line)
 
 
 class EtcdLog:
-    """The newest lines, and the one that explains a failure."""
+    """Keeps the newest lines, and finds the one that explains a failure."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=_KEPT)
@@ -74,7 +74,7 @@ class EtcdLog:
     def cause(self) -> str:
         """The first severe line with a cause; else the last line; "" if etcd logged nothing.
 
-        Never a line of a stack: its source paths are of the machine that built etcd.
+        Never a line of a stack, whose source paths are of the machine that built etcd.
         """
         named = [text for text in self._grave if ": " in text]
         for candidates in (named[:1], self._grave[:1], list(self._lines)[-1:]):
@@ -84,7 +84,7 @@ class EtcdLog:
 
 
 def _parse(text: str) -> tuple[str, str]:
-    """The level, "" if the line has none, and the message."""
+    """Return the level ("" if the line has none) and the message."""
     if console := _CONSOLE.fullmatch(text):
         level, message, fields = console.groups()
         return level, _with_error(message, fields)

@@ -35,11 +35,11 @@ _TCP_WORDS = (
 
 
 def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
-    """The EtcdError for `error` at `endpoint`."""
+    """Return the EtcdError for `error` at `endpoint`."""
     code, detail = error.code(), error.details() or ""
     if code is grpc.StatusCode.OUT_OF_RANGE:
         return _out_of_range(detail)
-    # gRPC reports an internal error when a stream breaks during a write; etcd's Go client resumes both.
+    # gRPC reports an internal error if a stream breaks during a write; etcd's Go client resumes after both.
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL):
         return unavailable(detail, endpoint)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
@@ -68,7 +68,7 @@ def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
 
 
 def denied(detail: str, endpoint: str, request: str = "") -> PermissionDeniedError:
-    """The user's roles do not cover the key range of `request` (etcd's text form)."""
+    """Return the error for a key range that the user's roles do not cover; `request` in etcd's text form."""
     wanted = f" for {request}" if request else ""
     return PermissionDeniedError(
         f"etcd {endpoint}: this user lacks the permission{wanted}; give one of its roles that range: "
@@ -80,7 +80,7 @@ def denied(detail: str, endpoint: str, request: str = "") -> PermissionDeniedErr
 def none_answers(
     error: UnreachableError, endpoints: Sequence[str], found: Sequence[UnreachableError | None]
 ) -> UnreachableError:
-    """One error for all endpoints, from probing each of them; `error` if that found nothing."""
+    """Return one error for all endpoints, from probing each of them; `error` if that found nothing."""
     if len(found) == 1:
         return found[0] or _connects(error, endpoints[0])
     reasons = [
@@ -96,7 +96,7 @@ def none_answers(
 
 
 def _connects(error: UnreachableError, endpoint: str) -> UnreachableError:
-    """`error`, or a more specific one if gRPC could not connect and a direct connection could."""
+    """Return `error`, or a more specific error if gRPC could not connect and a direct connection could."""
     if error.step != "TCP":
         return error
     return UnreachableError(
@@ -107,14 +107,14 @@ def _connects(error: UnreachableError, endpoint: str) -> UnreachableError:
 
 
 def compacted(revision: int) -> CompactedError:
-    """The same error for a watch, which etcd reports inside the stream."""
+    """Return the error that etcd reports inside a watch's stream when the revision is compacted."""
     return CompactedError(
         f"that revision is compacted; etcd's history begins at {revision}.", _COMPACTED, revision
     )
 
 
 def unavailable(detail: str, endpoint: str) -> UnreachableError:
-    """The step of the connection that failed, by gRPC's message."""
+    """Return the error for the step of the connection that failed, by gRPC's message."""
     words = detail.lower()
     if "etcdserver:" in words:
         return UnreachableError(
@@ -144,19 +144,19 @@ def unavailable(detail: str, endpoint: str) -> UnreachableError:
 
 
 def lost(endpoint: str) -> ConnectionLostError:
-    """The connection was silent while another one was not."""
+    """Return the error for a connection that was silent while another one answered."""
     return ConnectionLostError(
         f"etcd {endpoint}: the connection is dead; another one has taken its place.", "connection lost"
     )
 
 
 def moved(endpoint: str) -> ConnectionLostError:
-    """A watch ended to be resumed over another connection."""
+    """Return the error for a watch that ends in order to resume over another connection."""
     return ConnectionLostError(f"etcd {endpoint}: the watch moves to another connection.", "moved")
 
 
 def silent(endpoint: str, seconds: float) -> UnreachableError:
-    """No response to a small read, on a connection that worked before."""
+    """Return the error for a small read without response, on a connection that worked before."""
     return UnreachableError(
         f"etcd {endpoint} has not answered for {seconds:.0f} s; is it stopped or overloaded, "
         "or is the connection dead?"
@@ -164,19 +164,19 @@ def silent(endpoint: str, seconds: float) -> UnreachableError:
 
 
 def hanging(endpoint: str, seconds: float) -> UnreachableError:
-    """No message on a watch although its connection works."""
+    """Return the error for a silent watch whose connection works."""
     return UnreachableError(
         f"etcd {endpoint}: a watch has been silent for {seconds:.0f} s, while other requests were answered."
     )
 
 
 def is_answer(error: EtcdError) -> bool:
-    """True if etcd itself answered with the error, so that the connection works."""
+    """Return True if etcd itself answered with the error, so that the connection works."""
     return not isinstance(error, UnreachableError) or "etcdserver:" in error.detail
 
 
 def never_sent(error: EtcdError) -> bool:
-    """True if the request certainly did not reach etcd: even a write may be sent to another endpoint."""
+    """Whether the request certainly did not reach etcd: then even a write may be sent to another endpoint."""
     if not isinstance(error, UnreachableError):
         return False
     return error.step in ("DNS", "TCP", "TLS") or _SILENT in error.detail.lower()
@@ -193,7 +193,7 @@ def _plain(detail: str) -> str:
 
 
 def _cause(detail: str) -> str:
-    """gRPC nests its causes in `last error: …`; the innermost one is the cause."""
+    """Return the innermost of gRPC's causes, which are nested in `last error: …`."""
     innermost = re.split(r"last error: |UNAVAILABLE: |UNKNOWN: |INTERNAL: ", detail)[-1]
     innermost = re.sub(r"\{[^{}]*\}|\(\d+\)|\b(?:ipv[46]:)[^ ]+: ?", "", innermost)
     return " ".join(innermost.split()).rstrip(".: ")[:200] or "no reason given"

@@ -40,8 +40,8 @@ class Ledger:
         self.sent_bytes = 0
         self.received_bytes = 0
         self.head = 0
-        self.cluster = 0  # etcd's id of the answering cluster, 0 before the first response
-        self.histories = 0  # how often the history was replaced: by a restore, or by another cluster
+        self.cluster = 0  # etcd's id of the cluster that answers, 0 before the first response
+        self.histories = 0  # how often the history was replaced, by a restore or by another cluster
         self.compact = 0
         self.db_bytes = self.in_use_bytes = 0
         self._health = EtcdHealth(ok=True)
@@ -60,7 +60,7 @@ class Ledger:
         return self._health.detail
 
     def describe(self) -> Iterator[AnyEvent]:
-        """The current state, for new subscribers of the bus."""
+        """Yield the current state, for new subscribers of the bus."""
         yield self.usage
         yield EtcdProgress(
             head=self.head,
@@ -77,14 +77,14 @@ class Ledger:
             self._changed()
 
     def went_back(self, revision: int) -> None:
-        """Another history: etcd was emptied, or restored from a backup."""
+        """Record another history if `revision` is below the head: etcd was emptied or restored."""
         if revision < self.head:
             self.head, self.compact = revision, 0
             self.histories += 1
             self._changed()
 
     def saw_cluster(self, cluster: int, revision: int) -> bool:
-        """True if another cluster answers than before: another history, whatever its revision."""
+        """Return True if another cluster answers than before, which has another history at any revision."""
         before, self.cluster = self.cluster, cluster or self.cluster
         if before in (0, self.cluster):
             return False
@@ -104,7 +104,7 @@ class Ledger:
             self._changed()
 
     def saw_alarm(self, alarm: str) -> None:
-        """Publish why etcd refuses writes, or with "" that it accepts them (again)."""
+        """Publish why etcd refuses writes; "": it accepts them (again)."""
         if alarm != self._health.alarm:
             self._publish_health(replace(self._health, alarm=alarm))
 
@@ -124,7 +124,7 @@ class Ledger:
         meter.etcd_keys += entry.keys
         meter.etcd_bytes += entry.received
         meter.hold(entry.received)
-        meter.reach(entry.received)  # the raw response, besides the decoded one
+        meter.reach(entry.received)  # the raw response, in addition to the decoded one
         meter.add_phase("etcd", entry.ms)
         self.saw_revision(entry.revision)
         self.charge(rpcs=1, sent=entry.sent, received=entry.received)

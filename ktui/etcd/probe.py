@@ -1,7 +1,7 @@
-"""Find the failing step of a connection: DNS, TCP, TLS, or the protocol. Used after gRPC has failed.
+"""Find the failing step of a connection after gRPC has failed: DNS, TCP, TLS, or the protocol.
 
-gRPC reports most of these as "failed to connect" or "socket closed". Short
-connections of ktui's own, without a request, show the step.
+gRPC reports most of these as "failed to connect" or "socket closed". Short connections of ktui's own, without
+a request, show the step.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _CERTIFICATE = {
 
 
 async def probe(endpoint: Endpoint, config: EtcdConfig) -> UnreachableError | None:
-    """The failing step with advice; None if all succeed (or it is a Unix socket)."""
+    """Return the failing step with advice; None if all steps succeed, or for a Unix socket."""
     if endpoint.target.startswith("unix:"):
         return None
     return await asyncio.to_thread(_probe, endpoint, config)
 
 
 class _Failed(Exception):
-    """A failed step and its message."""
+    """A step failed; the error has its name and a message."""
 
     def __init__(self, step: str, what: str) -> None:
         super().__init__(what)
@@ -85,14 +85,14 @@ def _shake_hands(connection: socket.socket, config: EtcdConfig, host: str, port:
         what = _CERTIFICATE.get(error.verify_code, f"the server's certificate: {error.verify_message}")
         raise _Failed("TLS", what) from error
     except OSError as error:  # includes SSLError
-        # The kind of end means nothing: a FIN, a reset or silence, depending on timing.
+        # Whether the connection ends with a FIN, a reset or silence depends on timing and means nothing.
         plain = _speaks_plainly(host, port)
         what = "it does not speak TLS there; write http://" if plain else _refusal(error, config)
         raise _Failed("TLS", what) from error
 
 
 def _speaks_plainly(host: str, port: int) -> bool:
-    """True if HTTP/2's preface, unencrypted, is answered by HTTP/2 or by an error of HTTP/1."""
+    """Return True if HTTP/2's preface, sent unencrypted, is answered by HTTP/2 or by an HTTP/1 error."""
     try:
         with socket.create_connection((host, port), STEP_SECONDS) as connection:
             connection.sendall(GREETING)
@@ -131,7 +131,7 @@ def _context(config: EtcdConfig) -> ssl.SSLContext:
 
 
 def _speaks_tls(connection: socket.socket, host: str) -> bool:
-    """True if a plain endpoint answers a TLS handshake, with any certificate."""
+    """Return True if a plain endpoint answers a TLS handshake, with any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:

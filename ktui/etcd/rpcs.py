@@ -1,4 +1,4 @@
-"""The RPCs that ktui uses, and which of them may be sent by a read-only client."""
+"""The RPCs that ktui uses, and which of them a read-only client may send."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.etcd.errors import ReadOnlyError
 
 @dataclass(frozen=True, slots=True)
 class Rpc:
-    """One method of etcd's gRPC API. `harmless`: neither changes etcd nor keeps state in it.
+    """One method of etcd's gRPC API. `harmless`: it neither changes etcd nor keeps state in it.
 
     `linearizable`: its response is at least as new as any earlier response.
     """
@@ -37,7 +37,7 @@ TXN = Rpc("txn", "/etcdserverpb.KV/Txn", harmless=False, linearizable=True)
 COMPACT = Rpc("compact", "/etcdserverpb.KV/Compact", harmless=False)
 LEASE_GRANT = Rpc("lease_grant", "/etcdserverpb.Lease/LeaseGrant", harmless=False)
 ALARM = Rpc("alarm", "/etcdserverpb.Maintenance/Alarm", harmless=False)
-# Only reads, but is not among the RPCs of a read-only connection: Range, Watch, Status.
+# It only reads, but a read-only connection sends only Range, Watch and Status.
 LEASE_TTL = Rpc("lease_ttl", "/etcdserverpb.Lease/LeaseTimeToLive", harmless=False)
 
 Metadata = tuple[tuple[str, str], ...]

@@ -17,22 +17,23 @@ from ktui.etcd.etcdlog import EtcdLog
 
 _GZIP = b"\x1f\x8b"
 _PIECE = 1 << 20
-# A snapshot packs 5 to 20 times; what packs better fills the disk, and is none.
+# A snapshot's compression ratio is 5 to 20; a file with a much higher ratio is not a snapshot, and would fill
+# the disk.
 MOST_RATIO = 200
-MOST_UNPACKED = 1 << 30  # bytes that any may have
-RESTORE_SECONDS = 600.0  # for the largest that an etcd may have (8 GiB), on a slow disk
+MOST_UNPACKED = 1 << 30  # bytes that every file may have, whatever its ratio
+RESTORE_SECONDS = 600.0  # for the largest database that etcd allows (8 GiB), on a slow disk
 
 
 async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> list[str]:
     """Restore `file` (plain or gzip) into the empty `data_dir`; return warnings for the user.
 
-    `scratch` is a directory for the unpacked file. A member's `db` file, which
-    has no hash, is accepted too, with a warning.
+    `scratch` is a directory for the unpacked file. A member's `db` file, which has no hash, is accepted too,
+    with a warning.
     """
     plain = await asyncio.to_thread(_unpacked, file, scratch)
     found = await asyncio.to_thread(inspect, plain, file)
     warnings = _warnings(file, found, binary)
-    await asyncio.to_thread(data_dir.rmdir)  # etcdutl creates it itself
+    await asyncio.to_thread(data_dir.rmdir)  # etcdutl creates the directory
     command = [*_tool(binary), str(plain), "--data-dir", str(data_dir)]
     if not found.hashed:
         command.append("--skip-hash-check")
@@ -43,13 +44,13 @@ async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> 
 
 
 def check(file: Path) -> None:
-    """SnapshotError, unless the file can be read and begins as a snapshot does. Takes a moment."""
+    """Raise SnapshotError unless the file can be read and begins as a snapshot does. Fast."""
     with _errors_of(file), _opened(file) as source:
         check_head(source.read(HEAD_BYTES), file)
 
 
 def _unpacked(file: Path, scratch: Path) -> Path:
-    """The plain file: a packed one is unpacked into `scratch` once its beginning is a snapshot's."""
+    """Return the plain file; a packed one is unpacked into `scratch` if it begins as a snapshot does."""
     check(file)
     with _errors_of(file):
         size = file.stat().st_size
@@ -70,7 +71,7 @@ def _unpacked(file: Path, scratch: Path) -> Path:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[IO[bytes]]:
-    """The file's content, unpacked where it is packed. A pipe or a device has no size and may never end."""
+    """Open the file's content, unpacked if it is packed; refuse pipes and devices, which may never end."""
     if file.exists() and not file.is_file():
         raise SnapshotError(f"snapshot {file}: this is {'a directory' if file.is_dir() else 'not a file'}.")
     with file.open("rb") as source:
@@ -85,7 +86,7 @@ def _opened(file: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _errors_of(file: Path) -> Iterator[None]:
-    """Say what is wrong with the file itself as a SnapshotError."""
+    """Turn errors of the file itself into a SnapshotError."""
     try:
         yield
     except FileNotFoundError:
@@ -111,7 +112,7 @@ def _warnings(file: Path, found: BoltFile, binary: Binary) -> list[str]:
 
 
 def _tool(binary: Binary) -> list[str]:
-    """`etcdutl` of the same distribution (`etcdctl` up to 3.4), else the packaged one."""
+    """Return `etcdutl` of the same distribution (`etcdctl` up to 3.4), else the packaged one."""
     packaged = packaged_binary()
     for candidate in (binary, packaged):
         for name in ("etcdutl", "etcdctl"):
@@ -135,7 +136,8 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
         await process.wait()
         raise SnapshotError(f"snapshot {file} is not restored after {RESTORE_SECONDS:.0f} s.") from None
     except BaseException:
-        with contextlib.suppress(ProcessLookupError):  # it has ended, and the notification comes late
+        # the process has ended, and the notification comes late
+        with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
         raise
@@ -154,5 +156,5 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
 
 
 def damaged(file: Path, log: EtcdLog) -> SnapshotError:
-    """The error for a snapshot at whose content etcd or its tool has crashed."""
+    """Return the error for a snapshot whose content made etcd or its tool crash."""
     return SnapshotError(f"snapshot {file}: the database in it is damaged ({log.crash[:400]}).", log.cause)

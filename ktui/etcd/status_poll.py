@@ -1,4 +1,4 @@
-"""Poll etcd's status, so that its silence, its size and its alarms are known in time."""
+"""Poll etcd's status, to notice its silence, its size and its alarms in time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVERY_SECONDS = 5.0  # one Status RPC, which etcd answers from memory
 
 
 async def poll_status(client: EtcdClient) -> None:
-    """Poll until cancelled, or denied; the ledger publishes the results."""
+    """Poll until cancelled or denied; the ledger publishes the results."""
     while True:
         await asyncio.sleep(EVERY_SECONDS)
         try:
@@ -19,4 +19,4 @@ async def poll_status(client: EtcdClient) -> None:
         except PermissionDeniedError:
             return
         except EtcdError:
-            continue  # the ledger has reported that etcd does not answer
+            continue  # the ledger has reported the error

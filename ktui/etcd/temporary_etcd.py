@@ -1,4 +1,4 @@
-"""Temporary directories, removed once the process that created them has ended."""
+"""Temporary directories that are removed once the process that created them has ended."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LOCK = "lock"
 
 
 class TemporaryEtcd:
-    """A directory in the system's temporary one, with a lock that its users hold.
+    """A temporary directory with a lock that the processes using it hold.
 
-    The kernel releases the lock with the last process that holds it, however that
-    ends: a directory whose lock is free is abandoned, and `sweep` removes it.
+    The kernel releases the lock when the last process that holds it ends, in whatever way. A directory whose
+    lock is free is abandoned, and `sweep` removes it.
     """
 
     def __init__(self) -> None:
@@ -25,10 +25,10 @@ class TemporaryEtcd:
         unfinished = self.path / f"{_LOCK}.new"
         self.lock_fd = os.open(unfinished, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.lock_fd, fcntl.LOCK_EX)
-        unfinished.rename(self.path / _LOCK)  # sweep looks for this name: it never exists unlocked
+        unfinished.rename(self.path / _LOCK)  # `sweep` looks for this name, which never exists unlocked
 
     def release(self) -> None:
-        """Release the lock; a process that inherited it keeps it."""
+        """Release the lock in this process; a process that inherited it keeps it."""
         if self.lock_fd >= 0:
             os.close(self.lock_fd)
             self.lock_fd = -1
@@ -39,7 +39,7 @@ class TemporaryEtcd:
 
 
 def sweep() -> list[Path]:
-    """Remove directories left by killed processes of this user; return the removed ones."""
+    """Remove the directories that killed processes of this user left; return the removed ones."""
     removed = []
     for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
@@ -52,7 +52,7 @@ def sweep() -> list[Path]:
 
 
 def locked(path: Path) -> bool:
-    """True if another process holds the lock of an existing file."""
+    """Return True if another process holds the lock of an existing file."""
     return path.exists() and not _abandoned(path)
 
 

@@ -1,4 +1,4 @@
-"""Requests in etcd's own text form, as in its log of slow requests, without values."""
+"""Format requests as etcd does in its log of slow requests, without values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from aetcd import rpc
 
 
 def quote_key(key: bytes) -> str:
-    """A quoted key, non-printable and non-ASCII bytes escaped in octal, as in protobuf's text form."""
+    """Return a quoted key, with non-printable and non-ASCII bytes in octal, as in protobuf's text form."""
     return '"' + "".join(_BYTES[byte] for byte in key) + '"'
 
 
@@ -21,7 +21,7 @@ _BYTES = [_escaped(byte) for byte in range(256)]
 
 
 def range_text(request: rpc.RangeRequest) -> str:
-    """`key:"/registry/pods/" range_end:"/registry/pods0" limit:500 revision:7`."""
+    """Return `key:"/registry/pods/" range_end:"/registry/pods0" limit:500 revision:7`."""
     parts = [f"key:{quote_key(request.key)}"]
     if request.range_end:
         parts.append(f"range_end:{quote_key(request.range_end)}")
@@ -51,7 +51,7 @@ def _op_text(op: rpc.RequestOp) -> str:
 
 
 def watch_text(request: rpc.WatchRequest) -> str:
-    """`create_request:<key:"…" range_end:"…" start_revision:9 progress_notify:true prev_kv:true >`."""
+    """Return `create_request:<key:"…" range_end:"…" start_revision:9 progress_notify:true prev_kv:true >`."""
     if request.HasField("progress_request"):
         return "progress_request:<>"
     create = request.create_request
@@ -65,5 +65,5 @@ def watch_text(request: rpc.WatchRequest) -> str:
 
 
 def other_text(request: object) -> str:
-    """Small requests (leases, compaction): protobuf's own text on one line."""
+    """Return a small request (lease, compaction) in protobuf's own text form, on one line."""
     return " ".join(str(request).split())

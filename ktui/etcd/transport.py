@@ -1,4 +1,4 @@
-"""Sends every RPC: read-only guard, failover, auth token, ledger, meter."""
+"""Send every RPC: read-only guard, failover, auth token, ledger, meter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ktui.telemetry.bus import Bus
 T = TypeVar("T")
 Header: TypeAlias = Any  # etcd's ResponseHeader: aetcd ships no types
 
-# etcdctl's and kube-apiserver's health checks read a key `health`, too; it need not exist.
+# etcdctl's and kube-apiserver's health checks also read a key `health`; it need not exist.
 _PING_REQUEST = rpc.RangeRequest(key=b"health", count_only=True)
 _PING: bytes = _PING_REQUEST.SerializeToString()
 PING_SECONDS = 30.0
@@ -58,7 +58,7 @@ class Transport:
         self.ledger = Ledger(bus)
         self._config = config
         self._token = ""
-        self.answers_progress = False  # whether a watch has ever been told its progress
+        self.answers_progress = False  # whether a watch has ever received a progress notification
 
     async def call(
         self,
@@ -69,7 +69,7 @@ class Transport:
         text: Callable[[Message], str],
         purpose: str,
     ) -> T:
-        """One RPC, with failover; counted, metered and published. Raises EtcdError."""
+        """Send one RPC, with failover; count, meter and publish it. Raises EtcdError."""
         method.check(self.read_only)
         body: bytes = request.SerializeToString()
         entry = LedgerEntry(method.op, purpose, sent=len(body))
@@ -96,19 +96,19 @@ class Transport:
             self.ledger.book(entry, lambda: text(request))
 
     async def open_watch(self) -> tuple[WatchCall, EtcdConnection]:
-        """A bidirectional stream of raw messages that ends if etcd loses its leader, and its connection."""
+        """Return a bidirectional stream of raw messages and its connection; it ends if etcd has no leader."""
         WATCH.check(self.read_only)
         credentials = await self._credentials()
         connection = self.endpoints.watch_connection()
         return connection.watch(WATCH.path, (("hasleader", "true"), *credentials)), connection
 
     def watch_failed(self, error: EtcdError, connection: EtcdConnection) -> None:
-        """A watch stream has ended; the next one uses another endpoint if this one has failed."""
+        """Record that a watch stream has failed; the next one uses another endpoint if this one failed."""
         self._failed(error, connection)
         self.ledger.failed(error)
 
     async def ping(self, connection: EtcdConnection) -> bool:
-        """True if etcd answers a linearizable read of one key over `connection`, even with an error."""
+        """Whether etcd answers a linearizable read of one key over `connection`, even with an error."""
         entry = LedgerEntry(RANGE.op, "liveness", sent=len(_PING))
         started = time.perf_counter()
         try:
@@ -128,7 +128,7 @@ class Transport:
         await self.endpoints.close()
 
     async def _with_failover(self, method: Rpc, body: bytes) -> bytes:
-        """Reads are tried on every endpoint; writes on the next one only if they were certainly not sent."""
+        """Try one endpoint after the other; repeat a write only if it was certainly not sent."""
         renewed = False
         tries = len(self.endpoints)
         while True:
@@ -140,7 +140,7 @@ class Transport:
                     raise
                 renewed, self._token, tries = True, "", tries + 1
             except ConnectionLostError:
-                if not method.harmless:  # it is unknown whether a write happened
+                if not method.harmless:  # whether the write was applied is unknown
                     raise
                 tries += 1  # the connection that replaced it works
             except UnreachableError as error:
@@ -160,7 +160,7 @@ class Transport:
             self.endpoints.rotate(connection)
 
     async def _credentials(self) -> Metadata:
-        """etcd's auth token for user and password, requested if there is none."""
+        """Return etcd's auth token for user and password, requesting it if there is none."""
         if not self._config.user:
             return ()
         if not self._token:

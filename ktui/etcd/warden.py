@@ -1,15 +1,14 @@
-"""Run etcd and stop it when ktui ends. A script with only the standard library.
+"""Run etcd and stop it when ktui ends. A script that uses only the standard library.
 
 usage: warden.py PARENT_PID LOCK_FD THROWAWAY_DIR|- -- ETCD [FLAG…]
 
-ktui holds the other end of standard input, and may write orders to it, a byte
-each: P pauses etcd (SIGSTOP), C lets it continue, K kills it, S starts it again.
-When standard input closes, or when the
-parent ends in any way, etcd is stopped and the temporary directory is
-removed; it stays if etcd ends by itself (ktui may try again). On Linux the
-kernel also kills etcd if the warden itself is killed: the warden has one
-thread, which ends only with it, so the parent-death signal cannot come too
-early, as it could if a thread of ktui started etcd.
+ktui holds the other end of standard input, and may write orders to it, one byte each: P pauses etcd
+(SIGSTOP), C continues it, K kills it, S starts it again.
+
+When standard input closes, or when the parent ends in any way, etcd is stopped and the temporary directory is
+removed. The directory stays if etcd ends on its own (ktui may try again). On Linux the kernel also kills etcd
+if the warden is killed: the warden has only one thread, so the parent-death signal cannot come too early, as
+it could if a thread of ktui started etcd.
 """
 
 import contextlib
@@ -50,15 +49,16 @@ def die_with(parent: int) -> None:
     import ctypes  # start-up time
 
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the call
+    if os.getppid() != parent:  # the parent ended before the call
         os._exit(127)
 
 
 def watch_parent(parent: int) -> list[int]:
-    """Descriptors that become readable when the parent has ended."""
+    """Return descriptors that become readable when the parent has ended."""
     descriptors = [0]
     if hasattr(os, "pidfd_open"):
-        # A child that ktui forked may hold standard input's other end open: watch the process itself.
+        # A child that ktui forked may hold the other end of standard input open, so the process itself is
+        # watched.
         with contextlib.suppress(OSError):
             descriptors.append(os.pidfd_open(parent))
     if os.getppid() != parent:
@@ -67,14 +67,14 @@ def watch_parent(parent: int) -> list[int]:
 
 
 class Etcd:
-    """The process; `pid` is 0 between an order to kill it and one to start it."""
+    """The etcd process; `pid` is 0 between an order to kill it and one to start it."""
 
     def __init__(self, command: list[str]) -> None:
         self._command = command
         self.pid = start(command)
 
     def obey(self, order: bytes) -> None:
-        """Do what a byte of standard input says."""
+        """Execute an order, a byte of standard input."""
         if order == START and not self.pid:
             self.pid = start(self._command)
         elif self.pid and order == KILL:
@@ -85,7 +85,7 @@ class Etcd:
             os.kill(self.pid, signal.SIGSTOP if order == PAUSE else signal.SIGCONT)
 
     def ended(self) -> int | None:
-        """Its exit status if it has ended by itself."""
+        """Return the exit status if etcd has ended on its own, else None."""
         if not self.pid:
             return None
         pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -93,7 +93,7 @@ class Etcd:
 
 
 def wait(etcd: Etcd, ends: list[int], wakeup: int) -> int | None:
-    """etcd's exit status if it ends by itself; None if it has to be stopped."""
+    """Return etcd's exit status if it ends on its own, None if it has to be stopped."""
     while True:
         readable, _, _ = select.select([wakeup, *ends], [], [])
         if wakeup in readable:
@@ -110,7 +110,7 @@ def wait(etcd: Etcd, ends: list[int], wakeup: int) -> int | None:
 
 
 def stop(etcd: int, gently: bool, wakeup: int) -> None:
-    """Kill etcd; with `gently` it has time to close its files."""
+    """Stop etcd; with `gently` it has time to close its files."""
     os.kill(etcd, signal.SIGTERM if gently else signal.SIGKILL)
     deadline = time.monotonic() + GRACE_SECONDS
     while gently and (left := deadline - time.monotonic()) > 0:
@@ -140,7 +140,7 @@ def main(arguments: list[str]) -> int:
     status = wait(etcd, ends, wakeup)
     if status is None:
         if etcd.pid:
-            etcd.obey(CONTINUE)  # a paused one could not end by itself
+            etcd.obey(CONTINUE)  # a paused process could not end
             stop(etcd.pid, throwaway == "-", wakeup)
         if throwaway != "-":
             shutil.rmtree(throwaway, ignore_errors=True)

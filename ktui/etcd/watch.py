@@ -27,9 +27,8 @@ _PROGRESS = rpc.WatchRequest(progress_request=rpc.WatchProgressRequest())
 class WatchStream:
     """Async iterator of WatchBatch. Ends after `close`; raises CompactedError or EtcdError otherwise.
 
-    A fragmented answer is put together before it is handed out, so a batch never
-    ends in the middle of a revision. Holds no task of its own. `created_at` is when etcd
-    confirmed the watch (time.monotonic), 0 before.
+    A fragmented response is joined before it is returned, so a batch never ends in the middle of a revision.
+    Has no task of its own. `created_at` is when etcd confirmed the watch (time.monotonic), 0 before.
     """
 
     def __init__(self, transport: Transport, request: rpc.WatchCreateRequest, purpose: str) -> None:
@@ -43,13 +42,13 @@ class WatchStream:
         self._liveness: WatchLiveness | None = None
         self._hung: EtcdError | None = None
         self._asking: asyncio.Task[None] | None = None
-        self._unanswered = 0  # progress requests of the caller
-        self._own_unanswered = 0  # and of liveness
+        self._unanswered = 0  # the caller's unanswered progress requests
+        self._own_unanswered = 0  # those of the liveness check
         self._writing = asyncio.Lock()
 
     @property
     def heard_at(self) -> float:
-        """When etcd was last heard over the watch's connection (time.monotonic), 0 before."""
+        """Time of etcd's last message on the watch's connection (time.monotonic), 0 before the first."""
         return self._connection.heard_at if self._connection is not None else 0.0
 
     def __aiter__(self) -> WatchStream:
@@ -65,7 +64,7 @@ class WatchStream:
         await self.close()
 
     async def open(self) -> None:
-        """Send the create request, unless that was done. The first read does it too."""
+        """Send the create request, unless it was sent. The first read also does this."""
         if self._call is None and not self._closed:
             self._call, self._connection = await self._transport.open_watch()
             self._liveness = WatchLiveness(
@@ -91,13 +90,13 @@ class WatchStream:
                 return WatchBatch(response.header.revision, events, is_progress=not events)
 
     async def request_progress(self) -> None:
-        """Ask for a batch with `is_progress`: etcd's head, once every event up to it has been sent."""
+        """Request a batch with `is_progress`: etcd's head, sent after every event up to it."""
         await self.open()
         self._unanswered += 1
         await self._send(_PROGRESS, "watch_progress")
 
     def _is_wanted(self) -> bool:
-        """Whether a progress answer is for the caller: etcd sends some by itself."""
+        """Return whether the caller requested a progress response; etcd also sends some on its own."""
         self._transport.answers_progress = True
         if self._unanswered:
             self._unanswered -= 1
@@ -113,7 +112,7 @@ class WatchStream:
     async def _ask_quietly(self) -> None:
         assert self._call is not None
         body: bytes = _PROGRESS.SerializeToString()
-        with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the read reports why
+        with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the read reports the error
             async with self._writing:
                 await self._call.write(body)
             self._transport.ledger.charge(sent=len(body))
@@ -145,7 +144,7 @@ class WatchStream:
                 await (self._call.write(body) if self.created_at else first_write(self._call, body))
         except grpc.aio.AioRpcError as error:
             raise self._fault(error) from error
-        except asyncio.InvalidStateError as error:  # the stream has ended: the read reports why
+        except asyncio.InvalidStateError as error:  # the stream has ended, and the read reports the error
             raise faults.unavailable("the watch stream has ended", self._endpoint) from error
         except asyncio.CancelledError:
             if lost := self._lost():
@@ -159,7 +158,7 @@ class WatchStream:
         ledger.publish(entry, lambda: watch_text(message), current_meter().request_id)
 
     async def _read(self) -> rpc.WatchResponse | None:
-        """The next message; None once closed."""
+        """Return the next message; None once closed."""
         assert self._call is not None
         try:
             raw = await self._call.read()
@@ -197,7 +196,7 @@ class WatchStream:
         return fault
 
     def _lost(self) -> EtcdError | None:
-        """The error when the stream or its connection was given up, which looks like a cancellation."""
+        """Return the error of a stream that was given up, which looks like a cancellation; else None."""
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             return None
@@ -206,12 +205,12 @@ class WatchStream:
         return self._connection.ended() if self._connection is not None and not self._closed else None
 
     def _only_closed(self) -> bool:
-        """Whether a cancellation is grpc's own, after `close`, which looks like that of the task."""
+        """Whether a cancellation is grpc's own after `close`, and not the task's, which looks the same."""
         task = asyncio.current_task()
         return self._closed and not (task and task.cancelling())
 
     def _created(self, response: rpc.WatchResponse) -> None:
-        """A new connection may lead to another cluster, whose revisions are not those asked for."""
+        """Check the cluster: a new connection may lead to another one, which has other revisions."""
         header = response.header
         if self._transport.ledger.saw_cluster(header.cluster_id, header.revision):
             raise EtcdError(f"etcd {self._endpoint} is another cluster than before.")
@@ -229,9 +228,9 @@ class WatchStream:
 
 
 async def first_write(call: WatchCall, body: bytes) -> None:
-    """Write to a call that may not be connected. asyncio.InvalidStateError if it ends before.
+    """Write to a call that may not be connected yet; raise asyncio.InvalidStateError if the call ends before.
 
-    grpc.aio's own write would wait for ever when the call is cancelled meanwhile.
+    grpc.aio's own write would wait for ever if the call is cancelled meanwhile.
     """
     ended = asyncio.Event()
     call.add_done_callback(lambda _: ended.set())

@@ -1,8 +1,8 @@
-"""Finds a watch that hangs although its connection works.
+"""Detect a watch that hangs although its connection works.
 
-etcd, or a proxy before it, may stop sending on one stream and go on answering on the others: no call
-fails. So a watch that has been silent is asked for its progress. One that does not answer while
-something else is answered over the same connection hangs, and is given up.
+etcd, or a proxy in front of it, may stop sending on one stream and continue on the others: no call fails. So
+a silent watch gets a progress request. If it does not answer while other calls over the same connection are
+answered, it hangs, and is given up.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Callable
 
 from ktui.etcd.connection import EtcdConnection
 
-# An etcd started by kubeadm or ktui notifies every watch of its progress every 5 s: no request is needed.
+# An etcd started by kubeadm or ktui sends every watch its progress every 5 s, so no request is needed.
 QUIET_SECONDS = 5.5
 ANSWER_SECONDS = 3.5
-LATE_SECONDS = 1.0  # a timer that fires this late: it was this process that stood still
+LATE_SECONDS = 1.0  # if a timer fires this late, this process was stopped or busy
 
 
 class WatchLiveness:
-    """A timer beside one watch: `ask` sends a progress request, `give_up` ends the watch.
+    """A timer for one watch: `ask` sends a progress request, `give_up` ends the watch.
 
-    `answers` says whether this etcd has ever told progress: those before 3.4 and some that only speak
-    etcd's protocol do not answer such requests, and their watches are not given up.
+    `answers` tells whether this etcd has ever sent its progress: versions before 3.4, and some that only
+    implement etcd's protocol, do not answer such requests, and their watches are not given up.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class WatchLiveness:
         self._give_up = give_up
         self._answers = answers
         self._heard_at = time.monotonic()
-        self._asked_at = 0.0  # 0: it has been heard since
+        self._asked_at = 0.0  # 0: a message has arrived since
         self._loop = asyncio.get_running_loop()
         self._timer = self._after(QUIET_SECONDS)
 
     def heard(self) -> None:
-        """etcd has sent something on the watch."""
+        """Record that etcd has sent something on the watch."""
         self._heard_at, self._asked_at = time.monotonic(), 0.0
 
     def stop(self) -> None:

@@ -1,8 +1,7 @@
-"""Stored bytes to the JSON that kube-apiserver serves, and back.
+"""Convert stored bytes to the JSON that kube-apiserver serves, and back.
 
-Most callers use `item_json` and `object_json`. A caller that keeps an
-object keeps its template instead: the JSON with a placeholder for the
-resourceVersion, so that a new revision never decodes it again.
+Most callers use `item_json` and `object_json`. A caller that caches an object caches its template instead:
+the JSON with a placeholder for the resourceVersion, so that a new revision never decodes the object again.
 """
 
 from functools import cache
@@ -37,13 +36,13 @@ __all__ = [
 ]
 
 _BAD_BYTES = (IndexError, ValueError, RecursionError, OverflowError)
-"""What bytes that are no Kubernetes value can raise on their way; all become CodecError."""
+"""Exceptions that bytes which are not a Kubernetes value can raise; all become CodecError."""
 
 _TAILS = (b"\x1a\0\x22\0", b"", b"\x1a\0", b"\x22\0")
 
 
 class StoredKind(NamedTuple):
-    """A kind in an envelope: its names, its top-level members, and its function."""
+    """A kind in an envelope: its names, its top-level members, and its generated function."""
 
     api_version: str
     kind: str
@@ -54,12 +53,12 @@ class StoredKind(NamedTuple):
 class Codec:
     """Decodes values as a server of Kubernetes 1.`release` would serve them (None: all fields).
 
-    `as_stored` leaves out what a server adds to the stored fields (the kind of
-    volumeClaimTemplates), as auger prints values.
+    `as_stored` omits what a server adds to the stored fields (the kind of volumeClaimTemplates), as auger
+    prints values.
 
-    `rv` is always the key's mod_revision, None to keep the stored text, and
-    `api_version` the version to serve ("autoscaling/v1"), None for the stored
-    one. An object that cannot be converted is served in its stored version.
+    `rv` is always the key's mod_revision, None to keep the stored text; `api_version` is the version to serve
+    ("autoscaling/v1"), None for the stored one. An object that cannot be converted is served in its stored
+    version.
     """
 
     def __init__(
@@ -78,15 +77,15 @@ class Codec:
             self.transcoder.prepare(message)
 
     def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-        """An object in a List: built-ins without kind and apiVersion, custom resources with."""
+        """An object's JSON in a List: built-ins without kind and apiVersion, custom resources with them."""
         return self._joined(raw, None if rv is None else b"%d" % rv, api_version, True)
 
     def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-        """An object by itself, with kind and apiVersion."""
+        """Return an object's complete JSON, with kind and apiVersion."""
         return self._joined(raw, None if rv is None else b"%d" % rv, api_version, False)
 
     def message(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-        """The object as a bare protobuf message; CodecError if it is stored as JSON."""
+        """Return the object as a bare protobuf message; raise CodecError if it is stored as JSON."""
         try:
             if not raw.startswith(MAGIC):
                 raise CodecError("stored as JSON, not as protobuf")
@@ -98,14 +97,14 @@ class Codec:
             raise _reason(error) from None
 
     def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> Pieces:
-        """`item_json` in pieces, which are shared with equal parts of other objects."""
+        """Return `item_json` in pieces, which are shared with equal parts of other objects."""
         texts = self._guarded(raw, None if rv is None else b"%d" % rv, api_version, True)
         return self._assembler.pieces(texts)
 
     def item_parts(self, raw: bytes, rv: int) -> tuple[Pieces, int]:
-        """`item_pieces` as stored, and where the metadata end: pieces[1:end] are `"metadata":{…}`.
+        """Return `item_pieces` as stored, and the end of the metadata: pieces[1:end] are `"metadata":{…}`.
 
-        The end is 0 for what is stored as JSON.
+        The end is 0 for an object that is stored as JSON.
         """
         texts = self._guarded(raw, b"%d" % rv, None, True)
         if b"" not in texts:
@@ -115,12 +114,12 @@ class Codec:
         return (texts[0], *metadata, *self._assembler.pieces(texts[end + 1 :])), len(metadata) + 1
 
     def with_type(self, raw: bytes, item: Pieces) -> bytes:
-        """`object_json` of a stored message from its `item_parts`."""
+        """Return `object_json` of a stored message from its `item_parts`."""
         kind, _ = self._opened(raw)
         return b"".join((item[0], kind.type_meta, b",", *item[1:]))
 
     def layout(self, raw: bytes, rv: int, api_version: str) -> Layout | None:
-        """Where `rv` goes in the stored message; None if it is not of that version, in the usual envelope."""
+        """Return where `rv` goes in the stored message; None for another version or an unusual envelope."""
         if not raw.startswith(MAGIC):
             return None
         try:
@@ -132,15 +131,15 @@ class Codec:
             raise _reason(error) from None
 
     def item_template(self, raw: bytes, api_version: str | None = None) -> bytes:
-        """`item_json` with a placeholder for `fill`."""
+        """Return `item_json` with a placeholder for `fill`."""
         return self._joined(raw, RV_MARK, api_version, True)
 
     def object_template(self, raw: bytes, api_version: str | None = None) -> bytes:
-        """`object_json` with a placeholder for `fill`."""
+        """Return `object_json` with a placeholder for `fill`."""
         return self._joined(raw, RV_MARK, api_version, False)
 
     def message_json(self, api_version: str, kind: str, message: bytes) -> bytes:
-        """A bare message of a known kind, as in an envelope without typeMeta; without kind in the JSON."""
+        """The JSON, without kind, of a bare message of a known kind, as in an envelope without typeMeta."""
         try:
             return b"{" + _members(self._kind(api_version, kind), message)[1:] + b"}"
         except _BAD_BYTES as error:
@@ -172,7 +171,7 @@ class Codec:
         return texts
 
     def _converted(self, stored: StoredKind, body: bytes, wanted: str) -> tuple[StoredKind, bytes] | None:
-        """The object as a message of the wanted version, None if that is impossible."""
+        """Return the object as a message of the wanted version, None if it cannot be converted."""
         message = message_of(wanted, stored.kind)
         if message is None:
             return None
@@ -189,7 +188,7 @@ class Codec:
         return None if unknown else (kind, body)
 
     def _opened(self, raw: bytes) -> tuple[StoredKind, bytes]:
-        """Kind and message of an envelope."""
+        """Return kind and message of an envelope."""
         if usual := self._usual(raw):
             kind, start, end = usual
             return kind, raw[start:end]
@@ -201,7 +200,7 @@ class Codec:
         return kind, envelope.body
 
     def _usual(self, raw: bytes) -> tuple[StoredKind, int, int] | None:
-        """The kind, and where the message starts and ends, of an envelope with bytes known by `_remember`."""
+        """The kind, and the start and end of the message, if `_remember` has seen the envelope's head."""
         start = 6 + raw[5]
         kind = self._kinds.get(raw[4:start])
         if kind is not None and raw[start] == 0x12:
@@ -252,13 +251,13 @@ def _reason(error: Exception) -> CodecError:
 
 
 def fill(template: bytes, rv: int) -> bytes:
-    """A template with its resourceVersion filled in."""
+    """Return a template with its resourceVersion filled in."""
     return template.replace(RV_MARK, b"%d" % rv, 1)
 
 
 @cache
 def codec_for(release: int | None = None, *, as_stored: bool = False) -> Codec:
-    """The process' codec for Kubernetes 1.`release`."""
+    """Return the process's codec for Kubernetes 1.`release`."""
     return Codec(release, as_stored=as_stored)
 
 

@@ -1,14 +1,12 @@
-"""Source text of the function that turns one protobuf message into JSON text.
+"""Generate the source of the function that turns one protobuf message into JSON text.
 
-Kubernetes writes fields in ascending order, each singular one once. So the
-function is linear: for every field, in order, "is this the next
-tag?". Bytes that do not fit (unknown fields, another order, packed
-numbers) are put in canonical order by `again` and decoded once more.
+Kubernetes writes fields in ascending order, each singular field once. So the function is linear: for every
+field, in order, it checks whether the next tag is this field's. Bytes in another form (unknown fields,
+another order, packed numbers) are put in canonical order by `again` and decoded once more.
 
-Each field's text begins with a comma; braces drop the first one. Texts are joined
-as late as possible, so that pieces shared by many
-objects are never copied into each of them. An empty text follows an object's metadata:
-it marks where they end.
+Each field's text begins with a comma; braces drop the first comma. Texts are joined as late as possible, so
+that pieces shared by many objects are never copied into each of them. An empty text marks the end of an
+object's metadata.
 """
 
 from collections.abc import Iterator
@@ -38,11 +36,11 @@ ALWAYS_TEXT = {
     "schemaOrArray": b"null",
     "schemaOrStrings": b"null",
 }
-"""What a plain field prints when it is absent, by kind."""
+"""JSON text of an absent plain field, by kind."""
 
 
 def spreads(field: SchemaField, whole_object: bool) -> bool:
-    """True for a part of a whole object (spec, status) whose own parts are not joined."""
+    """Return True for a part of a whole object (spec, status) whose own parts are not joined."""
     return (
         whole_object
         and field.kind == "message"
@@ -53,27 +51,26 @@ def spreads(field: SchemaField, whole_object: bool) -> bool:
 
 
 def stays_apart(message: str, field: SchemaField) -> bool:
-    """True if the list's items stay in pieces:
+    """Return True if the list's items stay in pieces.
 
-    an entry's time is unique, its fields are shared by many objects.
+    For managedFields: an entry's time is unique, but its fields are shared by many objects.
     """
     return message == META and field.name == "managedFields"
 
 
 @cache
 def functions_code(message: str, fields: tuple[SchemaField, ...], whole_object: bool) -> CodeType:
-    """`source`, compiled. Releases have most messages in common, and so have the codecs of a process."""
+    """Return the compiled `source`, cached: releases, and so the codecs of a process, share most messages."""
     return compile(source(message, fields, whole_object), f"<{message}>", "exec")
 
 
 def source(message: str, fields: tuple[SchemaField, ...], whole_object: bool) -> str:
-    """`parts(b, rv=None)` and `object(b)` for a message of these fields.
+    """Return the source of `parts(b, rv=None)` and `object(b)` for a message with these fields.
 
-    `parts` gives a list of texts that together are `,"name":value` for each
-    field, `object` the same as one text in braces. They use the names `varint`,
-    `s32`, `s64`, `double`, `again` and `again_object`, for a field numbered N
-    `text_N`, from its encoded value to JSON text (to parts, if the field spreads or stays apart),
-    and in whole objects `meta`, the `parts` of ObjectMeta, to which they hand `rv`.
+    `parts` returns a list of texts that together are `,"name":value` for each field, `object` the same as one
+    text in braces. They use the names `varint`, `s32`, `s64`, `double`, `again` and `again_object`; `text_N`
+    for field N (encoded value → JSON text, or parts if the field spreads or stays apart); and in whole
+    objects `meta`, the `parts` of ObjectMeta, to which they pass `rv`.
     """
     lines: list[str] = []
     for field in fields:
@@ -117,7 +114,7 @@ def _field(field: SchemaField, *, apart: bool = False) -> Iterator[str]:
 
 
 def _unless_empty(field: SchemaField, lines: tuple[str, ...]) -> Iterator[str]:
-    """Strings that are written even if empty and printed only if not: most of them are empty."""
+    """Yield lines for a string that is written even if empty but printed only if not: most are empty."""
     if field.kind != "string" or field.has("p") or field.default or not field.has("o"):
         yield from lines
         return
@@ -128,7 +125,7 @@ def _unless_empty(field: SchemaField, lines: tuple[str, ...]) -> Iterator[str]:
 
 
 def _resource_version(field: SchemaField) -> Iterator[str]:
-    """Stored empty; `rv` is the text between the quotes."""
+    """Yield lines for the resourceVersion, which is stored empty; `rv` is the text between the quotes."""
     yield from _field(field)
     yield "if rv is not None:"
     yield f" if out and out[-1].startswith({_key(field)!r}): out.pop()"
@@ -142,7 +139,7 @@ def _metadata(field: SchemaField) -> Iterator[str]:
 
 
 def _spread(field: SchemaField, parts: str) -> Iterator[str]:
-    """A message whose parts are added to those of its object."""
+    """Yield lines for a message whose parts are added to those of its object."""
     yield f"if {_tag_test(field)}:"
     yield from (" " + line for line in _value(field))
     yield " t = b[i]"
@@ -167,7 +164,7 @@ def _key(field: SchemaField) -> bytes:
 
 
 def _value(field: SchemaField) -> Iterator[str]:
-    """Read the value into `v` and advance `i`."""
+    """Yield lines that read the value into `v` and advance `i`."""
     skip = 1 if field.number < 16 else 2
     if field.wire_type == 1:
         yield f"v = b[i + {skip}:i + {skip + 8}]"
@@ -186,7 +183,7 @@ def _value(field: SchemaField) -> Iterator[str]:
 
 
 def _text(field: SchemaField) -> str:
-    """The JSON text of the value `v`."""
+    """Return the expression for the JSON text of the value `v`."""
     if field.is_map:
         return f"text_{field.number}(v)"
     match field.kind:
@@ -226,7 +223,7 @@ def _emit(field: SchemaField) -> Iterator[str]:
 
 
 def _absent(field: SchemaField) -> str:
-    """The statement for a field that is not on the wire, "" if it is left out."""
+    """Return the statement for a field that is not on the wire, "" if the JSON omits it."""
     if field.default:
         return _default(field)
     if field.has("a") or field.has("x") or field.has("z"):

@@ -1,4 +1,4 @@
-"""JSON text of the small wrapper messages: map entries, string lists, schema-or-something.
+"""JSON text of small wrapper messages: map entries, string lists, schema-or-something.
 
 Each function returns a function from encoded bytes to JSON text.
 """
@@ -11,10 +11,10 @@ Text = Callable[[bytes], bytes]
 
 
 def map_entry_text(key_text: Text, value_text: Text) -> Text:
-    """A map entry {1 key, 2 value} → `"key":value`. A missing value is decoded from no bytes."""
+    """Map entry {1 key, 2 value} → `"key":value`. A missing value is decoded from no bytes."""
 
     def text(encoded: bytes) -> bytes:
-        # The usual form: both present, in order, a short key, a value of less than 16 KB.
+        # The usual form: both present and in order, a short key, a value of less than 16 KB.
         if encoded[:1] == b"\n" and encoded[1] < 128:
             split = encoded[1] + 2
             if encoded[split : split + 1] == b"\x12" and (size := encoded[split + 1]):
@@ -31,7 +31,7 @@ def map_entry_text(key_text: Text, value_text: Text) -> Text:
 
 
 def list_text(item_text: Text) -> Text:
-    """{1 repeated} → array; Kubernetes does not distinguish an empty one from null."""
+    """{1 repeated} → array; Kubernetes does not distinguish an empty array from null."""
 
     def text(encoded: bytes) -> bytes:
         items = [
@@ -43,7 +43,7 @@ def list_text(item_text: Text) -> Text:
 
 
 def schema_or_text(kind: str, schema_text: Text, string_text: Text) -> Text:
-    """{1 allows, 2 schema} of a schemaOrBool; {1 schema, 2 repeated schema or string} of the other two."""
+    """Return the text of {1 allows, 2 schema} (schemaOrBool), or {1 schema, 2 repeated schema or string}."""
     item_text = string_text if kind == "schemaOrStrings" else schema_text
 
     def or_bool(encoded: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """CustomResourceDefinitions: stored as v1beta1 JSON, served as v1.
 
-kube-apiserver 1.36 (apiextensions/conversion): v1 has in every version what v1beta1 has at the
-top of its spec; storing hoists what all versions share.
-Members are JSON texts by name, so schemas are moved without being parsed.
+kube-apiserver 1.36 (apiextensions/conversion): each v1 version has the members that v1beta1 has at the top of
+its spec; storing hoists those that all versions share. Members are JSON texts by name, so schemas are moved
+without being parsed.
 """
 
 import msgspec
@@ -40,7 +40,7 @@ _SPEC_ORDER = (
 
 
 def served_as_v1(definition: Members) -> Members:
-    """The v1beta1 members of a definition as v1 members; the caller sets apiVersion."""
+    """Return the v1beta1 members of a definition as v1 members; the caller sets apiVersion."""
     try:
         spec = _members.decode(definition["spec"])
         versions = _list.decode(spec["versions"]) if "versions" in spec else _sole_version(spec)
@@ -61,7 +61,7 @@ def served_as_v1(definition: Members) -> Members:
 
 
 def stored_as_v1beta1(definition: Members) -> Members:
-    """The v1 members of a definition as kube-apiserver stores them."""
+    """Return the v1 members of a definition as kube-apiserver stores them."""
     try:
         spec = _members.decode(definition["spec"])
         versions = _list.decode(spec["versions"])

@@ -1,9 +1,7 @@
-"""JSON objects to the bytes that kube-apiserver stores.
+"""Convert JSON objects to the bytes that kube-apiserver stores.
 
-Every known plain scalar and message is written, even if zero;
-pointers, lists and maps only if present; maps by sorted key. Fields
-that were removed, or that only newer releases have, are written if the JSON
-has them.
+Every known plain scalar and message is written, even if zero; pointers, lists and maps only if present; maps
+by sorted key. Fields that were removed, or that only newer releases have, are written if the JSON has them.
 """
 
 from collections.abc import Mapping
@@ -35,15 +33,15 @@ class Encoded(NamedTuple):
 
 
 def encode_object(obj: Json, resource: "Resource") -> bytes:
-    """The stored form of an object. Raises CodecError with the path that does not fit its type."""
+    """Return the stored form of an object; raise CodecError with the path that does not fit its type."""
     return encode(obj, resource).raw
 
 
 def encode(obj: Json, resource: "Resource") -> Encoded:
-    """As `encode_object`, with the unknown fields, for which kube-apiserver warns `unknown field "…"`.
+    """Return the stored form and the unknown fields, for which kube-apiserver warns `unknown field "…"`.
 
-    metadata.resourceVersion is stored empty. Objects in another version of a
-    built-in resource are converted to the storage version.
+    metadata.resourceVersion is stored empty. Objects in another version of a built-in resource are converted
+    to the storage version. Raises CodecError as `encode_object` does.
     """
     given = obj.get("apiVersion") or resource.api_version
     if resource.custom or resource.encoding == "json":
@@ -61,18 +59,18 @@ def encode(obj: Json, resource: "Resource") -> Encoded:
 
 
 def envelope_of(api_version: str, kind: str, body: bytes) -> bytes:
-    """A message in the envelope of protobuf storage."""
+    """Return a message in the envelope of protobuf storage."""
     type_meta = put_bytes(1, api_version.encode()) + put_bytes(2, kind.encode())
     return MAGIC + put_bytes(1, type_meta) + put_bytes(2, body) + b"\x1a\0\x22\0"
 
 
 def encode_message(message: str, obj: Json, unknown: list[str] | None = None) -> bytes:
-    """A JSON object as one protobuf message; appends paths of unknown fields to `unknown`."""
+    """Return a JSON object as one protobuf message; append paths of unknown fields to `unknown`."""
     return write_message(message, obj, "", [] if unknown is None else unknown)
 
 
 def _in_version(obj: Json, given: str, resource: "Resource", unknown: list[str]) -> Json:
-    """The object in the storage version; adds fields that its own version does not have to `unknown`."""
+    """The object in the storage version; append fields that its own version does not have to `unknown`."""
     own, stored = message_of(given, resource.kind), message_of(resource.storage_version, resource.kind)
     if own is None or stored is None:
         raise CodecError(f"apiVersion: no {resource.kind} in {given}")

@@ -1,8 +1,8 @@
-"""Cached encodings of parts of objects.
+"""Cache encodings of parts of objects.
 
-A write encodes an object twice: for what its type keeps of it, and to store it. Between the two,
-and between the pods of a ReplicaSet, most parts are the same, so a part is looked up by its
-value before it is written field by field.
+A write encodes an object twice: to find what its type keeps of it, and to store it. Between the two, and
+between the pods of a ReplicaSet, most parts are equal, so a part is looked up by its value before it is
+written field by field.
 """
 
 import marshal
@@ -14,17 +14,17 @@ from ktui.wire.transcode_cache import OVERHEAD, Budget
 Write = Callable[[Any, str, list[str]], bytes]
 
 LONGEST = 16 << 10
-"""Bytes of a value that is remembered: larger ones hardly ever repeat."""
+"""Maximum bytes of a cached value: larger ones hardly ever repeat."""
 
 _BUDGET = Budget(4 << 20)
-# The last one without references: equal values then have equal bytes, and 1, 1.0 and true differ.
+# marshal's last format without references: equal values have equal bytes, and 1, 1.0 and true differ.
 _FORMAT = 2
 
 
 def remembering(write: Write) -> Write:
-    """The same writer, called once per value; (value, its path, paths of unknown members) → bytes.
+    """Return the same writer with a cache: (value, its path, paths of unknown members) → bytes.
 
-    Values with unknown members are not cached: their paths are reported each time.
+    Values with unknown members are not cached, because their paths are reported each time.
     """
     written: dict[bytes, bytes] = {}
     _BUDGET.register(written)
@@ -49,7 +49,7 @@ def remembering(write: Write) -> Write:
 
 
 def _has_many(value: Any) -> bool:
-    """True if the value is certainly longer than LONGEST: computing its length would take long."""
+    """Return True if the value is certainly longer than LONGEST, as computing its length would take long."""
     if not isinstance(value, dict | list):
         return False
     parts = value.values() if isinstance(value, dict) else value
@@ -57,5 +57,5 @@ def _has_many(value: Any) -> bool:
 
 
 def forget() -> None:
-    """Clear the cache: to measure the cost of writing, and for tests."""
+    """Clear the cache, to measure the cost of writing, and for tests."""
     _BUDGET.clear()

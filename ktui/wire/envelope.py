@@ -24,9 +24,9 @@ Encoding = Literal["protobuf", "json", "encrypted", "cbor", "unknown"]
 class Envelope:
     """A value split as far as possible without its schema.
 
-    `body` is the message (protobuf), the document (json), the ciphertext
-    (encrypted) or the value itself. `provider` is e.g. "secretbox:v1".
-    `reason` is why a value that is neither protobuf nor JSON cannot be decoded.
+    `body` is the message (protobuf), the document (json), the ciphertext (encrypted) or the value itself.
+    `provider` is e.g. "secretbox:v1". `reason` is why a value that is neither protobuf nor JSON cannot be
+    decoded.
     """
 
     encoding: Encoding
@@ -47,7 +47,7 @@ _type_meta = msgspec.json.Decoder(_TypeMeta)
 
 
 def open_value(raw: bytes) -> Envelope:
-    """Split a stored value. Raises CodecError if it begins like protobuf or JSON but is invalid."""
+    """Split a stored value; raise CodecError if it begins like protobuf or JSON but is invalid."""
     if raw.startswith(MAGIC):
         return _open_protobuf(raw)
     if raw.startswith(b"{"):
@@ -74,7 +74,7 @@ def _open_protobuf(raw: bytes) -> Envelope:
         elif number in (3, 4) and value:
             name = "contentEncoding" if number == 3 else "contentType"
             raise CodecError(f"the envelope has a {name}: storage never writes one")
-    if body is None:  # storage writes it even for an object without fields
+    if body is None:  # storage writes the message even for an object without fields
         raise CodecError(TRUNCATED)
     return Envelope("protobuf", utf8(api_version), utf8(kind), body)
 

@@ -1,13 +1,12 @@
-"""The error of this package."""
+"""The error of stored values that cannot be decoded or encoded."""
 
 _LONGEST = 400
 
 
 class CodecError(Exception):
-    """Bytes that cannot be decoded, or an object that cannot be encoded, and the reason.
+    """Bytes cannot be decoded, or an object cannot be encoded.
 
-    `reason` is one sentence. Names in it come from the value, so
-    unprintable characters are replaced.
+    `reason` is one sentence. Names in it come from the value, so unprintable characters are replaced.
     """
 
     def __init__(self, reason: str) -> None:
@@ -19,5 +18,5 @@ class CodecError(Exception):
 
 
 def unknown_kind(api_version: str, kind: str) -> CodecError:
-    """A kind that no Kubernetes release from 1.24 to 1.37 has."""
+    """Return the error for a kind that no Kubernetes release from 1.24 to 1.37 has."""
     return CodecError(f"no built-in kind {kind} of {api_version}: its fields are not known")

@@ -1,6 +1,7 @@
-"""Events of core v1 and of events.k8s.io: one stored form, two sets of names.
+"""Convert Events between core v1 and events.k8s.io/v1, which have one stored form (core v1) and different
+names.
 
-pkg/apis/events/v1/conversion.go; the stored form is core v1.
+Upstream: pkg/apis/events/v1/conversion.go.
 """
 
 from typing import Any
@@ -18,10 +19,10 @@ _GROUP_TO_CORE = {group: core for core, group in _CORE_TO_GROUP.items()}
 
 
 def to_events_group(event: dict[str, Any]) -> dict[str, Any]:
-    """A core v1 Event with the names of events.k8s.io/v1."""
+    """Return a core v1 Event with the names of events.k8s.io/v1."""
     return {_CORE_TO_GROUP.get(name, name): value for name, value in event.items()}
 
 
 def to_core(event: dict[str, Any]) -> dict[str, Any]:
-    """An events.k8s.io/v1 Event with the names of core v1."""
+    """Return an events.k8s.io/v1 Event with the names of core v1."""
     return {_GROUP_TO_CORE.get(name, name): value for name, value in event.items()}

@@ -1,8 +1,7 @@
-"""Write fields of protobuf messages from JSON values: one writer per field, created once.
+"""Write fields of protobuf messages from JSON values, with one writer per field, created once.
 
-A write encodes an object twice, so the constants of a field
-(its tag, its kind's writer) are bound into its writer, and parts that repeat are
-cached: items of lists, and an object's spec and status.
+A write encodes an object twice, so the constants of a field (its tag, its kind's writer) are bound into its
+writer, and parts that repeat are cached: items of lists, and an object's spec and status.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,10 +17,10 @@ from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, SchemaField, fields, 
 
 Json = Mapping[str, Any]
 Unknown = list[str]
-"""Takes the paths of members that no Kubernetes release knows."""
+"""Collects the paths of members that no Kubernetes release knows."""
 
 FieldWriter = Callable[[Any, str, Unknown], bytes]
-"""(value, its path, unknown) to the whole field, tag and all; CodecError names the path."""
+"""(value, its path, unknown) → the whole field with its tag; CodecError names the path."""
 
 _RANGES = {"int32": 1 << 31, "int64": 1 << 63}
 _LENGTHS = [put_varint(length) for length in range(1 << 14)]
@@ -29,10 +28,10 @@ _PARTS = ("spec", "status")
 
 
 class MessageLayout(NamedTuple):
-    """How a message is written: `blank` are its fields, in order, as written if no member is present.
+    """How a message is written: `blank` has its fields, in order, as they are written without members.
 
-    `slots` give a member's field number and writer by its name; `inlined`
-    are messages whose members are among those of their parent, by index.
+    `slots` has a member's field number and writer by its name; `inlined` are messages whose members are among
+    those of their parent, by index.
     """
 
     blank: list[bytes]
@@ -42,7 +41,7 @@ class MessageLayout(NamedTuple):
 
 
 def write_message(message: str, obj: Any, path: str, unknown: Unknown) -> bytes:
-    """A JSON object as one message."""
+    """Return a JSON object as one message."""
     if not isinstance(obj, dict) and not isinstance(obj, Mapping):
         raise CodecError(f"{path or 'the object'}: expected an object, got {describe(obj)}")
     blank, slots, inlined, elsewhere = _plan(message)
@@ -78,7 +77,7 @@ def _plan(message: str) -> MessageLayout:
 
 
 def _absent(field: SchemaField) -> bytes:
-    """The encoding of a member that is missing or null."""
+    """Return the encoding of a member that is missing or null."""
     if field.has("i") or field.repeated or field.kind == "bytes":
         return b""
     optional = field.has("p") or field.has("x") or field.has("a")
@@ -86,7 +85,7 @@ def _absent(field: SchemaField) -> bytes:
 
 
 def _writer(field: SchemaField, *, repeats: bool = False) -> FieldWriter:
-    """`repeats`: the same value is likely to occur again."""
+    """Return the writer of a field; with `repeats` its values are cached."""
     if field.is_map:
         return _map_writer(field)
     single = _single_writer(field, repeats or field.repeated)
@@ -108,7 +107,7 @@ def _map_writer(field: SchemaField) -> FieldWriter:
         if not isinstance(value, Mapping):
             raise CodecError(f"{path}: expected an object, got {describe(value)}")
         parts = []
-        for key in in_order(value):  # in the order of code points, which is that of their UTF-8
+        for key in in_order(value):  # ordered by code points, which is the order of their UTF-8
             entry = put_bytes(1, WRITERS["string"](key, path))
             entry += put_bytes(2, payload(value[key], _join(path, key), unknown))
             parts.append(_framed(tag, entry))
@@ -129,7 +128,7 @@ def _single_writer(field: SchemaField, repeats: bool) -> FieldWriter:
 
 
 def _framed(tag: bytes, payload: bytes) -> bytes:
-    """A length-delimited field; most are short."""
+    """Return a length-delimited field; most are short."""
     size = len(payload)
     return tag + (_LENGTHS[size] if size < len(_LENGTHS) else put_varint(size)) + payload
 
@@ -159,7 +158,7 @@ def _integer(kind: str) -> Callable[[Any, str], int]:
 
 
 def _payload_writer(field: SchemaField) -> FieldWriter:
-    """The bytes of a value that is not a varint. None is the kind's zero."""
+    """Return the writer of a value's bytes (not a varint); None is written as the kind's zero."""
     message = field.type
     match field.kind:
         case "message":
@@ -202,7 +201,7 @@ def _strings(number: int, value: Any, path: str) -> bytes:
 
 @cache
 def _names(message: str) -> frozenset[str]:
-    """JSON names that an object of this message may have."""
+    """Return the JSON names that an object of this message may have."""
     names = {"kind", "apiVersion"} if message in kind_messages() else set()
     for field in fields(message):
         names |= _names(field.type) if field.has("i") else {field.name}

@@ -1,8 +1,8 @@
 """Go's JSON decoding errors for a value that does not fit its field.
 
-As in Go, they name the innermost struct, the path from the outermost one without indexes
-and map keys, and the field's type: `json: cannot unmarshal number into Go struct field
-ObjectMeta.metadata.labels of type map[string]string`.
+As in Go, they have the innermost struct, the path from the outermost struct without indexes and map keys, and
+the field's type: `json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type
+map[string]string`.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "microtime": ("string", str),
 }
 _LIMITS = {"int32": 1 << 31, "int64": 1 << 63, "intstr": 1 << 31}
-# Kinds that parse a string: their error for an invalid one.
+# Parsers of kinds that are written as a string, for their error for an invalid one.
 _OF_TEXT: dict[str, Callable[[Any], str]] = {
     "bytes": base64std.fault,
     "quantity": quantity_fault,
@@ -36,7 +36,7 @@ _OF_TEXT: dict[str, Callable[[Any], str]] = {
 
 
 class _Misfit(Exception):
-    """A value that does not fit. `path` grows while it propagates: values that fit cost no path."""
+    """A value does not fit. `path` grows while the error propagates, so values that fit need no path."""
 
     def __init__(self, found: str, wanted: str, whole: str = "") -> None:
         super().__init__(found)
@@ -52,7 +52,7 @@ class _Misfit(Exception):
 
 
 def go_mismatch(obj: Mapping[str, Any], api_version: str, kind: str) -> str:
-    """The first error in an object, "" if Go's decoder would report none that is implemented here.
+    """Return the first error in an object, "" if Go's decoder would report none that is implemented here.
 
     A kind without a message is a custom resource: Go decodes only its metadata.
     """
@@ -134,7 +134,7 @@ def _item_type(field: SchemaField) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Go's name for a JSON value."""
+    """Return Go's name for the type of a JSON value."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, dict):

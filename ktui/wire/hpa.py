@@ -1,8 +1,7 @@
-"""HorizontalPodAutoscalers of autoscaling/v1 and v2.
+"""Convert HorizontalPodAutoscalers between autoscaling/v1 and v2.
 
-pkg/apis/autoscaling/v1/conversion.go: v1 has one field for the CPU target;
-all other metrics, the current metrics, the conditions and the behavior are
-stored as JSON in annotations.
+pkg/apis/autoscaling/v1/conversion.go: v1 has one field for the CPU target; all other metrics, the current
+metrics, the conditions and the behavior are stored as JSON in annotations.
 """
 
 import json
@@ -19,7 +18,7 @@ _ROUND_TRIP = (METRICS, CURRENT, CONDITIONS, BEHAVIOR)
 
 
 def to_v1(hpa: Obj) -> Obj:
-    """An autoscaling/v2 object as autoscaling/v1."""
+    """Return an autoscaling/v2 object as autoscaling/v1."""
     spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
     metrics, behavior = spec.pop("metrics", None) or [], spec.pop("behavior", None)
     current, conditions = status.pop("currentMetrics", None) or [], status.pop("conditions", None) or []
@@ -38,7 +37,7 @@ def to_v1(hpa: Obj) -> Obj:
 
 
 def to_v2(hpa: Obj) -> Obj:
-    """An autoscaling/v1 object as autoscaling/v2; the annotations of v1 are removed."""
+    """Return an autoscaling/v1 object as autoscaling/v2, without the annotations of v1."""
     spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
     target = spec.pop("targetCPUUtilizationPercentage", None)
     used = status.pop("currentCPUUtilizationPercentage", None)
@@ -73,7 +72,7 @@ def _annotated(hpa: Obj, kept: dict[str, Any]) -> Obj:
 
 
 def _metric_v1(metric: Obj, side: str) -> Obj:
-    """A metric of v2 in v1's older form; `side` is "target" (spec) or "current" (status)."""
+    """Return a metric of v2 in v1's older form; `side` is "target" (spec) or "current" (status)."""
     shown: Obj = {"type": metric.get("type", "")}
     for source in ("object", "pods", "resource", "containerResource", "external"):
         if (old := metric.get(source)) is not None:
@@ -111,7 +110,7 @@ def _present(members: Obj) -> Obj:
 
 
 def _go_names(value: Any) -> Any:
-    """The behavior is written with the names of Go's internal type, which has no JSON names."""
+    """Return the behavior with the names of Go's internal type, which has no JSON names."""
     if isinstance(value, dict):
         return {name[:1].upper() + name[1:]: _go_names(item) for name, item in value.items()}
     return [_go_names(item) for item in value] if isinstance(value, list) else value

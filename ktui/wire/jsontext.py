@@ -1,7 +1,7 @@
 """JSON text of protobuf scalars, as Kubernetes prints them: bytes in, bytes out.
 
-The output is always valid JSON: control characters are escaped
-and each byte that is not UTF-8 becomes U+FFFD, as in Go.
+The output is always valid JSON: control characters are escaped, and each byte that is not UTF-8 becomes
+U+FFFD, as in Go.
 """
 
 import codecs
@@ -20,7 +20,7 @@ _PLAIN = re.compile(rb"[^ !#-\[\]-~]").search
 
 
 GO_UTF8 = "ktui-go-utf8"
-"""The codec error handler that decodes as Go does: every invalid byte is one U+FFFD."""
+"""Codec error handler that decodes as Go does: every invalid byte is one U+FFFD."""
 
 
 def _replace_one_byte(error: UnicodeError) -> tuple[str, int]:
@@ -32,12 +32,12 @@ codecs.register_error(GO_UTF8, _replace_one_byte)
 
 
 def utf8(data: bytes) -> str:
-    """Text of stored bytes; Go replaces every invalid byte, Python would group them."""
+    """Decode stored bytes; like Go, replace every invalid byte (Python would group them)."""
     return data.decode("utf-8", GO_UTF8)
 
 
 def quote(data: bytes) -> bytes:
-    """A string with its quotes."""
+    """Return a JSON string with its quotes."""
     if _PLAIN(data) is None:
         return b'"' + data + b'"'
     return encode_basestring(utf8(data)).encode()
@@ -48,12 +48,12 @@ def base64(data: bytes) -> bytes:
 
 
 def double(data: bytes) -> bytes:
-    """8 bytes little endian → number; whole values without a fraction, as Go prints them."""
+    """Decode 8 bytes little endian to a number, whole values without a fraction, as Go prints them."""
     return float_text(struct.unpack("<d", data)[0])
 
 
 def float_text(value: float) -> bytes:
-    """A float as Go's encoding/json prints it. JSON has no infinities: CodecError."""
+    """Format a float as Go's encoding/json does; raise CodecError for infinities and NaN."""
     if not math.isfinite(value):
         raise CodecError("a number is infinite or NaN: JSON has no such value")
     if value and not 1e-6 <= abs(value) < 1e21:
@@ -63,7 +63,7 @@ def float_text(value: float) -> bytes:
 
 
 def embed(data: bytes) -> bytes:
-    """Stored JSON as part of other JSON: validated and compact; numbers keep their digits."""
+    """Return stored JSON as part of other JSON: validated and compact; numbers keep their digits."""
     try:
         text = msgspec.json.format(data, indent=-1)
     except (msgspec.MsgspecError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""Values stored as JSON: custom resources, CustomResourceDefinitions, APIServices.
+"""Serve values stored as JSON: custom resources, CustomResourceDefinitions, APIServices.
 
-Only members that change are parsed. Everything else keeps its stored
-bytes, so numbers that no float can represent (2^53+1) survive.
+Only members that change are parsed. Everything else keeps its stored bytes, so numbers that no float can
+represent (2^53+1) survive.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _BEFORE_REVISION = ("name", "generateName", "namespace", "selfLink", "uid")
 
 
 def members_of(text: bytes | Raw, what: str) -> Members:
-    """The members of a JSON object, each as its text. CodecError names `what` if it is not an object."""
+    """The members of a JSON object, each as its text; CodecError names `what` if it is not an object."""
     try:
         return _members.decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -40,10 +40,10 @@ def json_object(
     *,
     bare: Callable[[str, str], bool] = lambda _api_version, _kind: False,
 ) -> bytes:
-    """A stored JSON object with its resourceVersion, as `api_version` if given.
+    """Return a stored JSON object with its resourceVersion, as `api_version` if given.
 
-    `rv` is the text between the quotes; None keeps the stored text. Objects for
-    which `bare(apiVersion, kind)` lose both, as built-ins do in a List.
+    `rv` is the text between the quotes; None keeps the stored text. Objects for which `bare(apiVersion,
+    kind)` is True lose both, as built-ins do in a List.
     """
     text = embed(raw)
     members = members_of(text, "the object")
@@ -65,7 +65,7 @@ def json_object(
 
 
 def _with_resource_version(metadata: Raw | None, rv: bytes, built_in: bool) -> Raw:
-    """The revision at upstream's position: built-ins' members are in their type's order, others sorted."""
+    """Return metadata with the revision at upstream's position: in type order for built-ins, else sorted."""
     if metadata is None or bytes(metadata) == b"null":
         found: Members = {}
     else:

@@ -1,4 +1,4 @@
-"""JSON as Go's encoding/json writes it: what kube-apiserver stores for custom resources."""
+"""Write JSON as Go's encoding/json does, which is how kube-apiserver stores custom resources."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -12,12 +12,12 @@ _ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028
 
 
 def text(value: Any) -> bytes:
-    """Compact, members in the given order, with a trailing newline."""
+    """Return compact JSON with the members in the given order and a trailing newline."""
     return _dump(value, None)
 
 
 def sorted_text(value: Any) -> bytes:
-    """Compact, members sorted: as Go writes the maps of an unstructured object. With a trailing newline."""
+    """Compact JSON with sorted members, as Go writes maps of unstructured objects, and a trailing newline."""
     return _dump(value, "sorted")
 
 
@@ -33,7 +33,7 @@ def _dump(value: Any, order: Literal["sorted"] | None) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as in Go: int64, or float64 for everything else."""
+    """Convert numbers as in Go: int64, or float64 for everything else."""
     kind = type(value)
     if kind is str:
         return value

@@ -1,7 +1,7 @@
 """Stored messages as items of a protobuf List: cut where the resourceVersion goes, joined when sent.
 
-Storage leaves the resourceVersion empty; everything else is sent as stored. Where the cuts are
-depends on lengths only, so objects of one shape share their layout.
+Storage leaves the resourceVersion empty; everything else is sent as stored. The cuts depend on lengths only,
+so objects of equal lengths share a layout.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from ktui.wire.pb import TRUNCATED, put_bytes, put_varint, varint
 from ktui.wire.pieces import Piece
 
 _METADATA = 0x0A  # the tag of every object's first field
-_RESOURCE_VERSION = 0x32  # its tag in ObjectMeta; those of the fields before it are smaller
+_RESOURCE_VERSION = 0x32  # its tag in ObjectMeta; the fields before it have smaller tags
 _ITEM = b"\x12"  # the tag of a List's items
 
 _MOST = 20_000
 
 
 class Layout(msgspec.Struct, frozen=True, gc=False):
-    """Cuts of a stored value: its metadata from `start`, without resourceVersion from `rv_at` to `rv_end`.
+    """Cuts of a stored value: metadata from `start`, without resourceVersion from `rv_at` to `rv_end`.
 
-    `metadata_head` and `item_head` are what precedes the metadata in an item: of the metadata only,
-    and of the whole object; the sizes are those of such items. `rv_head` precedes the resourceVersion.
+    `metadata_head` and `item_head` are the bytes before the metadata in an item, of the metadata only and of
+    the whole object; the sizes are those of such items. `rv_head` precedes the resourceVersion.
     """
 
     start: int
@@ -38,7 +38,7 @@ class Layout(msgspec.Struct, frozen=True, gc=False):
     item_size: int
 
     def metadata(self, raw: bytes, rv: int) -> Sequence[Piece]:
-        """An item of a List of PartialObjectMetadata."""
+        """Return an item of a List of PartialObjectMetadata, in pieces."""
         return (
             self.metadata_head,
             raw[self.start : self.rv_at],
@@ -47,7 +47,7 @@ class Layout(msgspec.Struct, frozen=True, gc=False):
         )
 
     def item(self, raw: bytes, rv: int) -> Sequence[Piece]:
-        """An item of a List of whole objects."""
+        """Return an item of a List of whole objects, in pieces."""
         return (
             self.item_head,
             raw[self.start : self.rv_at],
@@ -57,10 +57,10 @@ class Layout(msgspec.Struct, frozen=True, gc=False):
 
 
 class Layouts(dict[tuple[int, ...], Layout]):
-    """Equal layouts once."""
+    """A cache in which equal layouts exist once."""
 
     def of(self, raw: bytes, start: int, end: int, rv: int) -> Layout:
-        """The layout of the message in raw[start:end]. IndexError or CodecError if it is none."""
+        """The layout of the message in raw[start:end]; raise IndexError or CodecError if it is not one."""
         cuts = (*_cuts(raw, start, end), end, len(b"%d" % rv))
         found = self.get(cuts)
         if found is None:
@@ -71,14 +71,14 @@ class Layouts(dict[tuple[int, ...], Layout]):
 
 
 def with_resource_version(message: bytes, rv: int) -> bytes:
-    """An object's message with `rv` in its metadata. IndexError or CodecError for bytes that are none."""
+    """An object's message with `rv` in its metadata; raise IndexError or CodecError for other bytes."""
     start, rv_at, rv_end, metadata_end = _cuts(message, 0, len(message))
     metadata = (message[start:rv_at], _resource_version(rv), message[rv_end:metadata_end])
     return put_bytes(1, b"".join(metadata)) + message[metadata_end:]
 
 
 def _cuts(raw: bytes, start: int, end: int) -> tuple[int, int, int, int]:
-    """Where the metadata begin, their resourceVersion begins and ends or belongs, and they end."""
+    """The metadata's start, the resourceVersion's start and end (or its place), and the metadata's end."""
     metadata_end = start
     if start < end and raw[start] == _METADATA:
         size, start = varint(raw, start + 1)

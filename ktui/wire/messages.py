@@ -1,4 +1,4 @@
-"""Responses in protobuf for any stored object."""
+"""Build protobuf responses for any stored object."""
 
 from typing import Any
 
@@ -15,21 +15,21 @@ PARTIAL = "PartialObjectMetadata"
 
 
 class Messages:
-    """Complete responses, items of Lists, and events. All raise CodecError for undecodable input."""
+    """Complete responses, items of Lists, and events. All methods raise CodecError for invalid input."""
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
 
     def object(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
-        """A stored object as a complete response in `api_version`."""
+        """Return a stored object as a complete response in `api_version`."""
         return envelope_of(api_version, kind, self._message(raw, rv, api_version, kind))
 
     def item(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
-        """A stored object as an item of a List."""
+        """Return a stored object as an item of a List."""
         return protobuf.item_field(self._message(raw, rv, api_version, kind))
 
     def document(self, document: bytes) -> bytes:
-        """A JSON object (a Status, a bookmark, a PartialObjectMetadata) as a complete response."""
+        """Return a JSON object (a Status, a bookmark, a PartialObjectMetadata) as a complete response."""
         obj = msgspec.json.decode(document)
         api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
         if kind == PARTIAL:
@@ -37,19 +37,19 @@ class Messages:
         return envelope_of(api_version, kind, _encoded(api_version, kind, obj))
 
     def partial_item(self, document: bytes) -> bytes:
-        """The JSON of a PartialObjectMetadata as an item of a List."""
+        """Return the JSON of a PartialObjectMetadata as an item of a List."""
         metadata = msgspec.json.decode(document).get("metadata") or {}
         return protobuf.item_field(protobuf.metadata_of_json(metadata))
 
     def list_head(self, api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
-        """A List up to its first item; `item_bytes` is the size of all items together."""
+        """Return a List up to its first item; `item_bytes` is the size of all items together."""
         return protobuf.list_head(api_version, kind, metadata, item_bytes)
 
     def list_tail(self) -> bytes:
         return protobuf.list_tail()
 
     def frame(self, event_type: str, answer: bytes) -> bytes:
-        """One event of a WATCH with a complete response as its object."""
+        """Return one event of a WATCH, with a complete response as its object."""
         return protobuf.watch_frame(event_type, answer)
 
     def _message(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:

@@ -1,4 +1,4 @@
-"""null as Go's decoder treats it: a member counts as missing, an item as the zero value of its type."""
+"""Treat null as Go's decoder does: a member counts as missing, an item as the zero value of its type."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "
 
 
 def clear_nulls(obj: dict[str, Any], api_version: str, kind: str) -> None:
-    """Remove the nulls from an object of a known kind, in place. Its members have the right types."""
+    """Remove the nulls from an object of a known kind, in place. Its members must have the right types."""
     message = message_of(api_version, kind)
     if message is not None and _holds_null(obj):
         _clear(message, obj)

@@ -1,6 +1,7 @@
 """OpenAPI schemas of the built-in kinds, from the fields of their messages; without descriptions.
 
-`required` are the members that Go's encoding never leaves out; upstream marks them by hand, nearly the same.
+`required` are the members that Go's encoding never omits; upstream marks them by hand, with nearly the same
+result.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _DEFINED: dict[str, tuple[str, Schema]] = {
     "schemaOrArray": (f"{_JSON}SchemaPropsOrArray", {}),
     "schemaOrStrings": (f"{_JSON}SchemaPropsOrStringArray", {}),
 }
-_EITHER: dict[str, Schema] = {  # OpenAPI 3 has a way to write them
+_EITHER: dict[str, Schema] = {  # OpenAPI 3 can express them
     "quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
     "intstr": {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
 }
@@ -52,21 +53,22 @@ _TYPE_MEMBERS: Schema = {"apiVersion": {"type": "string"}, "kind": {"type": "str
 
 
 def schema_name(message: str) -> str:
-    """`apps.v1.Deployment` → `io.k8s.api.apps.v1.Deployment`."""
+    """Return the schema's name: `apps.v1.Deployment` → `io.k8s.api.apps.v1.Deployment`."""
     package, _, rest = message.partition(".")
     return f"{_PACKAGES.get(package, f'io.k8s.api.{package}')}.{rest}"
 
 
 def kind_schema(api_version: str, kind: str) -> str | None:
-    """The name of a built-in kind's schema."""
+    """Return the name of a built-in kind's schema, None for other kinds."""
     message = message_of(api_version, kind)
     return schema_name(message) if message else None
 
 
 def schemas_of(kinds: list[tuple[str, str]], release: int, root: str) -> dict[str, Schema]:
-    """The schemas of these (apiVersion, kind) pairs, of their lists, and of all that they refer to.
+    """Return the schemas of these (apiVersion, kind) pairs, of their lists, and of all types that they refer
+    to.
 
-    `root`: where references point, DEFINITIONS or COMPONENTS.
+    `root` is the target of references, DEFINITIONS or COMPONENTS.
     """
     found: dict[str, Schema] = {}
     wanted = [message for pair in kinds if (message := message_of(*pair))]

@@ -1,6 +1,6 @@
-"""An OpenAPI 2 document as protobuf (gnostic's openapi.v2.Document): kubectl reads no other form.
+"""Encode an OpenAPI 2 document as protobuf (gnostic's openapi.v2.Document), the only form that kubectl reads.
 
-Paths are left out: kubectl validates and explains by the definitions alone.
+Paths are omitted: kubectl validates and explains by the definitions alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REQUIRED, _ADDITIONAL, _TYPE, _ITEMS, _PROPERTIES, _EXTENSION = 19, 21, 22, 23,
 
 
 def document_message(document: Mapping[str, Any]) -> bytes:
-    """The message of a swagger document."""
+    """Return the message of a swagger document."""
     info = _text(1, document["info"]["title"]) + _text(2, document["info"]["version"])
     definitions = b"".join(_field(1, _named(name, s)) for name, s in document["definitions"].items())
     return _text(1, document["swagger"]) + _field(2, info) + _field(8, b"") + _field(9, definitions)

@@ -12,7 +12,7 @@ _ONE_BYTE = [bytes([value]) for value in range(128)]
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """Unsigned varint at `at` → (value, next index). IndexError past the end."""
+    """Return the unsigned varint at `at` and the next index; raise IndexError past the end."""
     value = data[at]
     if value < 128:
         return value, at + 1
@@ -40,7 +40,7 @@ def signed32(value: int) -> int:
 
 
 def put_varint(value: int) -> bytes:
-    """Varint of a number; negative ones take 10 bytes, as two's complement."""
+    """Return the varint of a number; negative ones take 10 bytes, as two's complement."""
     if 0 <= value < 128:
         return _ONE_BYTE[value]
     value &= _U64
@@ -53,20 +53,20 @@ def put_varint(value: int) -> bytes:
 
 
 def put_bytes(number: int, payload: bytes) -> bytes:
-    """A length-delimited field."""
+    """Return a length-delimited field."""
     return put_varint(number << 3 | BYTES) + put_varint(len(payload)) + payload
 
 
 def put_number(number: int, value: int) -> bytes:
-    """A varint field."""
+    """Return a varint field."""
     return put_varint(number << 3) + put_varint(value)
 
 
 def walk(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
-    """Every field of a message, in the order of the wire: (number, wire type, value).
+    """Yield every field of a message, in the order of the wire: (number, wire type, value).
 
-    Varints come as unsigned numbers, everything else as bytes.
-    Raises CodecError for bytes that are not a protobuf message.
+    Varints are unsigned numbers, all other values bytes. Raises CodecError for bytes that are not a protobuf
+    message.
     """
     at, end = 0, len(data)
     try:
@@ -94,7 +94,7 @@ def walk(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
 
 
 def spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """The positions of a message's fields: (number, start of the tag, start and end of the value).
+    """Yield the positions of a message's fields: (number, start of the tag, start and end of the value).
 
     Raises CodecError for bytes that are not a protobuf message, IndexError if they are truncated.
     """
@@ -116,10 +116,10 @@ def spans(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]
 
 
 def canonical(data: bytes, fields: tuple[SchemaField, ...]) -> bytes:
-    """The same message with its known fields only, ascending, each singular one once.
+    """Return the same message with its known fields only, ascending, each singular field once.
 
-    Rules of protobuf: a later scalar replaces an earlier one, messages merge
-    (the concatenation of their encodings), packed numbers count as repeated.
+    Rules of protobuf: a later scalar replaces an earlier one, messages merge (the concatenation of their
+    encodings), packed numbers count as repeated.
     """
     known = {field.number: field for field in fields}
     found: dict[int, list[int | bytes]] = {}

@@ -1,24 +1,23 @@
 """An object's JSON as a few pieces, the long ones shared with other objects.
 
-Transcoding yields some sixty texts per object, most of them short. Long ones from
-a cache are shared by many objects and stay separate;
-the others in between are joined. A pod that has a dozen siblings
-then takes a tuple and about one kilobyte of its own, not nine kilobytes.
+Transcoding yields about sixty texts per object, most of them short. Long texts from a cache are shared by
+many objects and stay separate; the texts between them are joined. A pod with a dozen siblings then takes a
+tuple and about one kilobyte of its own instead of nine.
 """
 
 from collections.abc import Iterable
 
 Pieces = tuple[bytes, ...]
-"""Joined they are the JSON."""
+"""Joined, the pieces are the JSON."""
 
 Piece = bytes | memoryview
-"""A piece to be joined. A long part of a stored value is not copied before."""
+"""A piece to be joined; a memoryview avoids a copy of a long part of a stored value."""
 
 _WORTH_SHARING = 128
-"""Bytes from which on a text is worth a place of its own: a place takes some 50."""
+"""Texts of at least this many bytes stay separate; a place in the tuple takes about 50 bytes."""
 
 _OFTEN_EQUAL = 64
-"""Runs up to this size are mostly punctuation between shared texts, and the same in all objects."""
+"""Runs up to this size are mostly punctuation between shared texts, and equal in all objects."""
 
 _MOST_RUNS = 10_000
 
@@ -30,7 +29,7 @@ class Assembler:
         self._runs: dict[bytes, bytes] = {}
 
     def pieces(self, texts: Iterable[bytes]) -> Pieces:
-        """The same text in fewer pieces."""
+        """Return the same text in fewer pieces."""
         pieces: list[bytes] = []
         run: list[bytes] = []
         for text in texts:

@@ -1,7 +1,7 @@
 """Responses in protobuf: messages and their envelopes.
 
-A response has the envelope of storage (`k8s\\0`, typeMeta, message). A List's items
-are the bare messages of its objects.
+A response has the envelope of storage (`k8s\\0`, typeMeta, message). A List's items are the bare messages of
+its objects.
 """
 
 from typing import Any
@@ -18,17 +18,17 @@ _TAIL = b"\x1a\0\x22\0"
 
 
 def metadata_of_json(metadata: dict[str, Any]) -> bytes:
-    """The message of a PartialObjectMetadata: metadata and nothing else."""
+    """Return the message of a PartialObjectMetadata: metadata and nothing else."""
     return put_bytes(1, encode_message(META, metadata))
 
 
 def item_field(message: bytes) -> bytes:
-    """An object's message as an item of its List."""
+    """Return an object's message as an item of its List."""
     return put_bytes(2, message)
 
 
 def list_head(api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
-    """A List up to its first item; `item_bytes` is the size of all `item_field`s."""
+    """Return a List up to its first item; `item_bytes` is the size of all `item_field`s."""
     type_meta = put_bytes(1, api_version.encode()) + put_bytes(2, kind.encode())
     list_meta = put_bytes(1, encode_message(LIST_META, metadata))
     size = put_varint(len(list_meta) + item_bytes)
@@ -36,11 +36,11 @@ def list_head(api_version: str, kind: str, metadata: dict[str, Any], item_bytes:
 
 
 def list_tail() -> bytes:
-    """The rest after the last item."""
+    """Return the part of a List after its last item."""
     return _TAIL
 
 
 def watch_frame(event_type: str, document: bytes) -> bytes:
-    """One event of a WATCH: four bytes of length, then a WatchEvent that contains a complete response."""
+    """Return one event of a WATCH: four bytes of length, then a WatchEvent with a complete response."""
     event = put_bytes(1, event_type.encode()) + put_bytes(2, put_bytes(1, document))
     return len(event).to_bytes(4, "big") + event

@@ -1,4 +1,4 @@
-"""JSON values to the encoded payload of protobuf fields, by kind. None is the kind's zero.
+"""Convert JSON values to the encoded payload of protobuf fields, by kind. None is the kind's zero.
 
 CodecError has the JSON path and the expected type.
 """
@@ -22,7 +22,7 @@ Writer = Callable[[Any, str], bytes]
 
 
 def describe(value: Any) -> str:
-    """The JSON type of a value."""
+    """Return the JSON type of a value."""
     match value:
         case None:
             return "null"
@@ -71,7 +71,7 @@ _RFC3339 = re.compile(
 
 
 def _timestamp(value: Any, path: str) -> tuple[int, int]:
-    """RFC 3339 → (Unix seconds, nanoseconds)."""
+    """Convert an RFC 3339 time to (Unix seconds, nanoseconds)."""
     try:
         return _parsed_time(value)
     except (TypeError, ValueError) as error:
@@ -84,7 +84,7 @@ _A_TIME = "a time such as 2006-01-02T15:04:05Z"
 
 @cached_by_text(maxsize=4096, longest=64)
 def _parsed_time(text: str) -> tuple[int, int]:
-    """Cached: the times of one object are mostly the same few. ValueError has what was expected."""
+    """Parse a time, cached, as most times of an object are equal; ValueError has the expected form."""
     match = _RFC3339.fullmatch(text)
     if match is None:
         raise ValueError(f"{_A_TIME}, got a string")

@@ -1,7 +1,7 @@
-"""Names, labels and field-selector fields of a stored object, without decoding the rest.
+"""Read names, labels and field-selector fields of a stored object, without decoding the rest.
 
-Filters need a dozen of the hundreds of fields of an object. The scanner of
-a resource reads exactly those and skips everything else by its length.
+Filters need a dozen of an object's hundreds of fields. The scanner of a resource reads exactly those and
+skips everything else by its length.
 """
 
 from typing import TYPE_CHECKING
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Scanner:
     """Scans the stored values of one resource.
 
-    Relies on the ascending order of fields, in which every Kubernetes server
-    writes: a field after a later one is not seen.
+    Relies on the ascending order of fields, in which every Kubernetes server writes: a field after one with a
+    higher number is not seen.
     """
 
     def __init__(self, resource: "Resource") -> None:
@@ -41,7 +41,7 @@ class Scanner:
             self._shapes = Shapes(message, self._selectable)
 
     def scan(self, raw: bytes) -> Scanned:
-        """The names, labels and fields of a stored value. CodecError if it cannot be decoded."""
+        """Return the names, labels and fields of a stored value; raise CodecError if it cannot be decoded."""
         try:
             if self._shapes is None:
                 return self._other(raw)

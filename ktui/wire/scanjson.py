@@ -1,4 +1,4 @@
-"""Names, labels and field-selector fields of values stored as JSON: a typed, partial decode."""
+"""Read names, labels and field-selector fields of values stored as JSON, by a typed, partial decode."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _ALWAYS: tuple[Path, ...] = tuple(("metadata", name) for name in ("name", "names
 
 
 class JsonScan:
-    """Decodes only the members on the way to the wanted ones; msgspec skips the others."""
+    """Decodes only the wanted members and their parents; msgspec skips the others."""
 
     def __init__(self, selectable: Selectable) -> None:
         self._selectable = selectable
@@ -25,11 +25,11 @@ class JsonScan:
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_struct("Object", tree))
 
     def scan(self, raw: bytes) -> Scanned:
-        """Scan a document. Raises ValueError (msgspec's) for anything but a JSON object."""
+        """Scan a document; raise ValueError (msgspec's) if it is not a JSON object."""
         try:
             found = self._decoder.decode(raw)
         except msgspec.ValidationError:
-            found = msgspec.json.decode(raw)  # a value on the path is not an object: read the rest
+            found = msgspec.json.decode(raw)  # a value on the path is not an object: read the whole document
         labels = _at(found, ("metadata", "labels"))
         values = {path: as_selected(_at(found, path)) for path in self._paths}
         return Scanned(

@@ -9,7 +9,7 @@ _MOST = 20_000
 
 
 class Scanned(msgspec.Struct, frozen=True, gc=False):
-    """The fields of one object that filters need. Equal label sets share one dict: never change it."""
+    """An object's fields that filters need. Objects with equal labels share one dict: never change it."""
 
     namespace: str
     name: str
@@ -19,7 +19,7 @@ class Scanned(msgspec.Struct, frozen=True, gc=False):
 
 
 class SharedStrings(dict[bytes, str]):
-    """Few values, many objects: node names, phases, namespaces."""
+    """A cache for texts of few values in many objects: node names, phases, namespaces."""
 
     def __missing__(self, encoded: bytes) -> str:
         if len(self) > _MOST:
@@ -29,7 +29,7 @@ class SharedStrings(dict[bytes, str]):
 
 
 class SharedLabels(dict[bytes, dict[str, str]]):
-    """The pods of a ReplicaSet have one label set: the run of encoded entries → one dict."""
+    """A cache for label sets, which the pods of a ReplicaSet share: encoded entries → one dict."""
 
     def __missing__(self, run: bytes) -> dict[str, str]:
         if len(self) > _MOST:

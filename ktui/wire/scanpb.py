@@ -13,17 +13,17 @@ from ktui.wire.schema import SchemaField, fields
 from ktui.wire.selectable import Path, Selectable
 
 ProtobufScan = Callable[[bytes, int, int], Scanned]
-"""(value, where the message begins, where it ends) → what it holds."""
+"""(value, start of the message, end of the message) → the scanned fields."""
 
 Tree = dict[str, Any]
-"""JSON name → subtree, or the name of the variable that takes the value."""
+"""JSON name → subtree, or the name of the variable for the value."""
 
 END = b"\xff\x7f"
-"""Behind a message: a tag greater than all others, so that loops need no bounds check."""
+"""Appended to a message: a tag greater than all others, so that loops need no bounds check."""
 
 
 def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
-    """The function that scans a message for the selectors of a resource."""
+    """Return the function that scans a message for the selectors of a resource."""
     names: dict[str, Any] = {
         "END": END,
         "NONE": {},
@@ -79,7 +79,7 @@ def _fields_dict(selectable: Selectable, variables: dict[Path, str]) -> str:
 
 
 def _level(message: str, tree: Tree, data: str, out: list[str], defaults: dict[str, str]) -> None:
-    """Statements that scan one message, in the variable `data`, for the fields of `tree`."""
+    """Append statements that scan one message, in the variable `data`, for the fields of `tree`."""
     at = f"i_{data}"
     out += [f"{at} = 0", f"t = {data}[0]"]
     for field in fields(message):
@@ -101,9 +101,9 @@ def _default(field: SchemaField, variable: str) -> str:
 
 
 def _skip_to(field: SchemaField, data: str, at: str) -> list[str]:
-    """Skip all fields with a lower number. `t` is the byte at `at`.
+    """Return statements that skip all fields with a lower number. `t` is the byte at `at`.
 
-    Only wire type 2 of those that occur has bit 1 set.
+    Of the wire types that occur, only type 2 has bit 1 set.
     """
     tag = field.number << 3 | field.wire_type
     if tag < 128:

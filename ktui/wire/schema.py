@@ -19,22 +19,22 @@ META = "meta.v1.ObjectMeta"
 VARINT_KINDS = frozenset(("bool", "int32", "int64"))
 
 SERVED_AS = 36
-"""The minor whose zero values are printed when no release is stated."""
+"""The minor whose zero values are printed if no release is given."""
 
 READ_DEFAULTS = {
     "core.v1.PersistentVolumeClaimStatus phase": "Pending",
     "core.v1.PersistentVolumeStatus phase": "Pending",
 }
-"""pkg/apis/core/v1/defaults.go: objects of real clusters are stored without these."""
+"""pkg/apis/core/v1/defaults.go: defaults that stored objects of real clusters may lack."""
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 class SchemaField(msgspec.Struct, frozen=True, array_like=True):
-    """One row: a field of a message.
+    """A row: one field of a message.
 
-    `type` names the message of a `message`, `list` or `schemaOr…` field;
-    `default` is the server's default for an empty string when decoding.
+    `type` is the message of a `message`, `list` or `schemaOr…` field; `default` is the server's default for
+    an empty string when decoding.
     """
 
     number: int
@@ -80,17 +80,17 @@ def _file() -> _File:
 OPTIONS = frozenset(
     {"CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions"}
 )
-"""Kinds that every group has in every version: a typed client sends those of its own."""
+"""Kinds that every group has in every version: a typed client sends them in its own version."""
 
 
 def message_of(api_version: str, kind: str) -> str | None:
-    """The message that holds a kind: `("apps/v1", "Deployment")` → `"apps.v1.Deployment"`."""
+    """Return the message of a kind: `("apps/v1", "Deployment")` → `"apps.v1.Deployment"`; None if unknown."""
     return _file().kinds.get(f"{'v1' if kind in OPTIONS else api_version} {kind}")
 
 
 @cache
 def kind_messages() -> dict[str, tuple[str, str]]:
-    """Messages of whole objects → their (apiVersion, kind)."""
+    """Return messages of whole objects → their (apiVersion, kind)."""
     found = {}
     for name, message in _file().kinds.items():
         api_version, kind = name.split(" ")
@@ -100,11 +100,11 @@ def kind_messages() -> dict[str, tuple[str, str]]:
 
 @cache
 def fields(message: str, release: int | None = None, *, served: bool = False) -> tuple[SchemaField, ...]:
-    """The fields of a message, ascending by number, in Kubernetes 1.`release`.
+    """Return the fields of a message, ascending by number, in Kubernetes 1.`release`.
 
-    `served` is for decoding as a server does, with its defaults. Without a release
-    removed fields are kept, and fields that only some servers print even if
-    absent are printed as in 1.36 if `served`, else left out.
+    `served` is for decoding as a server does, with its defaults. Without a release removed fields are
+    included, and fields that only some servers print if absent are printed as in 1.36 if `served`, else
+    omitted.
     """
     raw = _file().messages.get(message)
     if raw is None:
@@ -115,7 +115,7 @@ def fields(message: str, release: int | None = None, *, served: bool = False) ->
 
 @cache
 def fields_by_name(message: str, release: int | None = None) -> dict[str, SchemaField]:
-    """Fields by JSON name in Kubernetes 1.`release`, including those of inlined structs."""
+    """Return the fields by JSON name in Kubernetes 1.`release`, including those of inlined structs."""
     known: dict[str, SchemaField] = {}
     for field in fields(message, release):
         known |= fields_by_name(field.type, release) if field.has("i") else {field.name: field}
@@ -135,7 +135,7 @@ def _as_of(message: str, row: SchemaField, release: int | None, served: bool) ->
     if until and release > _minor(until):
         return None
     if row.has("z") and release < 34:
-        # metadata.creationTimestamp of pod templates: printed as null before 1.34.
+        # metadata.creationTimestamp of pod templates was printed as null before 1.34.
         return msgspec.structs.replace(row, flags=row.flags.replace("z", ""))
     return row
 

@@ -1,7 +1,7 @@
 """The position in the object of each field selector's value.
 
-Most selectors are JSON paths. The others are listed here, from
-`ToSelectableFields` of each registry in kube-apiserver 1.36.
+Most selectors are JSON paths. The others are listed here, from `ToSelectableFields` of each registry in
+kube-apiserver 1.36.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,10 @@ _ELSEWHERE: dict[tuple[str, str], tuple[Path, ...]] = {
     ("Event", "source"): (("source", "component"), ("reportingComponent",)),
     ("Event", "reportingController"): (("reportingComponent",),),
 }
-"""(kind, selector) → the paths to try in turn; none: the selector never has a value.
+"""(kind, selector) → the paths to try in order; without paths the selector never has a value.
 
-A repeated field on the way stands for its first element."""
+A repeated field in a path means its first element.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,12 @@ class Selectable:
     paths: dict[str, tuple[Path, ...]]
 
     def all_paths(self) -> list[Path]:
-        """Every path once."""
+        """Return every path once."""
         return list(dict.fromkeys(path for paths in self.paths.values() for path in paths))
 
 
 def selectable_of(resource: "Resource") -> Selectable:
-    """The field selectors of a resource, always with metadata.name and metadata.namespace."""
+    """Return the field selectors of a resource, always with metadata.name and metadata.namespace."""
     names = dict.fromkeys(("metadata.name", "metadata.namespace", *resource.field_selectors))
     return Selectable({name: _paths(resource, name) for name in names})
 
@@ -48,13 +49,13 @@ def _paths(resource: "Resource", name: str) -> tuple[Path, ...]:
         return special
     parts = tuple(name.lstrip(".").split("."))
     if resource.kind == "Event" and not resource.custom and parts[0] == "regarding":
-        # Stored as core v1 Event, whichever group serves it.
+        # Stored as a core v1 Event, whichever group serves it.
         parts = ("involvedObject", *parts[1:])
     return (parts,)
 
 
 def combined(values: dict[Path, str], selectable: Selectable) -> dict[str, str]:
-    """Field selectors → the first non-empty value."""
+    """Return each field selector's first non-empty value."""
     fields = {}
     for name, paths in selectable.paths.items():
         fields[name] = next((value for path in paths if (value := values.get(path, ""))), "")
@@ -62,7 +63,7 @@ def combined(values: dict[Path, str], selectable: Selectable) -> dict[str, str]:
 
 
 def as_selected(value: object) -> str:
-    """A JSON value for field selectors; objects and arrays have none."""
+    """Return a JSON value as text for field selectors; "" for objects and arrays."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, str | int | float) else ""

@@ -1,9 +1,8 @@
-"""Scanning by shape: pods of one ReplicaSet have their fields at the same offsets.
+"""Scan by shape: pods of one ReplicaSet have their fields at the same offsets.
 
-A shape is the bytes that control a scan (tags, lengths, numbers) and their
-offsets. A value of the same size with the same bytes there would be scanned
-in the same steps, so its fields are copied from the known
-offsets without scanning. All other values are scanned as usual.
+A shape is the bytes that control a scan (tags, lengths, numbers) and their offsets. A value of the same size
+with the same bytes there would be scanned in the same steps, so its fields are copied from the known offsets
+without scanning. All other values are scanned as usual.
 """
 
 from collections.abc import Callable
@@ -23,11 +22,11 @@ _LEARN_AT = 2
 _RELEARN_EVERY = 64
 
 Wanted = dict[int, tuple[Path, "Wanted | None"]]
-"""Field number → its path, and what is wanted below it."""
+"""Field number → its path, and the wanted fields below it."""
 
 
 class ValueShape(NamedTuple):
-    """Values of one size and structure. A value has it if `steering` returns `expected`."""
+    """Values of one size and structure. A value has this shape if `steering` returns `expected`."""
 
     steering: Callable[[bytes], Any]
     expected: Any
@@ -48,7 +47,7 @@ class Shapes:
         self._labels = SharedLabels().__getitem__
 
     def scan(self, raw: bytes) -> Scanned | None:
-        """The scan of a value with a known shape; None for all others."""
+        """Return the scan of a value with a known shape, None for all others."""
         shape = self._by_size.get(len(raw))
         if shape is None or shape.steering(raw) != shape.expected:
             return None
@@ -61,7 +60,7 @@ class Shapes:
         )
 
     def missed(self, raw: bytes, start: int, end: int, scanned: Scanned) -> None:
-        """Learn the shape of a scanned value, once its size has been seen before."""
+        """Learn the shape of a scanned value if its size occurred before."""
         size = len(raw)
         misses = self._misses[size] = self._misses.get(size, 0) + 1
         if misses != _LEARN_AT and misses % _RELEARN_EVERY:
@@ -108,8 +107,8 @@ def _walk(
 ) -> bool:
     """Record the control bytes of a scan of one message, and the spans of its texts.
 
-    Ends where the scan ends: after the last wanted field. False for messages
-    that have to be scanned each time: fields in another order, numbers of fixed width.
+    Ends where the scan ends: after the last wanted field. Returns False for messages that have to be scanned
+    each time: fields in another order, numbers of fixed width.
     """
     last, before = max(wanted), 0
     while at < end and before <= last:

@@ -14,9 +14,9 @@ ENVELOPE = "(envelope)"
 
 
 class EncodedField(msgspec.Struct, frozen=True):
-    """A field by its JSON path ("metadata.managedFields") and the size of its encoding.
+    """A field by its JSON path ("metadata.managedFields") and the size of its encoding in bytes.
 
-    `share` is of the whole value, from 0 to 1. Bytes of a field include those of its subfields.
+    `share` is of the whole value, from 0 to 1. A field's bytes include those of its subfields.
     """
 
     path: str
@@ -25,10 +25,9 @@ class EncodedField(msgspec.Struct, frozen=True):
 
 
 def field_sizes(raw: bytes) -> list[EncodedField]:
-    """Top-level and second-level fields of a stored value, the largest first.
+    """Return the top-level and second-level fields of a stored value, the largest first.
 
-    Unknown fields are named by number ("spec.#99"). Raises
-    CodecError for values without fields.
+    Unknown fields are named by number ("spec.#99"). Raises CodecError for values without fields.
     """
     envelope = open_value(raw)
     if envelope.encoding == "json":

@@ -1,4 +1,4 @@
-"""Everything the API server needs of `ktui.wire`, in one object."""
+"""The parts of `ktui.wire` that the API server needs, in one object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.wire.nulls import clear_nulls
 from ktui.wire.schema import message_of
 from ktui.wire.unknown_fields import unknown_fields
 
-# Kinds that every cluster has many of, or that are written often.
+# Kinds with many objects in every cluster, or with frequent writes.
 COMMON = (
     ("v1", "ConfigMap"),
     ("v1", "Event"),
@@ -30,7 +30,7 @@ COMMON = (
 
 
 def prepare(*codecs: Codec) -> None:
-    """Generate the functions of common kinds, which would otherwise delay other requests."""
+    """Generate the functions of common kinds in advance, as generating them would delay other requests."""
     for codec in codecs:
         for api_version, kind in COMMON:
             codec.prepare(api_version, kind)
@@ -41,19 +41,19 @@ class StoredCodec(Codec):
 
     @cached_property
     def messages(self) -> Messages:
-        """The same codec for protobuf."""
+        """The same codec for protobuf responses."""
         return Messages(self)
 
     def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
-        """Encode an object. CodecError names the JSON path that does not fit."""
+        """Return the stored form of an object; CodecError names the JSON path that does not fit."""
         return encode_object(obj, resource)
 
     def knows(self, api_version: str, kind: str) -> bool:
-        """True if there is a message for the kind."""
+        """Return True if there is a message for the kind."""
         return message_of(api_version, kind) is not None
 
     def go_mismatch(self, obj: dict[str, Any], api_version: str, kind: str) -> str:
-        """Go's JSON decoding error for the first member of a wrong type, "" if there is none."""
+        """Return Go's JSON decoding error for the first member of a wrong type, "" if there is none."""
         return go_mismatch(obj, api_version, kind)
 
     def unknown_fields(self, obj: dict[str, Any], api_version: str, kind: str) -> list[str]:

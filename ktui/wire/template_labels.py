@@ -1,7 +1,7 @@
-"""Default labels that Kubernetes sets while it decodes a stored object: those of its pod template.
+"""Default labels that Kubernetes sets when it decodes a stored object: those of its pod template.
 
-A Job or a ReplicationController that is stored without labels is decoded, and selected, with
-the labels of its template (SetDefaults_Job, SetDefaults_ReplicationController).
+A Job or a ReplicationController that is stored without labels is decoded and selected with the labels of its
+template (SetDefaults_Job, SetDefaults_ReplicationController).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ktui.kube.resources import Resource
 
 LABELLED_BY_TEMPLATE = frozenset({"jobs.batch", "replicationcontrollers"})
-_METADATA = 1  # of every object, and of every pod template
+_METADATA = 1  # field number in every object and every pod template
 _SPEC = 2
 
 
@@ -34,7 +34,7 @@ class TemplateLabels:
         self._labels = next(field.number for field in fields("meta.v1.ObjectMeta") if field.name == "labels")
 
     def set(self, raw: bytes) -> bytes:
-        """The value with its template's labels if it has none of its own; any other unchanged."""
+        """Return the value with its template's labels if it has no labels of its own, else unchanged."""
         try:
             return self._set(raw) if raw.startswith(MAGIC) else _set_json(raw)
         except (CodecError, IndexError):
@@ -42,13 +42,13 @@ class TemplateLabels:
 
     def _set(self, raw: bytes) -> bytes:
         for number, at, start, end in spans(raw, len(MAGIC), len(raw)):
-            if number == 2:  # the object, in its envelope
+            if number == 2:  # the object in its envelope
                 body = self._object(raw[start:end])
                 return raw[:at] + put_bytes(2, body) + raw[end:] if body else raw
         return raw
 
     def _object(self, body: bytes) -> bytes:
-        """The message with labels, empty if it needs none."""
+        """Return the message with labels; empty if it has labels or its template has none."""
         found = {number: (at, start, end) for number, at, start, end in spans(body, 0, len(body))}
         if _METADATA not in found or _SPEC not in found:
             return b""
@@ -66,7 +66,7 @@ class TemplateLabels:
         return body[:at] + put_bytes(_METADATA, metadata[:later] + labels + metadata[later:]) + body[end:]
 
     def _template_labels(self, body: bytes, start: int, end: int) -> bytes:
-        """The encoded entries of `spec.template.metadata.labels`."""
+        """Return the encoded entries of `spec.template.metadata.labels`."""
         for wanted in (self._template, _METADATA):
             inner = [(s, e) for number, _, s, e in spans(body, start, end) if number == wanted]
             if not inner:

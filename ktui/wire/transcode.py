@@ -1,7 +1,7 @@
-"""Protobuf messages to JSON text, by generated functions for each message.
+"""Convert protobuf messages to JSON text, by generated functions for each message.
 
-Functions are generated when their message is first used; see
-`ktui.wire.codegen` for their form and `ktui.wire.transcode_cache` for what is shared.
+Functions are generated when their message is first used; see `ktui.wire.codegen` for their form and
+`ktui.wire.transcode_cache` for the shared pieces.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from ktui.wire.schema import BYTES, META, SchemaField, fields, kind_messages, me
 from ktui.wire.transcode_cache import Budget, PiecesCache, ShortTranscodeCache, TranscodeCache
 
 RV_MARK = b"\0"
-"""Stands for the resourceVersion in a template. JSON text holds no NUL, so it is unmistakable."""
+"""Placeholder for the resourceVersion in a template. JSON text has no NUL, so it is unambiguous."""
 
 _CLAIM = b'{"kind":"PersistentVolumeClaim","apiVersion":"v1"'
 
@@ -31,7 +31,7 @@ _UNIQUE = {
     "core.v1.PodStatus": ("podIP",),
     "core.v1.PodIP": ("ip",),
 }
-"""Fields whose text is another one in every object: keeping it would be in vain."""
+"""Fields whose text differs in every object: caching it would be useless."""
 
 Text = Callable[[bytes], bytes]
 
@@ -39,7 +39,7 @@ Text = Callable[[bytes], bytes]
 class Parts(Protocol):
     """Encoded message → texts that joined are its members, each with a leading comma.
 
-    `rv` replaces metadata.resourceVersion, at the top level only. The list belongs to the caller.
+    `rv` replaces metadata.resourceVersion, at the top level only. The caller owns the list.
     """
 
     def __call__(self, encoded: bytes, rv: bytes | None = None) -> list[bytes]: ...
@@ -53,7 +53,7 @@ class Functions(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """Where a generated function finds the function of one of its fields."""
+    """The place where a generated function finds the function of one of its fields."""
 
     names: dict[str, Any]
     name: str
@@ -62,9 +62,9 @@ class Slot(NamedTuple):
 class Transcoder:
     """All generated functions for one Kubernetes release (None: all fields).
 
-    `served` adds what a server adds to the fields on the wire; without it a
-    message is printed as stored. `share_bytes` bounds the memory of shared
-    pieces; 0 disables the sharing of messages (short strings are always shared).
+    `served` adds what a server adds to the fields on the wire; without it a message is printed as stored.
+    `share_bytes` limits the memory of shared pieces; 0 disables sharing of messages (short strings are always
+    shared).
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Transcoder:
         self._string_entry = self._kept(map_entry_text(self._string, self._string), ShortTranscodeCache)
 
     def parts(self, message: str) -> Parts:
-        """Members of a message with leading commas, in parts; generated now if needed."""
+        """Return the function for a message's members, each with a leading comma; generate it if needed."""
         return self._of(message).parts
 
     def prepare(self, message: str) -> None:
@@ -105,11 +105,11 @@ class Transcoder:
                     self.prepare(field.type)
 
     def members(self, message: str, encoded: bytes) -> bytes:
-        """Members of a message with leading commas."""
+        """Return the members of a message with leading commas."""
         return b"".join(self._of(message).parts(encoded))
 
     def object(self, message: str) -> Text:
-        """Encoded message → JSON object, shared between equal ones."""
+        """Return a function: encoded message → JSON object, shared between equal messages."""
         found = self._objects.get(message)
         if found is None:
             found = self._objects[message] = self._shared(self._later(message, "object"))
@@ -128,9 +128,9 @@ class Transcoder:
         return found
 
     def _later(self, message: str, which: str, slot: Slot | None = None) -> Callable[[bytes], Any]:
-        """A function of a message that is generated when first called: messages may be recursive.
+        """Return a function of a message that is generated when first called, as messages may be recursive.
 
-        It then puts the generated one into `slot`.
+        The first call puts the generated function into `slot`.
         """
         made: Callable[[bytes], Any] | None = None
 
@@ -192,7 +192,7 @@ class Transcoder:
         return self._value_of(row)
 
     def _apart(self, message: str) -> Callable[[bytes], Pieces]:
-        """Encoded message → JSON object in pieces."""
+        """Return a function: encoded message → JSON object in pieces."""
         parts, assembler = self._later(message, "parts"), Assembler()
 
         def make(encoded: bytes) -> Pieces:
@@ -219,11 +219,11 @@ class Transcoder:
         return entry if row.kind == "bytes" else self._shared(entry)
 
     def _claim(self, encoded: bytes) -> bytes:
-        """volumeClaimTemplates[]: the wire has neither kind nor apiVersion, the server prints both."""
+        """Return an item of volumeClaimTemplates, with kind and apiVersion, which only the server adds."""
         return _CLAIM + self.members("core.v1.PersistentVolumeClaim", encoded) + b"}"
 
     def _raw(self, encoded: bytes) -> bytes:
-        """A RawExtension; a value that is itself an envelope is printed as its object."""
+        """Return a RawExtension; a value that is itself an envelope is printed as its object."""
         inner = wellknown.last_bytes(encoded, 1)
         if inner.startswith(MAGIC):
             return self._nested(inner)

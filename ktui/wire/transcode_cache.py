@@ -1,8 +1,7 @@
-"""Cache of transcoded pieces: much of a cluster repeats, byte for byte.
+"""Cache transcoded pieces, as much of a cluster's data repeats byte for byte.
 
-The pods of a ReplicaSet share containers, tolerations, conditions and the
-fieldsV1 of their managers, so an encoded piece is looked up before it is
-decoded. All caches of a codec share one budget of bytes; when it is
+The pods of a ReplicaSet share containers, tolerations, conditions and the fieldsV1 of their managers, so an
+encoded piece is looked up before it is decoded. All caches of a codec share one budget of bytes; when it is
 spent they are cleared together.
 """
 
@@ -12,11 +11,11 @@ from typing import Any
 from ktui.wire.pieces import Pieces
 
 OVERHEAD = 220
-"""Bytes that a dict entry and two bytes objects take besides their contents."""
+"""Bytes that a dict entry and two bytes objects take in addition to their contents."""
 
 
 class Budget:
-    """Bytes that the registered caches may hold together."""
+    """Limits the bytes of all registered caches together; beyond it they are cleared."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -39,7 +38,7 @@ class Budget:
 
 
 class TranscodeCache(dict[bytes, bytes]):
-    """`cache[encoded]` is its JSON text; computed by `make` on a miss and kept."""
+    """`cache[encoded]` is the JSON text; on a miss `make` computes it."""
 
     __slots__ = ("_budget", "_make")
 
@@ -57,7 +56,7 @@ class TranscodeCache(dict[bytes, bytes]):
 
 
 class ShortTranscodeCache(TranscodeCache):
-    """A cache for short pieces only: long strings hardly ever repeat."""
+    """A cache for short pieces only, as long strings hardly ever repeat."""
 
     __slots__ = ()
     LONGEST = 512
@@ -69,7 +68,7 @@ class ShortTranscodeCache(TranscodeCache):
 
 
 class PiecesCache(dict[bytes, Pieces]):
-    """The same for JSON text in pieces."""
+    """A cache for JSON text in pieces."""
 
     __slots__ = ("_budget", "_make")
 

@@ -1,4 +1,4 @@
-"""Fields that the type of an object does not have: what kube-apiserver's strict decoding reports."""
+"""Find fields that the type of an object does not have: what kube-apiserver's strict decoding reports."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,10 +11,10 @@ _WHOLE = frozenset({"core.v1.PersistentVolumeClaim"})
 
 
 def unknown_fields(obj: Mapping[str, Any], api_version: str, kind: str, release: int | None) -> list[str]:
-    """Paths of the unknown fields, in the order of the object: `["spec.nope", "spec.containers[0].x"]`.
+    """Return the paths of unknown fields, in the object's order: `["spec.nope", "spec.containers[0].x"]`.
 
-    The value does not matter: an empty or null field is unknown, too. Kubernetes 1.`release` decides which
-    fields there are (None: those of all releases). An object of a kind without a message has none.
+    The value does not matter: empty and null fields are reported too. Kubernetes 1.`release` determines the
+    known fields (None: those of all releases). An object of a kind without a message has no unknown fields.
     """
     message = message_of(api_version, kind)
     if message is None:

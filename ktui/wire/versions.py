@@ -1,8 +1,8 @@
 """Convert an object to another version of its group.
 
-Three ways, tried in this order: versions whose messages have the same fields
-need no change; Events and HorizontalPodAutoscalers have their own rules;
-any other object is converted if the wanted version has each of its fields.
+Three ways, tried in this order: versions whose messages have the same fields need no change; Events and
+HorizontalPodAutoscalers have their own rules; any other object is converted if the wanted version has each of
+its fields.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ _RULES: dict[tuple[str, str, str], Callable[[Obj], Obj]] = {
 
 
 def convert(stored: str, kind: str, wanted: str, obj: Obj) -> Obj | None:
-    """An object of one version as another, with its apiVersion; None if no rule applies."""
+    """An object of version `stored` as version `wanted`, with its apiVersion; None if no rule applies."""
     rule = _RULES.get((kind, stored, wanted))
     if rule is None:
         return {**obj, "apiVersion": wanted} if same_fields(stored, wanted, kind) else None
@@ -33,7 +33,7 @@ def convert(stored: str, kind: str, wanted: str, obj: Obj) -> Obj | None:
 
 
 def same_fields(stored: str, wanted: str, kind: str) -> bool:
-    """True if two versions of a kind are the same message except for the name."""
+    """Return True if two versions of a kind are the same message except for its name."""
     one, other = message_of(stored, kind), message_of(wanted, kind)
     return one is not None and other is not None and _alike(one, other)
 

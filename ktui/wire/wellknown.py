@@ -35,7 +35,7 @@ def microtime(data: bytes) -> bytes:
 
 
 def _timestamp(data: bytes) -> tuple[int, int]:
-    """Unix seconds and 0 to 999,999,999 nanoseconds."""
+    """Return Unix seconds, and 0 to 999,999,999 nanoseconds."""
     seconds = nanos = 0
     for number, _, value in walk(data):
         if number == 1 and isinstance(value, int):
@@ -47,7 +47,7 @@ def _timestamp(data: bytes) -> tuple[int, int]:
 
 
 def _civil(seconds: int) -> str:
-    """Any int64 of Unix seconds as date and time; datetime only supports the years 1 to 9999."""
+    """Format any int64 of Unix seconds as date and time; datetime only supports the years 1 to 9999."""
     days, rest = divmod(seconds, _DAY)
     days += 719468
     era, day_of_era = divmod(days, 146097)
@@ -84,13 +84,13 @@ def intstr(data: bytes) -> bytes:
 
 
 def raw(data: bytes) -> bytes:
-    """The JSON in a RawExtension, JSON or FieldsV1."""
+    """Return the JSON in a RawExtension, JSON or FieldsV1."""
     inner = last_bytes(data, 1)
     return embed(inner) if inner else NULL
 
 
 def last_bytes(data: bytes, number: int) -> bytes:
-    """A length-delimited field by number, "" when absent."""
+    """Return the last value of a length-delimited field by number, b"" if absent."""
     found = b""
     for field, _, value in walk(data):
         if field == number and isinstance(value, bytes):

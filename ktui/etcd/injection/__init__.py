@@ -1,1 +1,1 @@
-"""Faults between ktui and an etcd that it started: a proxy, and signals to the process."""
+"""Inject faults between ktui and an etcd that it started: a proxy, and signals to the process."""

@@ -1,4 +1,4 @@
-"""A gRPC proxy before an etcd: watches may stall or hang while their connection and all else go on."""
+"""A gRPC proxy in front of an etcd: watches can stall or hang while their connection and other calls work."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ WATCH = "/etcdserverpb.Watch/Watch"
 
 
 class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """Passes on bytes. `stall` holds what etcd sends on all watches, until `resume`; `hang` swallows what
-    it sends on those that are open now; a `deaf` one passes on nothing but the first request of a watch,
-    as if etcd knew no others."""
+    """Relays bytes between clients and etcd.
+
+    `stall` holds all messages of etcd on watches until `resume`. `hang` drops all messages on the watches
+    that are open now. If `deaf`, it relays only the first request of a watch, as if etcd knew no others.
+    """
 
     def __init__(self, target: str) -> None:
         self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)

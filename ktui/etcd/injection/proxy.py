@@ -8,15 +8,15 @@ import random
 import time
 from collections.abc import Callable
 
-PIECES = 64  # read ahead on each connection: what `latency` keeps under way
+PIECES = 64  # pieces to read ahead on each connection, for `latency`
 
 
 class Proxy:
     """Forwards 127.0.0.1:`port` (0: a free one, known once started) to 127.0.0.1:`target`.
 
-    `delay` is the most that a piece is held, at random; `latency` holds every piece for the same time, and
-    limits no throughput. `refuse` closes new connections, `hold` accepts them and leads nowhere.
-    `source` names who has connected, by its port; connections of `blocked` sources let nothing through.
+    `delay` holds each piece for a random time up to this (seconds); `latency` holds every piece equally long,
+    and does not limit throughput. `refuse` closes new connections; `hold` accepts them, but forwards nothing.
+    `source` identifies the client by its port; connections of `blocked` clients transfer nothing.
     """
 
     def __init__(self, port: int, target: int, source: Callable[[int], int] | None = None) -> None:
@@ -25,7 +25,7 @@ class Proxy:
         self.refuse = False
         self._hold = False
         self._blocked: set[int] = set()
-        self._freed = asyncio.Event()  # whenever `hold` or `blocked` have changed
+        self._freed = asyncio.Event()  # set whenever `hold` or `blocked` changes
         self._source = source
         self._dead_before = 0.0
         self._flowing = {"up": asyncio.Event(), "down": asyncio.Event()}
@@ -61,7 +61,7 @@ class Proxy:
         self.port = self._server.sockets[0].getsockname()[1]
 
     def heal(self) -> None:
-        """Undo everything but dead connections, which stay dead."""
+        """Undo every fault except dead connections, which stay dead."""
         self.refuse = self.hold = False
         self.delay = self.latency = 0.0
         self.blocked = set()
@@ -74,12 +74,12 @@ class Proxy:
             writer.transport.abort()
 
     def stall(self, *ways: str) -> None:
-        """Hold back what flows "up" to etcd or "down" from it."""
+        """Hold back data that flows "up" to etcd or "down" from it."""
         for way in ways or ("up", "down"):
             self._flowing[way].clear()
 
     def kill_silently(self) -> None:
-        """Let nothing through on the present connections, for ever, without an error."""
+        """Drop all data on the present connections from now on, without an error."""
         self._dead_before = time.monotonic()
 
     async def close(self) -> None:
@@ -91,7 +91,7 @@ class Proxy:
         self.cut()
 
     async def _change(self) -> None:
-        """Wait until `hold` or `blocked` is set."""
+        """Wait until `hold` or `blocked` changes."""
         self._freed.clear()
         await self._freed.wait()
 
@@ -116,7 +116,7 @@ class Proxy:
         except* (OSError, EOFError):
             pass
         except* asyncio.CancelledError:
-            pass  # asyncio's stream callback would log it
+            pass  # otherwise asyncio's stream callback would log it
         finally:
             self._tasks.discard(task)
             for end in (writer, back):
@@ -159,7 +159,7 @@ class Proxy:
 
 
 async def _receive(reader: asyncio.StreamReader, pieces: asyncio.Queue[tuple[float, bytes]]) -> None:
-    """Read until the end, which is an empty piece."""
+    """Read until the end, which is queued as an empty piece."""
     piece = b"-"
     while piece:
         piece = await reader.read(1 << 16)
