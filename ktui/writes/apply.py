@@ -29,7 +29,7 @@ Obj = dict[str, Any]
 
 
 async def handle(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
-    """Merge the configuration into the object, or create it from the configuration."""
+    """Merge the configuration into the object, or create the object from it."""
     if not call.request.parameter("fieldManager"):
         error = required("fieldManager", "is required for apply patch")
         raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
@@ -66,7 +66,7 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
 
 
 def _configuration(body: SentBody, resource: Resource) -> Obj:
-    """The parsed body, YAML or JSON; StatusError 400."""
+    """Return the parsed body, YAML or JSON; raise StatusError 400."""
     try:
         document = body.document()
         if body.duplicates:
@@ -88,7 +88,7 @@ def _configuration(body: SentBody, resource: Resource) -> Obj:
 
 
 def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
-    """StatusError 500, as upstream, for undeclared fields, values of another type and items without keys."""
+    """Raise upstream's StatusError 500 for undeclared fields, values of a wrong type, items without keys."""
     faults = list(type_faults(config, resource))
     if not faults:
         faults = [f".{path}: field not declared in schema" for path in undeclared(server, config, resource)]

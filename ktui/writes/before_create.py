@@ -57,7 +57,7 @@ def prepare(obj: Obj, minor: int) -> None:
 
 
 def set_data_sources(spec: Obj) -> None:
-    """A claim names its data source in the old field and in the new one: each is filled from the other."""
+    """Fill a claim's old data source field from the new one, or the new from the old."""
     old, new = spec.get("dataSource"), spec.get("dataSourceRef")
     if old and not new:
         spec["dataSourceRef"] = dict(old)
@@ -66,7 +66,7 @@ def set_data_sources(spec: Obj) -> None:
 
 
 def set_requester(request: Obj, who: Requester) -> None:
-    """Who asks for a certificate: a client cannot say that."""
+    """Set the user who requests a certificate, which a client cannot choose."""
     document = who.document()
     spec = {n: v for n, v in (request.get("spec") or {}).items() if n not in ("uid", "groups", "extra")}
     request["spec"] = {**spec, **document}
@@ -74,7 +74,7 @@ def set_requester(request: Obj, who: Requester) -> None:
 
 
 def generate_selector(job: Obj, minor: int) -> None:
-    """The labels by which a Job finds only its own pods, unless the selector is set manually."""
+    """Set the labels by which a Job selects only its own pods, unless its selector is manual."""
     spec = job.setdefault("spec", {})
     if spec.get("manualSelector"):
         return

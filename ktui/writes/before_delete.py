@@ -29,9 +29,9 @@ ANSWERS_OBJECT = frozenset(
         "volumeattributesclasses",
     }
 )
-# Strategies whose DefaultGarbageCollectionPolicy is OrphanDependents, for compatibility with their age,
+# Strategies whose DefaultGarbageCollectionPolicy is OrphanDependents, for compatibility,
 ORPHANS = frozenset({("Job", "batch/v1"), ("ReplicationController", "v1")})
-# and Unsupported: nothing depends on them.
+# and Unsupported, as nothing depends on their objects.
 WITHOUT_DEPENDENTS = frozenset({"Event"})
 DEFAULT_GRACE_SECONDS = 30
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
@@ -43,14 +43,14 @@ class Fate(Enum):
 
     REMOVE = "remove"
     MARK = "mark"  # write the deletionTimestamp, keep the object
-    MARK_AND_REMOVE = "mark and remove"  # a pod without grace period: both, one after the other
+    MARK_AND_REMOVE = "mark and remove"  # a pod without grace period: first mark, then remove
     NOTHING = "nothing"  # already marked
 
 
 def begin_deletion(
     obj: Obj, options: DeleteOptions, now: datetime.datetime | None = None
 ) -> tuple[Fate, Obj]:
-    """The fate of an object, and the object to write if it is marked.
+    """Return the effect on an object, and the object to write if it is marked.
 
     kube-apiserver: BeforeDelete, deletionFinalizersForGarbageCollection and markAsDeleting.
     """
@@ -70,7 +70,7 @@ def begin_deletion(
 
 
 def _fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
-    """Without grace period: objects with finalizers are marked, all others removed."""
+    """Return the effect without a grace period: objects with finalizers are marked, all others removed."""
     metadata = marked["metadata"]
     if not metadata.get("finalizers"):
         return Fate.REMOVE
@@ -79,7 +79,7 @@ def _fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
 
 
 def _namespace_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
-    """Namespaces have finalizers in their spec, a phase, and no grace period."""
+    """Return the effect on a namespace, which has finalizers in its spec, a phase, and no grace period."""
     metadata = marked["metadata"]
     held = metadata.get("finalizers") or (obj.get("spec") or {}).get("finalizers")
     if metadata.get("deletionTimestamp"):
@@ -90,7 +90,7 @@ def _namespace_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
 
 
 def _definition_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
-    """A definition stays until the server has deleted its objects."""
+    """Return the effect on a definition, which stays until the server has deleted its objects."""
     metadata = marked["metadata"]
     if metadata.get("deletionTimestamp"):
         return Fate.NOTHING if metadata.get("finalizers") else Fate.REMOVE
@@ -112,7 +112,7 @@ def _pod_fate(pod: Obj, marked: Obj, options: DeleteOptions, now: datetime.datet
     if not left:
         return _fate(pod, marked, now)
     if options.grace_seconds is None or options.grace_seconds >= left:
-        return Fate.NOTHING  # can only be shortened
+        return Fate.NOTHING  # a grace period can only be shortened
     metadata["deletionTimestamp"], grace = _shortened(metadata, options.grace_seconds, now)
     metadata["deletionGracePeriodSeconds"] = grace
     return Fate.MARK if grace or metadata.get("finalizers") else Fate.MARK_AND_REMOVE
@@ -128,7 +128,7 @@ def _mark(metadata: Obj, now: datetime.datetime, grace: int) -> None:
 
 
 def _shortened(metadata: Obj, grace: int, now: datetime.datetime) -> tuple[str, int]:
-    """The deletionTimestamp and grace period of a pod whose grace period is shortened: never in the past."""
+    """DeletionTimestamp and grace period of a pod whose grace period is shortened; never in the past."""
     begun = datetime.datetime.fromisoformat(metadata["deletionTimestamp"]) - datetime.timedelta(
         seconds=metadata["deletionGracePeriodSeconds"]
     )
@@ -139,7 +139,7 @@ def _shortened(metadata: Obj, grace: int, now: datetime.datetime) -> tuple[str, 
 
 
 def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
-    """The grace period; 0 for a pod that no kubelet runs (not scheduled, or finished)."""
+    """Return the grace period in seconds; 0 for a pod that no kubelet runs (not scheduled, or finished)."""
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in ("Failed", "Succeeded"):
         return 0
@@ -150,7 +150,7 @@ def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
 
 
 def _finalizers(obj: Obj, options: DeleteOptions) -> list[str]:
-    """The finalizers with those of the garbage collector, as the policy requires."""
+    """Return the finalizers with those of the garbage collector that the policy requires."""
     present = list(metadata_of(obj).get("finalizers") or [])
     wanted = _collector_finalizer(obj, present, options.policy)
     finalizers = [finalizer for finalizer in present if finalizer not in (FOREGROUND, ORPHAN)]
@@ -160,7 +160,7 @@ def _finalizers(obj: Obj, options: DeleteOptions) -> list[str]:
 
 
 def _collector_finalizer(obj: Obj, present: list[str], policy: str) -> str:
-    """By the policy of the options, else by the present finalizer, else by the kind's default."""
+    """Return the collector's finalizer: the policy's, else the present one, else the kind's default."""
     if obj.get("kind") in WITHOUT_DEPENDENTS:
         return ""
     if policy:

@@ -1,4 +1,4 @@
-"""The object to write, from the stored object and the one that a client sent."""
+"""Compute the object to store from the stored object and the object that a client sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ktui.writes.validation.updates.preserved_fields import settled
 
 Obj = dict[str, Any]
 
-# Only the server sets these; values from clients are ignored.
+# Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
     "uid",
     "creationTimestamp",
@@ -67,8 +67,8 @@ CONDITIONAL_ONLY = frozenset(
 class UpdateContext:
     """An update. `whole` False: a patch, whose result may lack fields that the client did not send.
 
-    `key` is the object's in etcd; `touched` are the containers that a patch changes
-    (`patches.touched`); `apply` is set for a server-side apply.
+    `key` is the object's key in etcd; `touched` are the containers that a patch changes (`patches.touched`);
+    `apply` is set for a server-side apply.
     """
 
     resource: Resource
@@ -83,7 +83,7 @@ class UpdateContext:
 
 
 def check_identity(new: Obj, context: UpdateContext) -> None:
-    """The object must be the one in the path; StatusError 400."""
+    """Raise StatusError 400 unless the object is the one in the path."""
     metadata = metadata_of(new)
     if context.namespace and (metadata.get("namespace") or context.namespace) != context.namespace:
         raise other_namespace()
@@ -102,10 +102,9 @@ def check_identity(new: Obj, context: UpdateContext) -> None:
 
 
 def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
-    """The object to store. Raises StatusError 409 or 422.
+    """Return the object to store; raise StatusError 409 or 422.
 
-    `old` has etcd's current resourceVersion; `new` is not stored if it
-    is unchanged.
+    `old` has etcd's current resourceVersion; an unchanged `new` is not stored.
     """
     resource = context.resource
     _check_uid(old, new, context)
@@ -145,7 +144,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
 
 
 def _count_templates(old: Obj, new: Obj) -> None:
-    """A DaemonSet counts its templates; values from clients are ignored."""
+    """Set a DaemonSet's template generation, which only the server counts."""
     if new.get("kind") != "DaemonSet":
         return
     counted = str((metadata_of(old).get("annotations") or {}).get(TEMPLATE_GENERATION))
@@ -155,9 +154,9 @@ def _count_templates(old: Obj, new: Obj) -> None:
 
 
 def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:
-    """Errors outside the metadata: in the object itself, and in its changes.
+    """Return the errors outside the metadata: in the object itself, and in its changes.
 
-    Fields that a client may omit of a built-in kind are restored before that.
+    Before that, fields that a client may omit of a built-in kind are restored.
     """
     resource = context.resource
     if resource.custom:
@@ -182,14 +181,14 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
     if wanted in ("", "0"):
         if context.resource.custom or context.resource.resource in CONDITIONAL_ONLY:
             error = invalid_number("metadata.resourceVersion", 0, "must be specified for an update")
-            # Upstream uses the resource where others use the kind.
+            # Here upstream's error has the resource instead of the kind.
             raise invalid_object(context.resource.resource, context.resource.group, context.name, [error])
     elif wanted != metadata_of(old).get("resourceVersion"):
         raise conflict(context.resource, context.name)
 
 
 def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
-    """Errors between two states' metadata: the uid and the deletion timestamp must not change."""
+    """Return the errors between two states' metadata: uid and deletion timestamp must not change."""
     errors = []
     uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
     if uid and uid != was.get("uid"):
@@ -203,19 +202,19 @@ def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
 
 
 def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
-    """A whole object must have the uid of the stored one; StatusError 409."""
+    """Raise StatusError 409 unless a whole object has the stored object's uid, or none."""
     wanted, found = metadata_of(new).get("uid"), metadata_of(old).get("uid")
     if context.whole and wanted and wanted != found:
         raise uid_conflict(context, str(wanted), str(found))
 
 
 def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError:
-    """409 of a PUT with another uid, which storage treats as a precondition."""
+    """Return the 409 of a PUT with another uid, which storage treats as a precondition."""
     return unmet_in_storage(context.resource, context.name, context.key, "UID", wanted, found)
 
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
-    """The status is changed only through its subresource, everything else only without; StatusError 422."""
+    """Restore what this request may not change, as the status without its subresource; StatusError 422."""
     if errors := keep_the_rest(context.subresource, old, new):
         raise invalid_object(context.resource.kind, context.resource.group, context.name, errors)
     if context.resource.id == SIGNING_REQUESTS and not context.subresource:
@@ -242,7 +241,7 @@ def _keep(old: Obj, new: Obj, name: str) -> None:
 
 
 def finished_deleting(obj: Obj) -> bool:
-    """True if an update removed the last reason to keep a deleted object."""
+    """Return True if an update removed the last reason to keep a deleted object."""
     metadata = metadata_of(obj)
     if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
         return False

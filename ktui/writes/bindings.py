@@ -28,7 +28,7 @@ async def bind(server: Server, call: Call, resource: Resource) -> None:
 
 
 async def bind_named(server: Server, call: Call, resource: Resource) -> None:
-    """POST bindings: the same, for the pod that the Binding names."""
+    """POST bindings: assign the pod that the Binding names."""
     pods = BUILTIN.find("", "v1", "pods")
     assert pods is not None
     await _bind(server, call, pods, "")
@@ -58,7 +58,7 @@ async def _bind(server: Server, call: Call, resource: Resource, name: str) -> No
 
 
 def _target(name: str, binding: Obj) -> str:
-    """The node's name; StatusError 400, 500."""
+    """Return the node's name; raise StatusError 400 or 500."""
     if (binding.get("metadata") or {}).get("name", "") != name:
         raise bad_request("name in URL does not match name in Binding object")
     target = binding.get("target") or {}
@@ -84,7 +84,7 @@ def _check_preconditions(
 
 
 def _check_unassigned(name: str, pod: Obj) -> None:
-    """StatusError 409 for a pod that cannot be assigned."""
+    """Raise StatusError 409 for a pod that cannot be assigned."""
     spec = pod.get("spec") or {}
     if (pod.get("metadata") or {}).get("deletionTimestamp"):
         raise _conflict(name, f"pod {name} is being deleted, cannot be assigned to a host")
@@ -95,7 +95,7 @@ def _check_unassigned(name: str, pod: Obj) -> None:
 
 
 def _assigned(pod: Obj, binding: Obj, node_name: str) -> Obj:
-    """The pod on that node, with the Binding's annotations."""
+    """Return the pod assigned to the node, with the Binding's annotations."""
     pod.setdefault("spec", {})["nodeName"] = node_name
     if annotations := (binding.get("metadata") or {}).get("annotations"):
         metadata = metadata_of(pod)

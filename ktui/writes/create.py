@@ -1,4 +1,4 @@
-"""POST: create. Also used for an update or an apply of a missing object."""
+"""POST: create an object. Also used by an update or an apply of a missing object."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """The object to create. `faults` of the body are reported with unknown fields.
+    """The object to create. `faults` of the body are reported together with unknown fields.
 
     `apply` is set for a server-side apply.
     """
@@ -101,7 +101,7 @@ async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
 
 
 async def _allocated(server: Server, call: Call, new: Creation, obj: Obj) -> StoredObject | None:
-    """Store the object with what it is allocated."""
+    """Store the object with its allocated values (a Service's addresses and ports)."""
     where, name, dry_run = call.info.namespace, metadata_of(obj)["name"], new.options.dry_run
     async with allocating(server, new.resource, where, name, dry_run=dry_run) as allocation:
         if allocation is not None:
@@ -110,7 +110,7 @@ async def _allocated(server: Server, call: Call, new: Creation, obj: Obj) -> Sto
 
 
 async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> StoredObject | None:
-    """The stored object, None for a dry run; StatusError 409 if the name exists."""
+    """Return the stored object, None for a dry run; raise StatusError 409 if the name exists."""
     resource, cacher = new.resource, server.cacher(new.resource)
     if not new.options.dry_run:
         return await cacher.store.create(obj, ttl_of(server, resource))
@@ -121,7 +121,7 @@ async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> Stored
 
 
 async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken: StatusError) -> StatusError:
-    """Upstream's error for an existing name, depending on how it was generated and what has it."""
+    """Return upstream's error for an existing name, by how the name was generated and what has it."""
     metadata = metadata_of(obj)
     if metadata.get("generateName"):
         taken = generated_name_taken(resource, metadata["name"])
@@ -133,12 +133,12 @@ async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken
 
 
 def ttl_of(server: Server, resource: Resource) -> int:
-    """The lifetime of an object in seconds, 0 for unlimited: Events expire."""
+    """Return the lifetime of an object in seconds, 0 for unlimited; only Events expire."""
     return server.services.event_ttl if resource.prefix == "events/" else 0
 
 
 async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
-    """The object to store: defaults, managed fields, admission, in upstream's order."""
+    """Return the object to store: defaults, managed fields, admission, in upstream's order."""
     obj = await compute(_tracked, server, call, new)
     node = None
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
@@ -159,7 +159,7 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
 
 
 def _tracked(server: Server, call: Call, new: Creation) -> Obj:
-    """The typed object, with valid metadata and its managed fields."""
+    """Return the typed object, with valid metadata and its managed fields."""
     resource, obj = new.resource, _shaped(server, call, new)
     validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
     metadata_of(obj).pop("managedFields", None)
@@ -172,7 +172,7 @@ def _tracked(server: Server, call: Call, new: Creation) -> Obj:
 
 
 def _admit(server: Server, call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
-    """Admission and validation; `node` is the pod's node. StatusError 422."""
+    """Run admission and validation; `node` is the pod's node. Raises StatusError 422."""
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
     if not resource.custom:
@@ -189,7 +189,7 @@ def _admit(server: Server, call: Call, resource: Resource, obj: Obj, node: Obj |
 
 
 def _shaped(server: Server, call: Call, new: Creation) -> Obj:
-    """The typed and defaulted object; StatusError 400 for wrong types or unknown fields."""
+    """Return the typed and defaulted object; raise StatusError 400 for wrong types or unknown fields."""
     resource, obj = new.resource, new.obj
     try:
         check_metadata(obj)
@@ -233,7 +233,7 @@ def decoded(
 
 
 async def find_node(server: Server, name: str) -> Obj | None:
-    """The node of a pod, if it exists."""
+    """Return the node of a pod, None if it does not exist."""
     nodes = BUILTIN.find("", "v1", "nodes")
     assert nodes is not None
     return await stored_objects.find(server, nodes, "", name)
@@ -247,7 +247,7 @@ async def _check_namespace(server: Server, resource: Resource, namespace: str, o
     assert namespaces is not None
     found = await stored_objects.find(server, namespaces, "", namespace)
     if found is None:
-        # The cache may be behind: a namespace created a moment ago counts.
+        # The cache may be behind, but a namespace created a moment ago must be found.
         answer = await server.cacher(namespaces).get(None, namespace, "")
         if answer.object is None:
             raise not_found(namespaces, namespace)

@@ -44,7 +44,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 
 def sent_options(server: Server, call: Call, resource: Resource, body: SentBody) -> DeleteOptions:
-    """The options of the request, with a warning if they orphan pods by default; StatusError 400, 422."""
+    """The options of the request; warn if they orphan pods by default; raise StatusError 400 or 422."""
     options = delete_options(call.request, body, server.services.codec.go_mismatch)
     if resource.id == "jobs.batch" and not options.policy:
         warn(call, [JOB_PODS_STAY])
@@ -54,7 +54,7 @@ def sent_options(server: Server, call: Call, resource: Resource, body: SentBody)
 async def delete(
     server: Server, resource: Resource, namespace: str, name: str, options: DeleteOptions
 ) -> tuple[bool, Obj]:
-    """Whether the object is gone, and its last state. StatusError 404, 409."""
+    """Return whether the object is gone, and its last state; raise StatusError 404 or 409."""
     store = server.cacher(resource).store
     while True:
         deletion = _Deletion(resource, name, options)
@@ -71,7 +71,7 @@ async def delete(
 
 
 class _Deletion:
-    """Preconditions, finalizers, grace and propagation, decided on the object that the Txn compares."""
+    """Decides finalizers, grace period and propagation on the object that the Txn compares."""
 
     def __init__(self, resource: Resource, name: str, options: DeleteOptions) -> None:
         self._resource = resource
@@ -85,7 +85,7 @@ class _Deletion:
         return self.fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE)
 
     def decide(self, obj: Obj) -> Obj | None:
-        """The change of Store.update."""
+        """Return the object to write, or None to remove it: the change of Store.update."""
         check_preconditions(self._resource, self._name, obj, self._options)
         self.fate, self.marked = begin_deletion(obj, self._options)
         if self.fate in (Fate.REMOVE, Fate.NOTHING):
@@ -96,13 +96,13 @@ class _Deletion:
 
 
 def check_preconditions(resource: Resource, name: str, obj: Obj, options: DeleteOptions) -> None:
-    """StatusError 409 unless the object has the uid and the resourceVersion in the options."""
+    """Raise StatusError 409 unless the object has the uid and the resourceVersion in the options."""
     metadata = obj.get("metadata") or {}
     for what, wanted, found in (
         ("UID", options.uid, metadata.get("uid", "")),
         ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
     ):
         if wanted is not None and wanted != found:
-            # Namespaces are deleted by separate code.
+            # Upstream deletes namespaces with separate code.
             unmet = precondition_failed if resource.id == "namespaces" else precondition_unmet
             raise unmet(resource, name, what, wanted, found)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 
-# Since 1.28 a deletion without a limit lists in its own pages: a resourceVersion is then an exact one.
+# Since 1.28 a deletion without limit lists in pages of its own, so a resourceVersion means exactly that one.
 PAGED_SINCE = 28
 PAGE = 10_000
 
@@ -47,7 +47,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 async def _delete_listed(
     server: Server, resource: Resource, request: ListRequest, deletion: DeleteOptions, minor: int
 ) -> ListAnswer:
-    """Delete page by page. The response is the first page's, with the objects of all."""
+    """Delete page by page. The response is the first page's, with the objects of all pages."""
     options = request.options
     one_page = options.limit > 0 or minor < PAGED_SINCE
     if not one_page:
@@ -71,5 +71,5 @@ async def _delete_listed_one(
     try:
         await delete(server, resource, obj.namespace, obj.name, deletion)
     except StatusError as error:
-        if error.code != 404:  # already deleted by another client
+        if error.code != 404:  # another client has already deleted it
             raise

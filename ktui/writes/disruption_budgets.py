@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets for evictions: find them by the pod's labels, and charge them for a disruption."""
+"""PodDisruptionBudgets for evictions: find them by the pod's labels, and count the disruption."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Budget = Obj
 MAX_DISRUPTED_PODS = 2000
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 STILL_PROCESSED_SECONDS = 10
-# kube-apiserver charges a budget as a client of itself.
+# kube-apiserver updates a budget as a client of itself.
 MANAGER = "kube-apiserver"
 
 
 async def find_budget(server: Server, pod: Obj) -> Budget | None:
-    """The budget that selects the pod; StatusError 500 if several do."""
+    """Return the budget that selects the pod, None if there is none; raise StatusError 500 if several do."""
     resource = _resource()
     store = server.cacher(resource).store
     listed = await store.list(StoreListRequest(metadata_of(pod)["namespace"]))
@@ -42,7 +42,7 @@ async def find_budget(server: Server, pod: Obj) -> Budget | None:
 
 
 async def take_disruption(server: Server, budget: Budget, pod: str, *, dry_run: bool) -> None:
-    """Charge the budget for the disruption of `pod`; StatusError 403, 404, 429."""
+    """Count the disruption of `pod` in the budget; raise StatusError 403, 404 or 429."""
     resource, metadata = _resource(), metadata_of(budget)
 
     def charge(old: Budget) -> Budget:
@@ -56,7 +56,7 @@ async def take_disruption(server: Server, budget: Budget, pod: str, *, dry_run: 
 
 
 def still_processed(budget: Budget) -> StatusError:
-    """429: the disruption controller has not processed the current budget."""
+    """Return the 429 for a budget that the disruption controller has not processed yet."""
     name = metadata_of(budget)["name"]
     return _refused(
         f"The disruption budget {name} is still being processed by the server.", STILL_PROCESSED_SECONDS
@@ -64,7 +64,7 @@ def still_processed(budget: Budget) -> StatusError:
 
 
 def _charged(budget: Budget, pod: str) -> Budget:
-    """The budget with one disruption less; StatusError if it allows none."""
+    """Return the budget with one allowed disruption less; raise StatusError if it allows none."""
     metadata, status = metadata_of(budget), dict(budget.get("status") or {})
     name, allowed = metadata["name"], status.get("disruptionsAllowed", 0)
     disrupted = {**(status.get("disruptedPods") or {})}
@@ -89,7 +89,7 @@ def _charged(budget: Budget, pod: str) -> Budget:
 
 
 def _exhausted(status: Obj) -> list[Obj]:
-    """The conditions of a budget that allows no disruptions."""
+    """Return the conditions of a budget that allows no disruptions."""
     conditions = list(status.get("conditions") or [])
     condition = {
         "type": "DisruptionAllowed",
@@ -109,7 +109,7 @@ def _exhausted(status: Obj) -> list[Obj]:
 
 
 def _selects(budget: Budget, labels: dict[str, str]) -> bool:
-    """Without a selector a budget selects nothing, with an empty one everything."""
+    """Return whether a budget selects the labels: without a selector none, with an empty one all."""
     selector = (budget.get("spec") or {}).get("selector")
     if selector is None:
         return False

@@ -48,7 +48,7 @@ def _check_identity(call: Call, eviction: Obj) -> None:
 
 
 class _Eviction:
-    """One pod's eviction. A conflict is retried for a pod without budget, as upstream."""
+    """The eviction of one pod. As upstream, a conflict is retried for a pod without budget."""
 
     def __init__(self, server: Server, call: Call, resource: Resource, options: DeleteOptions) -> None:
         self._server = server
@@ -71,9 +71,9 @@ class _Eviction:
         await self._within_budget(pod)
 
     async def _within_budget(self, pod: Obj) -> None:
-        """Delete a running pod, if its budget counts it as healthy or lets unhealthy ones go."""
+        """Delete a running pod, if its budget counts it as healthy or allows evicting unhealthy pods."""
         budget = await find_budget(self._server, pod)
-        if budget is None or _is_ready(pod) or not _lets_unhealthy_go(budget):
+        if budget is None or _is_ready(pod) or not _allows_unhealthy(budget):
             if budget is not None:
                 await take_disruption(self._server, budget, self._name, dry_run=self._options.dry_run)
             await self._delete(self._options)
@@ -110,7 +110,7 @@ class _Eviction:
 
 
 def _ignores_budgets(pod: Obj) -> bool:
-    """True if deleting the pod disrupts nothing: it does not run yet, or no longer."""
+    """Return True if deleting the pod disrupts nothing, because it is not running."""
     return (pod.get("status") or {}).get("phase") == "Pending" or _is_over(pod)
 
 
@@ -124,8 +124,8 @@ def _is_ready(pod: Obj) -> bool:
     return any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
 
 
-def _lets_unhealthy_go(budget: Budget) -> bool:
-    """True if a pod that is not ready may be evicted without counting as a disruption."""
+def _allows_unhealthy(budget: Budget) -> bool:
+    """Return True if a pod that is not ready may be evicted without counting as a disruption."""
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget.get("status") or {}
@@ -134,7 +134,7 @@ def _lets_unhealthy_go(budget: Budget) -> bool:
 
 
 def _disrupted(pod: Obj) -> Obj:
-    """The pod with the condition that has the reason of its deletion."""
+    """Return the pod with the condition that gives the reason of its deletion."""
     conditions = pod.setdefault("status", {}).setdefault("conditions", [])
     target = {
         "type": "DisruptionTarget",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Obj = dict[str, Any]
 Change = Callable[[Obj], Obj]
-"""The wanted object, made of the stored one, which is left alone (they may share parts)."""
+"""Stored object → wanted object; must not modify the stored one (they may share parts)."""
 
 
 def context_of(
@@ -44,7 +44,7 @@ def context_of(
     touched: Obj | None = None,
     apply: Apply | None = None,
 ) -> UpdateContext:
-    """The context of an update of the object in the path."""
+    """Return the context of an update of the object in the path."""
     info, manager = call.info, options.field_manager
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
     key = server.cacher(resource).store.prefix + path
@@ -62,7 +62,7 @@ async def apply_change(
     options: WriteOptions,
     faults: Sequence[str] = (),
 ) -> None:
-    """Store `change(old)` by the rules of an update, and send it; `faults` are those of the body."""
+    """Store `change(old)` by the rules of an update, and send the result; `faults` are those of the body."""
     warnings: list[str] = []
     compute = _by_the_rules(server, context, change, options.validation, faults, warnings)
     await check_webhooks(server, context.resource, call.info, "UPDATE", None)
@@ -80,7 +80,7 @@ async def apply_change(
 async def _allocated(
     server: Server, context: UpdateContext, compute: Change, options: WriteOptions
 ) -> StoredObject | Obj:
-    """The outcome with what the object is allocated: reserved on demand, and then decided again."""
+    """The outcome with allocated values: they are reserved on demand, then the change is decided again."""
     where, name, dry_run = context.namespace, context.name, options.dry_run
     async with allocating(server, context.resource, where, name, dry_run=dry_run) as allocation:
         if allocation is None or context.subresource:
@@ -101,10 +101,7 @@ async def _allocated(
 async def _outcome(
     server: Server, context: UpdateContext, compute: Change, options: WriteOptions
 ) -> StoredObject | Obj:
-    """What is stored now;
-
-    or, if not stored, what a dry run would write, or the object that was deleted by it.
-    """
+    """The stored object; or, if nothing was stored, what a dry run would write, or the deleted object."""
     answer: Obj | None = None
 
     def commit(old: Obj) -> Obj | None:
@@ -135,7 +132,7 @@ def _by_the_rules(
     faults: Sequence[str],
     warnings: list[str],
 ) -> Change:
-    """The change with all rules of an update; `warnings` gets the warnings for the client."""
+    """Return the change with all rules of an update; `warnings` collects the warnings for the client."""
     resource = context.resource
 
     def compute(old: Obj) -> Obj:
@@ -170,7 +167,7 @@ def _by_the_rules(
 async def update_or_create(
     update: Callable[[], Awaitable[None]], create: Callable[[], Awaitable[None]]
 ) -> None:
-    """Create a missing object, and update one that another client creates meanwhile."""
+    """Update an object, or create it if it is missing; update it if another client creates it meanwhile."""
     while True:
         try:
             return await update()
@@ -185,7 +182,7 @@ async def update_or_create(
 
 
 def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:
-    """A stored object as a tree in the version of the request."""
+    """Return a stored object as a tree in the version of the request."""
     if resource.custom:
         return {**obj, "apiVersion": resource.api_version}
     if obj.get("apiVersion") == resource.api_version:

@@ -1,4 +1,4 @@
-"""The handlers of the write path, for the composition of a server."""
+"""The handlers of the write path, from which a server is composed."""
 
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.verbs import get

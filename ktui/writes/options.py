@@ -27,7 +27,7 @@ POLICIES = ("Foreground", "Background", "Orphan")
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """`validation`: handling of unknown fields: "Ignore", "Warn" or "Strict"."""
+    """Options of a write. `validation` of unknown fields: "Ignore", "Warn" or "Strict"."""
 
     dry_run: bool
     field_manager: str
@@ -35,7 +35,7 @@ class WriteOptions:
 
 
 def write_options(request: Request, kind: str, *, applies: bool = False) -> WriteOptions:
-    """Options of `CreateOptions`, `UpdateOptions` or `PatchOptions` (`kind`); StatusError 422.
+    """Return the options of `kind` (`CreateOptions`, `UpdateOptions`, `PatchOptions`); raise StatusError 422.
 
     `applies`: for a server-side apply, the only patch that may be forced.
     """
@@ -46,7 +46,7 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
         errors.append(forbidden("force", "may not be specified for non-apply patch"))
     if len(manager.encode()) > MAX_MANAGER:
         errors.append(too_long("fieldManager", MAX_MANAGER))
-    # Each error quotes the whole name: for one that is too long anyway, one is enough.
+    # Each error quotes the whole name: if that is too long, one error is enough.
     errors += islice(_unprintable(manager), MAX_MANAGER if len(manager) <= MAX_MANAGER else 1)
     errors += _dry_run_errors(dry_run)
     validation = request.parameter("fieldValidation")
@@ -58,7 +58,7 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
 
 
 def _unprintable(manager: str) -> Iterator[FieldError]:
-    """The characters that a manager's name must not have, with their byte offsets."""
+    """Yield an error for each character that a manager's name must not have, with its byte offset."""
     at = 0
     for char in manager:
         if not char.isprintable():
@@ -68,15 +68,15 @@ def _unprintable(manager: str) -> Iterator[FieldError]:
 
 
 def manager_of(user_agent: str) -> str:
-    """The manager of a client that sends none: its user agent up to the first slash."""
+    """Return the manager of a client that sends none: its user agent up to the first slash."""
     return user_agent.split("/")[0][:MAX_MANAGER] or "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """`grace_seconds` None: the object's own. `policy` "": the default one.
+    """Options of a deletion. `grace_seconds` None: the object's own. `policy` "": the default policy.
 
-    `uid` and `resource_version` are preconditions, None without one.
+    `uid` and `resource_version` are preconditions, None for no precondition.
     """
 
     dry_run: bool = False
@@ -87,16 +87,16 @@ class DeleteOptions:
 
 
 Misfit = Callable[[dict[str, Any], str, str], str]
-"""What Go says of a member of a wrong type of an object, by its apiVersion and kind; "" if all fit."""
+"""(object, apiVersion, kind) → Go's error for a member of a wrong type, "" if there is none."""
 
 
 def delete_options(request: Request, body: SentBody, misfit: Misfit) -> DeleteOptions:
-    """From the body, or from the query when there is none; StatusError 400, 415, 422."""
+    """The options from the body, or from the query without a body; raise StatusError 400, 415 or 422."""
     return checked_delete_options(_from_body(body, misfit) if body else _from_query(request))
 
 
 def checked_delete_options(source: dict[str, Any]) -> DeleteOptions:
-    """From a DeleteOptions document; StatusError 422."""
+    """Return the options of a DeleteOptions document; raise StatusError 422."""
     policy, orphan, dry_run = (source.get(n) for n in ("propagationPolicy", "orphanDependents", "dryRun"))
     errors = []
     if orphan is not None and policy is not None:

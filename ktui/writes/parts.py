@@ -1,4 +1,4 @@
-"""Subresources through which one part of an object changes: its ephemeral containers, sizes, approval."""
+"""Subresources that change one part of an object: its ephemeral containers, sizes, or approval."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESIZABLE = frozenset({"cpu", "memory"})
 
 
 def keep_the_rest(subresource: str, old: Obj, new: Obj) -> list[FieldError]:
-    """Make `new` the stored object with the subresource's part of the sent one; the errors of that part."""
+    """Make `new` the stored object with the subresource's part of the sent one; return that part's errors."""
     part = PARTS.get(subresource)
     if part is None:
         return []
@@ -30,7 +30,7 @@ def keep_the_rest(subresource: str, old: Obj, new: Obj) -> list[FieldError]:
 
 
 def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
-    """Containers for debugging: added, never changed or removed."""
+    """Containers for debugging can be added, but never changed or removed."""
     wanted = spec_of(sent).get("ephemeralContainers") or []
     present = spec_of(old).get("ephemeralContainers") or []
     new["spec"]["ephemeralContainers"] = wanted
@@ -59,7 +59,7 @@ def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
 
 
 def _sizes(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
-    """CPU and memory of containers; the quality of service stays."""
+    """CPU and memory of containers can change, but not the quality of service."""
     for member in ("containers", "initContainers"):
         wanted = {c.get("name"): c.get("resources") for c in spec_of(sent).get(member) or []}
         for container in spec_of(new).get(member) or []:
@@ -90,7 +90,7 @@ def _size_errors(before: Obj, after: Obj, path: str) -> list[FieldError]:
 
 
 def _approval(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
-    """The decisions about a certificate signing request: made once, never taken back."""
+    """Decisions about a certificate signing request are made once and never withdrawn."""
     status = new["status"] = dict(old.get("status") or {})
     present = {c.get("type"): c for c in status.get("conditions") or []}
     errors: list[FieldError] = []

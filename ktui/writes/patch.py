@@ -30,7 +30,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     except StatusError:
         await stored_objects.current(
             server, resource, call.info.namespace, call.info.name
-        )  # a missing one first
+        )  # a missing resourceVersion is reported first
         raise
     faults = () if kind == JSON_PATCH else body.duplicates
     touched = await compute(of_json_patch if kind == JSON_PATCH else of_merge_patch, document)
@@ -40,7 +40,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 
 def _change(kind: str, document: Any) -> Change:
-    """A function from the current object to the patched one; StatusError 400, 422."""
+    """Return a function from the current object to the patched one; it raises StatusError 400 or 422."""
 
     def change(old: dict[str, Any]) -> dict[str, Any]:
         new = patched(kind, old, document)

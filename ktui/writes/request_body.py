@@ -37,7 +37,7 @@ SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as man
 
 
 async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, SentBody]:
-    """The response's form and the body of an allowed write; StatusError 403, 406, 413, 429."""
+    """Return the response's form and the body of an allowed write; raise StatusError 403, 406, 413 or 429."""
     form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
@@ -45,7 +45,7 @@ async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, S
 
 
 async def read_body(server: Server, call: Call) -> SentBody:
-    """The body with its document; StatusError 413 for one that exceeds a limit."""
+    """Return the parsed body; raise StatusError 413 if it exceeds a limit."""
     try:
         raw = await call.request.body()
     except BodyTooLarge:
@@ -93,14 +93,14 @@ async def keep_typed(server: Server, call: Call, resource: Resource, obj: Obj) -
 
 
 def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:
-    """The object that a client sent, as JSON, YAML or protobuf; StatusError 400 or 415."""
+    """Return the object that a client sent, as JSON, YAML or protobuf; raise StatusError 400 or 415."""
     obj = decode_object(body, resource, server.services.codec.knows)
     check_sent_metadata(server, obj, resource)
     return obj
 
 
 def check_sent_metadata(server: Server, obj: Obj, resource: Resource) -> None:
-    """StatusError 400, with Go's message, for metadata of a wrong type: checked before everything else."""
+    """Raise StatusError 400, with Go's message, for metadata of a wrong type; this is checked first."""
     metadata = obj.get("metadata")
     if metadata is None:
         return
@@ -123,7 +123,7 @@ def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -
 
 
 def from_protobuf(server: Server, message: bytes) -> bytes:
-    """A message as JSON; ValueError. It is in the same envelope as stored built-in kinds."""
+    """Return a message as JSON; raise ValueError. Its envelope is that of stored built-in kinds."""
     if not message.startswith(MAGIC):
         raise ValueError(NO_MESSAGE)
     try:

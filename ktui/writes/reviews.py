@@ -1,4 +1,4 @@
-"""Documents that are answered, not stored: reviews and token requests."""
+"""Documents that are answered but not stored: reviews and token requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Obj = dict[str, Any]
 
 
 async def sent_review(server: Server, call: Call, resource: Resource) -> tuple[Form, Obj]:
-    """The form of the answer, and what the client sent; StatusError 400, 406, 413, 415."""
+    """Return the form of the answer and the sent document; raise StatusError 400, 406, 413 or 415."""
     form = negotiate(call.request.accept, custom=False, pretty=call.request.wants_pretty)
     write_options(call.request, "CreateOptions")
     body = await request_body.read_body(server, call)
@@ -27,7 +27,7 @@ async def sent_review(server: Server, call: Call, resource: Resource) -> tuple[F
 
 
 async def answer_review(server: Server, call: Call, resource: Resource, review: Obj, form: Form) -> None:
-    """201 with the review and its status."""
+    """Send 201 with the review and its status."""
     metadata = dict(metadata_of(review))
     metadata.pop("managedFields", None)
     answer = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}

@@ -121,7 +121,7 @@ def _paths(server: Server, resource: Resource) -> ScalePaths:
 
 
 def _check_identity(scale: Obj, old: Obj, resource: Resource, name: str) -> None:
-    """The Scale must be for this object and its current state; StatusError 400, 409."""
+    """Raise StatusError 400 or 409 unless the Scale is for this object and its current state."""
     metadata = scale.get("metadata") or {}
     found = metadata.get("name") or name
     if found != name:

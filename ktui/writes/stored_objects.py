@@ -1,4 +1,4 @@
-"""Stored objects: read from the store or the cache, in the form that the store returns."""
+"""Read objects from the store or the cache, in the form in which storage returns them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Obj = dict[str, Any]
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
-    """The object as it would be read back: without unknown and empty fields.
+    """Return the object as it would be read back: without unknown and empty fields.
 
     Raises Unfit for an object that cannot be stored.
     """
@@ -37,13 +37,13 @@ def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:
 
 
 async def tree(server: Server, obj: StoredObject, resource: Resource) -> Obj:
-    """A stored object as a tree, in the version of the request."""
+    """Return a stored object as a tree, in the version of the request."""
     expect(obj.size)
     return await compute(_read, server.services.codec.object_json, obj.raw, obj.rv, resource.api_version)
 
 
 async def current(server: Server, resource: Resource, namespace: str, name: str) -> StoredObject:
-    """The current object in etcd; StatusError 404."""
+    """Return the current object in etcd; raise StatusError 404."""
     answer = await server.cacher(resource).get(namespace or None, name, "")
     if answer.object is None:
         raise not_found(resource, name)
@@ -51,7 +51,7 @@ async def current(server: Server, resource: Resource, namespace: str, name: str)
 
 
 async def find(server: Server, resource: Resource, namespace: str, name: str) -> Obj | None:
-    """The object in the cache, as a read-only tree: good enough for admission."""
+    """The object in the cache as a read-only tree, current enough for admission; None if it is missing."""
     try:
         answer = await server.cacher(resource).get(namespace or None, name, "0")
     except StatusError:
@@ -69,5 +69,5 @@ def _read(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, api_ver
     return document
 
 
-# The namespaces and nodes used by admission are few.
+# Admission uses only a few namespaces and nodes.
 _read_often = lru_cache(maxsize=256)(_read)

@@ -1,4 +1,4 @@
-"""Subresources that need what ktui has not: kubelets, pods that run, and services that answer."""
+"""Refuse subresources that need what ktui does not have: kubelets, running pods, answering services."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ("attach", "exec", "log", "portforward", "proxy")
 
 
 async def refuse(server: Server, call: Call, resource: Resource) -> None:
-    """501 with the reason."""
+    """Send 501 with the reason."""
     what = f"{resource.resource}/{call.info.subresource}"
     why = (
         "it is an apiserver over etcd without kubelets: pods do not run and nothing can be forwarded to them"

@@ -1,4 +1,4 @@
-"""What admission changed in a new object, in a few words: fields at most two levels deep."""
+"""Summarize what admission changed in a new object: fields at most two levels deep."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Outline = dict[str, int]
 
 
 def outline(obj: dict[str, Any]) -> Outline:
-    """`spec.tolerations` and the like, with the number of entries or the hash of each."""
+    """Return `spec.tolerations` and the like, each with its number of entries or its hash."""
     found: Outline = {}
     for name, value in obj.items():
         if name == "metadata":
@@ -23,7 +23,7 @@ def outline(obj: dict[str, Any]) -> Outline:
 
 
 def changes(before: Outline, after: Outline) -> str:
-    """`changed spec.priority, spec.tolerations`, or that nothing was."""
+    """Return `changed spec.priority, spec.tolerations`, or that nothing changed."""
     changed = [name for name, mark in after.items() if before.get(name) != mark]
     if not changed:
         return "changed nothing"

@@ -1,4 +1,4 @@
-"""Classes that admission resolves for a new object: of priority, storage, ingress; and a new node's taint."""
+"""Resolve the classes of a new object (priority, storage, ingress), and set a new node's taint."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden
-from ktui.writes.admission.lookups import every, newest_default, the_one
+from ktui.writes.admission.lookups import every, find_one, newest_default
 from ktui.writes.metadata.objectmeta import metadata_of
 
 Obj = dict[str, Any]
@@ -20,7 +20,7 @@ _OLD_INGRESS = "kubernetes.io/ingress.class"
 
 
 async def set_classes(server: Server, resource: Resource, obj: Obj) -> None:
-    """Priority, DefaultStorageClass, DefaultIngressClass, TaintNodesByCondition; StatusError 403."""
+    """Run Priority, DefaultStorageClass, DefaultIngressClass, TaintNodesByCondition; may raise a 403."""
     spec = obj.get("spec") or {}
     annotations = metadata_of(obj).get("annotations") or {}
     if resource.id == "pods":
@@ -49,7 +49,7 @@ async def _priority(server: Server, resource: Resource, pod: Obj) -> None:
     name = str(metadata_of(pod).get("name") or "")
     wanted = spec.get("priorityClassName")
     if wanted:
-        found = await the_one(server, PRIORITIES, "priorityclasses", wanted)
+        found = await find_one(server, PRIORITIES, "priorityclasses", wanted)
         if found is None:
             raise forbidden(resource, name, f"no PriorityClass with name {wanted} was found")
     else:

@@ -1,4 +1,4 @@
-"""LimitRanger: defaults of containers, and the bounds of containers, pods and claims.
+"""LimitRanger: defaults of containers, and limits of containers, pods and claims.
 
 Upstream: plugin/pkg/admission/limitranger. Causes are in the order of the resources' names.
 """
@@ -26,7 +26,7 @@ Limits = list[list[Obj]]
 
 
 async def limits_of(server: Server, resource: Resource, namespace: str) -> Limits:
-    """The limits of each LimitRange that bounds such objects."""
+    """Return the limits of each LimitRange of the namespace; [] for resources that have no limits."""
     if resource.id not in LIMITED:
         return []
     ranges = await every(server, "", "limitranges", namespace)
@@ -34,7 +34,7 @@ async def limits_of(server: Server, resource: Resource, namespace: str) -> Limit
 
 
 def check_limits(resource: Resource, obj: Obj, limits: Limits) -> None:
-    """StatusError 403 for a new pod or claim beyond its limits."""
+    """Raise StatusError 403 for a new pod or claim beyond its limits."""
     for each in limits:
         if causes := list(violations(resource, obj, each)):
             why = causes[0] if len(causes) == 1 else f"[{', '.join(dict.fromkeys(causes))}]"
@@ -42,7 +42,7 @@ def check_limits(resource: Resource, obj: Obj, limits: Limits) -> None:
 
 
 def set_defaults(pod: Obj, limits: list[Obj]) -> None:
-    """The default requests and limits of containers, with an annotation that says so."""
+    """Set the default requests and limits of containers, with an annotation that names them."""
     said: list[str] = []
     spec = pod.get("spec") or {}
     defaults: dict[str, Quantities] = {"requests": {}, "limits": {}}
@@ -66,7 +66,7 @@ def set_defaults(pod: Obj, limits: list[Obj]) -> None:
 
 
 def violations(resource: Resource, obj: Obj, limits: list[Obj]) -> Iterator[str]:
-    """Why the object may not be created."""
+    """Yield why the object may not be created."""
     spec = obj.get("spec") or {}
     for limit in limits:
         kind = limit.get("type")

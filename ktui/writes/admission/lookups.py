@@ -1,4 +1,4 @@
-"""What admission reads: all objects of a small kind, from its watch cache."""
+"""Read objects for admission: all objects of a small kind, from its watch cache."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def builtin(group: str, name: str) -> Resource:
 
 
 async def every(server: Server, group: str, name: str, namespace: str | None = None) -> list[Obj]:
-    """All objects, or those of a namespace, as trees; from etcd while the cache is first filled."""
+    """Return all objects, or those of a namespace, as trees; from etcd while the cache is first filled."""
     resource = builtin(group, name)
     request = ListRequest(namespace, None, ListOptions(resource_version="0"), EVERYTHING)
     cacher = server.cacher(resource)
-    if cacher.size()[0] == 0:  # usual, and a LIST of nothing would be 1 % of a write
+    if cacher.size()[0] == 0:  # the usual case, in which even an empty LIST would take 1 % of a write's time
         return []
     try:
         objects = (await cacher.list(request)).objects
@@ -36,8 +36,8 @@ async def every(server: Server, group: str, name: str, namespace: str | None = N
     return [await stored_objects.tree(server, obj, resource) for obj in objects]
 
 
-async def the_one(server: Server, group: str, name: str, wanted: str) -> Obj | None:
-    """One object: from the cache, or from etcd if it was created a moment ago."""
+async def find_one(server: Server, group: str, name: str, wanted: str) -> Obj | None:
+    """Return one object from the cache, or from etcd if it was just created; None if it does not exist."""
     resource = builtin(group, name)
     found = await stored_objects.find(server, resource, "", wanted)
     if found is None:
@@ -48,7 +48,7 @@ async def the_one(server: Server, group: str, name: str, wanted: str) -> Obj | N
 
 
 def newest_default(objects: list[Obj], *annotations: str) -> Obj | None:
-    """The default class: of several the newest, then the first by name."""
+    """Return the default class: of several the newest, then the first by name."""
     marked = [
         obj
         for obj in sorted(objects, key=lambda obj: str(obj["metadata"]["name"]))

@@ -1,4 +1,4 @@
-"""The requests and limits of a whole pod. Upstream: component-helpers/resource PodRequests and PodLimits."""
+"""The requests and limits of a whole pod (upstream: component-helpers/resource PodRequests and PodLimits)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _POD_LEVEL = ("cpu", "memory")
 
 
 def containers_of(spec: Obj) -> Iterator[Obj]:
-    """Containers, then init containers."""
+    """Yield containers, then init containers."""
     yield from spec.get("containers") or []
     yield from spec.get("initContainers") or []
 
 
 def pod_total(spec: Obj, which: str) -> Quantities:
-    """`which`: requests or limits. The larger of what runs at the end, and of each init container.
+    """Return a pod's total of `which`, "requests" or "limits".
 
-    Sidecars run beside all that start after them; what the pod itself has goes before its containers'.
+    It is the larger of what the containers need together and of what each init container needs. Sidecars run
+    together with all containers that start after them; the pod's own values replace those of its containers.
     """
     total: Quantities = {}
     for container in spec.get("containers") or []:

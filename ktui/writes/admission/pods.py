@@ -15,9 +15,9 @@ TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone
 
 
 def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> None:
-    """Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node.
+    """Run Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node.
 
-    StatusError 403 of RuntimeClass for an overhead that no class can have defined.
+    Raises StatusError 403 as RuntimeClass does for an overhead that no class defines.
     """
     spec = pod.setdefault("spec", {})
     if spec.get("overhead") and not spec.get("runtimeClassName"):
@@ -46,7 +46,7 @@ def copy_topology(pod: dict[str, Any], node: dict[str, Any], minor: int) -> None
 
 
 def qos_class(spec: dict[str, Any]) -> str:
-    """BestEffort, Burstable or Guaranteed, from the requests and limits of all containers."""
+    """Return BestEffort, Burstable or Guaranteed, by the requests and limits of all containers."""
     containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
     all_resources = [container.get("resources") or {} for container in containers]
     if not any(r.get("requests") or r.get("limits") for r in all_resources):
@@ -60,7 +60,7 @@ def qos_class(spec: dict[str, Any]) -> str:
 
 
 def tolerate(spec: dict[str, Any]) -> None:
-    """DefaultTolerationSeconds, of new and of updated pods."""
+    """Apply DefaultTolerationSeconds, to new and to updated pods."""
     tolerations = list(spec.get("tolerations") or [])
     for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
         if not any(_covers(toleration, key) for toleration in tolerations):

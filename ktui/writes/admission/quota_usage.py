@@ -1,4 +1,7 @@
-"""What a new object uses of a quota, and what a quota is about. Upstream: pkg/quota/v1/evaluator/core."""
+"""Compute how much of a quota a new object uses, and which objects a quota counts.
+
+Upstream: pkg/quota/v1/evaluator/core.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ktui.writes.admission.pods import qos_class
 
 Obj = dict[str, Any]
 
-# Kinds that are counted by their bare names, too.
+# Kinds that quotas also count by their plain names.
 _BY_NAME = ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "pods",
             "persistentvolumeclaims")  # fmt: skip
 _COMPUTED = ("cpu", "memory", "ephemeral-storage")
@@ -23,7 +26,7 @@ _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 def usage_of(resource: Resource, obj: Obj) -> Quantities:
-    """By the names that a quota has in `hard`; nothing is 0."""
+    """Return the usage by the names that a quota has in `hard`; zeros are omitted."""
     group = f".{resource.group}" if resource.group else ""
     used: Quantities = {f"count/{resource.resource}{group}": "1"}
     spec = obj.get("spec") or {}
@@ -82,7 +85,7 @@ def _claim_usage(spec: Obj, storage_class: str | None) -> Quantities:
 
 
 def limited_by(resource: Resource, names: Iterable[str]) -> set[str]:
-    """Of the names in a quota's `hard`, those that objects of this kind can use."""
+    """Return those names in a quota's `hard` that objects of this kind can use."""
     group = f".{resource.group}" if resource.group else ""
     return {name for name in names if _limits(resource, name, f"count/{resource.resource}{group}")}
 
@@ -100,9 +103,9 @@ def _limits(resource: Resource, name: str, count: str) -> bool:
 
 
 def unspecified(resource: Resource, obj: Obj, limited: Iterable[str]) -> str:
-    """`must specify cpu for: main; memory for: init,main`, "" if every container does.
+    """Return `must specify cpu for: main; memory for: init,main`, "" if every container specifies them.
 
-    Only of cpu and memory: upstream keeps that mistake for compatibility.
+    Checks only cpu and memory: upstream keeps that omission for compatibility.
     """
     if resource.id != "pods":
         return ""
@@ -122,7 +125,7 @@ def unspecified(resource: Resource, obj: Obj, limited: Iterable[str]) -> str:
 
 
 def in_scope(resource: Resource, obj: Obj, quota_spec: Obj) -> bool:
-    """True if the object is in all scopes of a quota; only pods are in any."""
+    """Return True if the object is in all scopes of a quota; only pods have scopes."""
     scopes: list[Obj] = [{"scopeName": name, "operator": "Exists"} for name in quota_spec.get("scopes") or []]
     scopes += (quota_spec.get("scopeSelector") or {}).get("matchExpressions") or []
     return all(resource.id == "pods" and _in(obj.get("spec") or {}, scope) for scope in scopes)

@@ -1,7 +1,7 @@
-"""ResourceQuota: a new object is charged to the quotas of its namespace, or refused.
+"""ResourceQuota: charge a new object to the quotas of its namespace, or refuse it.
 
-Upstream: apiserver/pkg/admission/plugin/resourcequota. As there, a quota limits what its `status.hard` names,
-which the quota controller copies from its spec: ktui runs none.
+Upstream: apiserver/pkg/admission/plugin/resourcequota. A quota limits the names in its `status.hard`, which
+the quota controller copies from the spec; ktui runs no such controller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Obj = dict[str, Any]
 async def charge_quotas(
     server: Server, resource: Resource, namespace: str, obj: Obj, *, dry_run: bool
 ) -> None:
-    """StatusError 403 if a quota is exceeded; else its use is written to each, unless it is a dry run."""
+    """Add the object's usage to each quota, except in a dry run; raise StatusError 403 if one is exceeded."""
     if not namespace:
         return
     name = str(metadata_of(obj).get("name") or "")
@@ -32,7 +32,7 @@ async def charge_quotas(
     try:
         concerned = [quota for quota in quotas if _concerns(resource, obj, quota)]
         usage = usage_of(resource, obj) if concerned else {}
-        for quota in concerned:  # all are asked before any is charged
+        for quota in concerned:  # all quotas are checked before any is charged
             charged_with(quota, usage)
     except ValueError as refused:
         raise forbidden(resource, name, str(refused)) from None
@@ -51,12 +51,12 @@ async def charge_quotas(
         try:
             await store.update(namespace, str(metadata_of(quota)["name"]), charge)
         except StatusError as error:
-            if error.code != 404:  # that quota is gone by now
+            if error.code != 404:  # the quota no longer exists
                 raise
 
 
 def _concerns(resource: Resource, obj: Obj, quota: Obj) -> bool:
-    """Whether the quota limits such objects; ValueError if it cannot say how much this one uses."""
+    """Return whether the quota limits such objects; raise ValueError if this object's usage is unknown."""
     status, name = quota.get("status") or {}, metadata_of(quota).get("name")
     limited = limited_by(resource, status.get("hard") or {})
     if not limited or not in_scope(resource, obj, quota.get("spec") or {}):
@@ -69,7 +69,7 @@ def _concerns(resource: Resource, obj: Obj, quota: Obj) -> bool:
 
 
 def charged_with(quota: Obj, usage: Quantities) -> Obj:
-    """The quota with more used, or itself if it does not limit these; ValueError if that is too much."""
+    """The quota with the usage added, or itself if it limits none of it; ValueError if it is exceeded."""
     status = quota.get("status") or {}
     hard, used = status.get("hard") or {}, status.get("used") or {}
     requested = {name: value for name, value in usage.items() if name in hard}

@@ -1,4 +1,4 @@
-"""Objects that ktui stores and does not act on: their creation says so in a Warning."""
+"""Objects that ktui stores but does not enforce: a Warning at their creation says so."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POD_SECURITY = "pod-security.kubernetes.io/"
 
 
 def unenforced(resource: Resource, obj: Obj) -> Iterator[str]:
-    """The warnings for a new object."""
+    """Yield the warnings for a new object."""
     if warning := _BY_ID.get(resource.id):
         yield warning
     spec, labels = obj.get("spec") or {}, (obj.get("metadata") or {}).get("labels") or {}

@@ -1,4 +1,5 @@
-"""Admission webhooks: ktui calls none. One that must not fail refuses what it matches, as if unreachable."""
+"""Admission webhooks, which ktui does not call: one with failurePolicy Fail refuses requests, as if
+unreachable."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurati
 async def check_webhooks(
     server: Server, resource: Resource, info: RequestInfo, operation: str, obj: Obj | None
 ) -> None:
-    """StatusError 500 if a webhook with failurePolicy Fail matches; `obj` None: labels are not known.
+    """Raise StatusError 500 if a webhook with failurePolicy Fail matches; `obj` None: labels are not known.
 
     `matchConditions` are not evaluated: they count as true. Webhook configurations themselves are exempt.
     """
@@ -39,7 +40,7 @@ async def check_webhooks(
 
 
 def _ruled(webhook: Obj, resource: Resource, info: RequestInfo, operation: str) -> bool:
-    """True if one of its rules names the request."""
+    """Return True if one of the webhook's rules names the request."""
     path = f"{resource.resource}/{info.subresource}" if info.subresource else resource.resource
     part = f"/{info.subresource}" if info.subresource else ""
     accepted = {path, f"*{part}", f"{resource.resource}/*", "*/*"}
@@ -57,7 +58,7 @@ def _ruled(webhook: Obj, resource: Resource, info: RequestInfo, operation: str) 
 async def _selected(
     server: Server, webhook: Obj, resource: Resource, info: RequestInfo, obj: Obj | None
 ) -> bool:
-    """True if its selectors match the object and its namespace."""
+    """Return True if the webhook's selectors match the object and its namespace."""
     if selector := webhook.get("namespaceSelector"):
         if resource.id == "namespaces":
             namespace = obj

@@ -1,1 +1,1 @@
-"""What a kube-apiserver puts into an empty etcd when it starts."""
+"""Objects that a kube-apiserver creates in an empty etcd when it starts."""

@@ -1,4 +1,4 @@
-"""Create what the server itself owns, beside its clients."""
+"""Create the objects that the server itself owns."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MANAGER = "kube-apiserver"
 
 
 def resource_of(obj: Obj) -> Resource:
-    """The built-in resource of an object's apiVersion and kind."""
+    """Return the built-in resource of an object's apiVersion and kind."""
     group, _, version = obj["apiVersion"].rpartition("/")
     return next(r for r in BUILTIN if r.group == group and version in r.versions and r.kind == obj["kind"])
 
 
 async def create_own(registry: Registry, obj: Obj) -> bool:
-    """Create an object as manager `kube-apiserver`; False if it exists. StatusError when etcd refuses."""
+    """Create an object as manager `kube-apiserver`; False if it exists. StatusError if etcd refuses."""
     resource = resource_of(obj)
     fill_new(obj, resource, obj["metadata"].get("namespace", ""))
     track_update(None, obj, manager=MANAGER, time=timestamp(), resource=resource)
@@ -41,7 +41,7 @@ async def create_own(registry: Registry, obj: Obj) -> bool:
 
 
 async def create_missing(registry: Registry, objects: Iterable[Obj]) -> None:
-    """Create those that do not exist, several at the same time. ExceptionGroup of StatusErrors."""
+    """Create those objects that do not exist, several at a time. Raises an ExceptionGroup of StatusErrors."""
     places = asyncio.Semaphore(AT_ONCE)
 
     async def create(obj: Obj) -> None:

@@ -1,7 +1,8 @@
-"""The objects of an empty cluster, as kube-apiserver 1.36 creates them (RBAC's and flow control's apart).
+"""The objects of an empty cluster, as kube-apiserver 1.36 creates them (without those of RBAC and flow
+control).
 
 Controllers of kube-apiserver: system namespaces, default priority classes, kubernetes Service with its
-endpoints, default ServiceCIDR, and the APIServices of the groups that it serves itself.
+endpoints, default ServiceCIDR, and the APIServices of its own groups.
 """
 
 from __future__ import annotations
@@ -63,10 +64,10 @@ API_PORT = 443
 
 
 def cluster_objects(services: ServiceRange, address: str, port: int, client_ca: str = "") -> Iterator[Obj]:
-    """Everything but APIServices; the server listens on `address` (an IP) and `port`.
+    """Yield all objects except APIServices; the server listens on `address` (an IP) and `port`.
 
-    Extension API servers learn from a ConfigMap by whose certificates (PEM) it knows its users. Without
-    `client_ca`, and it has no request headers' authority, upstream writes none.
+    The ConfigMap tells extension API servers the CA (PEM) of the server's users. Without `client_ca`, and
+    with no CA for request headers, upstream writes none.
     """
     if client_ca:
         head = _head("v1", "ConfigMap", "extension-apiserver-authentication", "kube-system")
@@ -87,7 +88,7 @@ def cluster_objects(services: ServiceRange, address: str, port: int, client_ca: 
 
 
 def api_services(table: ResourceTable) -> Iterator[Obj]:
-    """One APIService for each served version of a group."""
+    """Yield an APIService for each served version of a group."""
     served = {(r.group, version) for r in table if not r.gated and not r.custom for version in r.versions}
     for group, version in sorted(served):
         if group in GROUP_PRIORITIES and "alpha" not in version and "beta" not in version:
@@ -96,7 +97,7 @@ def api_services(table: ResourceTable) -> Iterator[Obj]:
 
 
 def api_service(group: str, version: str, priority: int, version_priority: int, managed: str) -> Obj:
-    """A local APIService; `managed`: "onstart" for built-in groups, "true" for those of definitions."""
+    """A local APIService; `managed` is "onstart" for built-in groups, "true" for those of definitions."""
     named = {"group": group} if group else {}
     condition = {
         "type": "Available",

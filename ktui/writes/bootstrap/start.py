@@ -19,13 +19,13 @@ LOOPBACK = "127.0.0.1"
 async def create_cluster_objects(
     registry: Registry, cidr: str, host: str, port: int, client_ca: str = ""
 ) -> None:
-    """Create those that do not exist; ExceptionGroup of StatusErrors. `host`: where the server listens.
+    """Create the objects that do not exist; raise an ExceptionGroup of StatusErrors.
 
-    `client_ca`: the certificates of `--client-ca-file`.
+    `host` is where the server listens; `client_ca` are the certificates of `--client-ca-file`.
     """
     try:
         address = str(ipaddress.ip_address(host))
-    except ValueError:  # a name
+    except ValueError:  # a host name
         address = LOOPBACK
     await create_missing(
         registry, [*cluster_objects(ServiceRange(cidr), address, port, client_ca), *api_services(BUILTIN)]
@@ -33,7 +33,7 @@ async def create_cluster_objects(
 
 
 def service_range_of(text: str) -> str:
-    """The network of `--service-cluster-ip-range`; ValueError says what is wrong."""
+    """Return the network of `--service-cluster-ip-range`; ValueError says what is wrong with it."""
     try:
         network = ipaddress.ip_network(text, strict=False)
     except ValueError:

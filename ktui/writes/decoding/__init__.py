@@ -1,1 +1,1 @@
-"""Request bodies decoded into objects of their type: media types, kinds, unknown and duplicate fields."""
+"""Decode request bodies into objects of their type: media types, kinds, unknown and duplicate fields."""

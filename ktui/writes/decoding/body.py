@@ -26,7 +26,7 @@ NO_MESSAGE = "provided data does not appear to be a protobuf message, expected p
 
 
 def media_type(content_type: str) -> str:
-    """The media type without parameters, in lower case."""
+    """Return the media type without parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
 
 
@@ -34,8 +34,8 @@ def media_type(content_type: str) -> str:
 class SentBody:
     """A body and the result of its parser: a tree, or an error.
 
-    `media_type` is "" if none was sent. `error` is about the text, `message_error` about a
-    protobuf message that should have been converted to JSON.
+    `media_type` is "" if none was sent. `error` is about the text, `message_error` about a protobuf message
+    that should have been converted to JSON.
     """
 
     raw: bytes
@@ -49,14 +49,14 @@ class SentBody:
         return bool(self.raw)
 
     def document(self) -> Any:
-        """The tree, or the ValueError of its parser."""
+        """Return the tree; raise the parser's ValueError if there is none."""
         if self.error is not None:
             raise self.error
         return self.tree
 
 
 def decode_object(body: SentBody, resource: Resource, knows: Knows) -> Obj:
-    """An object of `resource` from a body; StatusError 400 or 415.
+    """Return the object of `resource` in a body; raise StatusError 400 or 415.
 
     `knows` reports whether an apiVersion has a kind.
     """
@@ -72,7 +72,7 @@ def decode_object(body: SentBody, resource: Resource, knows: Knows) -> Obj:
 
 
 def decode_document(body: SentBody) -> Obj:
-    """The JSON object in any body; StatusError 400 or 415."""
+    """Return the JSON object in any body; raise StatusError 400 or 415."""
     if body.media_type and body.media_type not in SERVED_MEDIA_TYPES:
         raise unsupported_media_type()
     try:
@@ -82,7 +82,7 @@ def decode_document(body: SentBody) -> Obj:
 
 
 def _object(body: SentBody) -> Obj:
-    """The JSON object in a body, null counts as an empty one; ValueError with Go's message.
+    """Return the JSON object in a body; null counts as an empty one. Raises ValueError with Go's message.
 
     Upstream reads the kind first: only an object can have one, and it cannot be a number.
     """
@@ -109,7 +109,7 @@ def _no_kind(value: Any, where: str) -> ValueError:
 
 
 def json_type(value: Any) -> str:
-    """Go's name for a JSON value's type."""
+    """Return Go's name for the type of a JSON value."""
     if isinstance(value, bool):
         return "bool"
     names = {dict: "object", list: "array", str: "string", int: "number", float: "number"}
@@ -151,7 +151,7 @@ def _unrecognized(resource: Resource, why: str, body: bytes) -> StatusError:
 
 
 def summary(body: bytes) -> str:
-    """The beginning of a body as upstream quotes it: text if it looks like JSON, hex otherwise."""
+    """Return the beginning of a body as upstream quotes it: text if it looks like JSON, else hex."""
     if not body:
         return "<empty>"
     shown = body[:SUMMARY_BYTES]

@@ -1,4 +1,4 @@
-"""Check that an object is of the kind that a path requires, with Go's decoding errors."""
+"""Check that an object has the kind that a path requires, with Go's decoding errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Obj = dict[str, Any]
 Knows = Callable[[str, str], bool]
 
 SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
-# Groups whose kinds are the same internal type.
+# Groups whose kinds share an internal type.
 FAMILIES = (
     frozenset({"", "events.k8s.io"}),
     frozenset({"apps", "extensions"}),
@@ -23,7 +23,7 @@ FAMILIES = (
 
 
 def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
-    """Why the object cannot be decoded as one of `resource`, "" if it can, in any version.
+    """Return why the object cannot be decoded as one of `resource`, in any version; "" if it can.
 
     `knows` reports whether an apiVersion has a kind.
     """
@@ -44,7 +44,7 @@ def unregistered(api_version: str, kind: str) -> str:
 
 
 def wrong_custom_kind(obj: Obj, resource: Resource) -> StatusError | None:
-    """422 for a custom resource of another kind: anything can be decoded, only one kind is valid."""
+    """The 422 for a custom resource of another kind, which can be decoded but is not valid; else None."""
     if not resource.custom:
         return None
     wanted = (("kind", resource.kind), ("apiVersion", resource.api_version))

@@ -13,7 +13,7 @@ RBAC = "rbac.authorization.k8s.io"
 
 
 def claim(obj: Obj) -> None:
-    """A claim, or the template of one."""
+    """Set the defaults of a claim or of a claim template."""
     if isinstance(spec := obj.setdefault("spec", {}), dict):
         spec.setdefault("volumeMode", "Filesystem")
     if isinstance(status := obj.setdefault("status", {}), dict):
@@ -107,7 +107,7 @@ def csi_driver(obj: Obj) -> None:
 
 
 def limit_range(obj: Obj) -> None:
-    """Defaults for containers without limits or requests."""
+    """Set the defaults for containers without limits or requests."""
     for limit in _items(obj.get("spec") or {}, "limits"):
         if limit.get("type") == "Container":
             default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
@@ -131,7 +131,7 @@ _SCALE_DOWN = [{"type": "Percent", "value": 100, "periodSeconds": 15}]
 
 
 def autoscaler(obj: Obj) -> None:
-    """autoscaling/v2; v1 stores all but the number of replicas in annotations."""
+    """Set the defaults of autoscaling/v2; v1 stores everything but the number of replicas in annotations."""
     spec = obj.setdefault("spec", {})
     if not isinstance(spec, dict):
         return
@@ -166,5 +166,5 @@ def priority_level(obj: Obj) -> None:
 
 
 def _items(owner: Obj, name: str) -> list[Obj]:
-    """The members of a list that are objects."""
+    """Return the members of a list that are objects."""
     return [item for item in owner.get(name) or [] if isinstance(item, dict)]

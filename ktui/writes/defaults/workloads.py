@@ -1,4 +1,4 @@
-"""Defaults that kube-apiserver 1.36 sets on objects before it stores them (the usual kinds)."""
+"""Defaults that kube-apiserver 1.36 sets on objects before it stores them (the most common kinds)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _pod(obj: Obj) -> None:
 
 
 def _requests(resources: Obj) -> None:
-    """A limit without request is also the request; for pods only, not for their templates."""
+    """A limit without a request is also the request; for pods only, not for their templates."""
     limits, requests = resources.get("limits"), resources.get("requests") or {}
     if limits and isinstance(limits, dict) and isinstance(requests, dict):
         resources["requests"] = {**limits, **requests}
@@ -97,7 +97,7 @@ def _pull_policy(image: str) -> str:
 
 
 def _references(source: Obj) -> None:
-    """Of a pod's own fields, in its environment or in a volume."""
+    """Set the defaults of references to a pod's own fields, in its environment or in a volume."""
     if isinstance(field := source.get("fieldRef"), dict):
         field.setdefault("apiVersion", "v1")
     if isinstance(resource := source.get("resourceFieldRef"), dict):
@@ -166,7 +166,7 @@ def _replica_set(obj: Obj) -> None:
 
 
 def _replication_controller(obj: Obj) -> None:
-    """By default it selects the pods of its template, and has their labels."""
+    """Set the defaults of a ReplicationController; selector and labels default to its template's labels."""
     spec = _sub(obj, "spec")
     spec.setdefault("replicas", 1)
     if isinstance(spec.get("template"), dict):
@@ -177,7 +177,7 @@ def _replication_controller(obj: Obj) -> None:
 
 
 def _labelled_by_template(obj: Obj) -> Obj:
-    """Set the labels of its template to an object without any; the template's labels."""
+    """Set the template's labels on an object that has none; return the template's labels."""
     labels: Obj = _sub(_sub(_sub(obj, "spec"), "template"), "metadata").get("labels") or {}
     metadata = _sub(obj, "metadata")
     if labels and not metadata.get("labels"):
@@ -223,7 +223,7 @@ def _job(obj: Obj) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         _fill(spec, completions=1)
     replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
-    # With a limit for each index there is none for all of them.
+    # With a limit for each index there is none for all indexes together.
     limit = 2**31 - 1 if "backoffLimitPerIndex" in spec else 6
     _fill(
         spec,
@@ -285,7 +285,7 @@ def _secret(obj: Obj) -> None:
     obj.setdefault("type", "Opaque")
     texts = obj.get("stringData")
     if texts is not None and isinstance(texts, dict) and all(isinstance(t, str) for t in texts.values()):
-        # Only ever written: what is stored and read is data.
+        # stringData is write-only: only data is stored.
         del obj["stringData"]
         if texts:
             encoded = {name: b64encode(text.encode()).decode() for name, text in texts.items()}

@@ -1,1 +1,1 @@
-"""CustomResourceDefinitions: what is refused, what the server sets, and what it does about them."""
+"""CustomResourceDefinitions: their validation, their defaults, and the controller that serves them."""

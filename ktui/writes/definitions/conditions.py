@@ -12,7 +12,7 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
 def set_condition(definition: Obj, kind: str, status: str, reason: str, message: str) -> None:
-    """Set a condition; its time changes with its status. The definition's status is replaced, not changed."""
+    """Set a condition, whose time changes with its status. The definition gets a new status object."""
     stored = dict(definition.get("status") or {})
     conditions = list(stored.get("conditions") or [])
     before: Obj = next((c for c in conditions if c.get("type") == kind), {})
@@ -32,9 +32,9 @@ def set_condition(definition: Obj, kind: str, status: str, reason: str, message:
 
 
 def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
-    """Accept the names that no other definition of the group has, and say so in the conditions.
+    """Accept the names that no other definition of the group has, and set the conditions.
 
-    `taken`: the others' names: `resources` (plural, singular, short) and `kinds` (kind and list kind).
+    `taken` has the others' names: `resources` (plural, singular, short) and `kinds` (kind and list kind).
     """
     names = (definition.get("spec") or {}).get("names") or {}
     status = definition["status"] = dict(definition.get("status") or {})

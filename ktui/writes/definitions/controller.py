@@ -1,6 +1,6 @@
-"""What kube-apiserver itself does about definitions: names, conditions, APIServices, and the cleanup.
+"""kube-apiserver's controllers of definitions: names, conditions, APIServices, and the cleanup.
 
-Upstream: the naming, establishing, finalizing and CRD registration controllers, as one.
+Upstream: the naming, establishing, finalizing and CRD registration controllers; here they are one.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class DefinitionController:
             log.warning("custom resource definition %s is left as it is: %r", name, error)
 
     async def _accept(self, name: str, definition: Obj) -> None:
-        """Write the status if accepting the names changes it."""
+        """Write the definition's status if accepting the names changes it."""
         store = self._registry.for_resource(_builtin("apiextensions.k8s.io", DEFINITIONS)).store
 
         def accepted(old: Obj) -> Obj:
@@ -116,7 +116,7 @@ class DefinitionController:
             await store.update(None, name, accepted)
 
     def _taken(self, name: str, group: str | None) -> dict[str, set[str]]:
-        """The accepted names of the group's other definitions."""
+        """Return the accepted names of the group's other definitions."""
         found: dict[str, set[Any]] = {"resources": set(), "kinds": set()}
         for other, definition in self._known.items():
             if other == name or (definition.get("spec") or {}).get("group") != group:
@@ -131,7 +131,7 @@ class DefinitionController:
         return found
 
     async def _register(self, definition: Obj) -> None:
-        """An APIService for each version that the group's definitions serve, and no other."""
+        """Create an APIService for each version that the group's definitions serve, and delete the others."""
         group = definition["spec"]["group"]
         if BUILTIN.has_group(group):
             return
@@ -152,7 +152,7 @@ class DefinitionController:
                 await cacher.store.delete(None, there.name)
 
     async def _clean(self, definition: Obj) -> None:
-        """Delete the definition's objects, wait for those with finalizers, then let the definition go."""
+        """Delete the definition's objects, wait for those with finalizers, then remove its own finalizer."""
         name = str(metadata_of(definition)["name"])
         resources = resources_of(definition)
         remaining = len(resources)
@@ -176,7 +176,7 @@ class DefinitionController:
                 raise
 
     async def _delete_objects(self, resource: Resource) -> int:
-        """Delete every object; how many remain."""
+        """Delete every object; return how many remain."""
         store = self._registry.uncached_store(resource)
         remaining, start = 0, ""
         while True:
@@ -189,7 +189,7 @@ class DefinitionController:
 
 
 async def _deleted(store: Store, obj: StoredObject) -> bool:
-    """Delete one object as a client would; True if it is gone."""
+    """Delete one object as a client would; return True if it is gone."""
     gone = False
 
     def decide(current: Obj) -> Obj | None:

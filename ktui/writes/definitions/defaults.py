@@ -1,4 +1,4 @@
-"""What the server sets in a CustomResourceDefinition before it is stored."""
+"""Set the defaults and the status of a CustomResourceDefinition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ID = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 def set_definition_defaults(obj: Obj) -> None:
-    """Names that follow from the kind, and no conversion."""
+    """Set the names that follow from the kind, and no conversion."""
     spec = obj.get("spec")
     if not isinstance(spec, dict):
         return
@@ -22,14 +22,14 @@ def set_definition_defaults(obj: Obj) -> None:
 
 
 def set_new_status(obj: Obj) -> None:
-    """The status of a new definition: nothing is accepted yet."""
+    """Set the status of a new definition, in which nothing is accepted yet."""
     stored = [v["name"] for v in _versions(obj) if v.get("storage")]
     names = {"plural": "", "kind": ""}
     obj["status"] = {"conditions": None, "acceptedNames": names, "storedVersions": stored}
 
 
 def add_stored_version(obj: Obj) -> None:
-    """Another storage version joins those that etcd may hold."""
+    """Add the present storage version to those in which etcd may hold objects."""
     status = obj["status"] = dict(obj.get("status") or {})
     stored = list(status.get("storedVersions") or [])
     status["storedVersions"] = [

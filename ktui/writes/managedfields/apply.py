@@ -1,6 +1,6 @@
-"""Server-side apply:
+"""Server-side apply.
 
-a manager owns the fields of its configuration, and takes none from others by default.
+A manager owns the fields of its configuration, and takes none from other managers unless it is forced.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BEFORE = "before-first-apply"
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """One apply of a configuration by `manager`; `force` takes fields away from their managers."""
+    """An apply of a configuration by `manager`; `force` takes fields from their managers."""
 
     config: Obj
     manager: str
@@ -51,9 +51,10 @@ class Apply:
         return owned(applied_fields(self.config, self._root), self.resource, self.subresource)
 
     def merged(self, old: Obj) -> Obj:
-        """The object merged with the configuration, without the fields that this manager no longer applies.
+        """Return the object merged with the configuration, without fields that this manager no longer
+        applies.
 
-        StatusError 409 if that changes fields of other managers.
+        Raises StatusError 409 if that changes fields of other managers.
         """
         own, others = self._entries(old)
         dropped = difference((own or {}).get("fieldsV1") or {}, self._fields)
@@ -66,7 +67,7 @@ class Apply:
         return new
 
     def track(self, old: Obj | None, new: Obj, time: str) -> None:
-        """Set `new`'s managedFields as after this apply; `old` None: it is created."""
+        """Set `new`'s managedFields to their state after this apply; `old` None: it is created."""
         own, others = self._entries(old or {})
         fields = self._fields
         changed = Changes() if old is None else self._changes(old, self.merged(old))
@@ -74,7 +75,7 @@ class Apply:
             taken = union(changed.set, changed.removed)
             entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
         entry = self._own_entry(fields)
-        # An apply that does not change the object keeps the time.
+        # An apply that does not change the object keeps the entry's time.
         if old is None or changed.set or changed.removed:
             entry["time"] = time
         elif own is not None and "time" in own:
@@ -95,7 +96,7 @@ class Apply:
         return {**entry, "subresource": self.subresource} if self.subresource else entry
 
     def _entries(self, old: Obj) -> tuple[Entry | None, list[Entry]]:
-        """This manager's last apply, and the entries of all others."""
+        """Return this manager's last apply, and the entries of all others."""
         kept = (old.get("metadata") or {}).get("managedFields")
         entries = [dict(entry) for entry in kept or self._before(old)]
         group = group_of(self.resource.api_version)
@@ -104,7 +105,7 @@ class Apply:
         return own, [entry for entry in entries if entry is not own]
 
     def _before(self, old: Obj) -> list[Entry]:
-        """Unmanaged fields belong to the manager `before-first-apply`."""
+        """Return the entry of the manager `before-first-apply`, which owns unmanaged fields."""
         if not old:
             return []
         seen: Obj = {**old, "metadata": dict(old.get("metadata") or {})}
@@ -113,7 +114,7 @@ class Apply:
         return entries
 
     def _is_own(self, entry: Entry) -> bool:
-        """An applier is the same manager in every version."""
+        """Return True for this manager's entry; an applier is the same manager in every version."""
         identity = (entry.get("operation"), entry.get("manager"), entry.get("subresource", ""))
         return identity == (APPLY, self.manager, self.subresource)
 
@@ -132,7 +133,7 @@ class Apply:
 
 
 def _described(entry: Entry) -> str:
-    """A manager as upstream names it in conflicts."""
+    """Return a manager as upstream names it in conflicts."""
     text = quote(entry.get("manager", ""))
     if entry.get("subresource"):
         text += f" with subresource {quote(entry['subresource'])}"

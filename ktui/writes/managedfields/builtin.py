@@ -1,4 +1,4 @@
-"""How the built-in types are merged: their markers +listType, +mapType and others, as data."""
+"""Merge rules of the built-in types: their markers +listType, +mapType and others, as data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIST_KEYS: dict[str, tuple[str, ...]] = {
 CONTAINER_PORTS, SERVICE_PORTS = ("containerPort", "protocol"), ("port", "protocol")
 # +listType=set
 SETS = frozenset({"finalizers", "podCIDRs", "volumeLifecycleModes"})
-# Lists that have the name of a keyed one but are atomic, by kind and path.
+# Atomic lists that have the name of a keyed list, by kind and path.
 PLAIN_LISTS = frozenset(
     {
         ("EndpointSlice", "ports"),
@@ -67,7 +67,7 @@ ATOMIC = frozenset(
         "targetRef",
     }
 )
-# The same, by kind and path.
+# Further atomic fields, by kind and path.
 ATOMIC_PATHS = frozenset(
     {
         ("ControllerRevision", "data"),

@@ -10,7 +10,7 @@ from typing import Any
 from ktui.writes.managedfields.fieldset import MEMBER, FieldSet
 from ktui.writes.managedfields.nodes import Keys, Node
 
-# Never owned by a manager.
+# Fields that no manager ever owns.
 UNOWNED = frozenset(
     {
         "name",
@@ -34,7 +34,7 @@ class Changes:
 
 
 def compare(old: dict[str, Any], new: dict[str, Any], root: Node) -> Changes:
-    """Changes of a whole object; `root` has its type."""
+    """Return the changes of a whole object; `root` has its type."""
     changes = Changes()
     bare_old, bare_new = _without_unowned(old), _without_unowned(new)
     _compare_maps(bare_old, bare_new, changes.set, changes.removed, root)
@@ -52,7 +52,7 @@ def _compare_maps(
     old: dict[str, Any], new: dict[str, Any], added: FieldSet, removed: FieldSet, node: Node
 ) -> None:
     for name in chain(old, (name for name in new if name not in old)):
-        # In a schemaless object 1 may replace true, which are equal in Python.
+        # Without a schema, 1 may replace true, which are equal in Python.
         if node.typed and name in old and name in new and old[name] == new[name]:
             continue
         below = node.member(name)
@@ -61,12 +61,12 @@ def _compare_maps(
 
 
 def entry_of(name: str, container: dict[str, Any], node: Node) -> Any:
-    """A member's value at `node`; keyed lists and sets become `Items` by path element."""
+    """Return a member's value at `node`; keyed lists and sets become `Items` by path element."""
     return entry(container[name], node) if name in container else _ABSENT
 
 
 def entry(value: Any, node: Node) -> Any:
-    """The value, a keyed list or a set as `Items`."""
+    """Return the value; a keyed list or a set becomes `Items`."""
     if isinstance(value, list):
         keys = node.keys(value)
         if keys is not None:
@@ -110,7 +110,7 @@ def _compare_values(
 
 
 def _whole(value: Any, node: Node) -> FieldSet:
-    """A path and all paths below it."""
+    """Return a path with all paths below it."""
     if not isinstance(value, dict) or node.atomic:
         return {}
     if isinstance(value, Items):
@@ -124,7 +124,7 @@ def _whole(value: Any, node: Node) -> FieldSet:
 
 
 def item_key(keys: Keys, item: Any, node: Node) -> str:
-    """The path element of a list's item; `node` is the list's."""
+    """Return the path element of a list's item; `node` is the list's."""
     if not keys:
         return "v:" + _compact(item)
     named = {key: item.get(key, node.key_default(key)) for key in sorted(keys)}

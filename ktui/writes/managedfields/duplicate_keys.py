@@ -1,4 +1,4 @@
-"""Items with duplicate keys in keyed lists, which make a configuration invalid."""
+"""Find items with duplicate keys in keyed lists, which make a configuration invalid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.writes.managedfields.nodes import Keys, Node
 
 
 def list_faults(value: Any, node: Node, path: str = "") -> Iterator[str]:
-    """One sentence per duplicate, with its path, in upstream's words."""
+    """Yield a sentence for each duplicate, with its path, in upstream's words."""
     if isinstance(value, dict) and not node.atomic:
         for name, member in value.items():
             yield from list_faults(member, node.member(name), f"{path}.{name}")

@@ -12,7 +12,7 @@ from ktui.writes.managedfields.compare import compare
 from ktui.writes.managedfields.fieldset import FieldSet, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 
-# Kinds stored as JSON: their types are not among the messages.
+# Kinds stored as JSON, which have no messages.
 _EMPTY_JSON: dict[str, dict[str, Any]] = {
     "CustomResourceDefinition": {
         "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
@@ -30,7 +30,7 @@ _empty: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 def _empty_object(resource: Resource) -> dict[str, Any]:
-    """The JSON of a type's zero value in Go: a creation does not own these members."""
+    """Return the JSON of a type's zero value in Go, whose members a creation does not own."""
     if resource.custom:
         return {}
     if resource.encoding != "protobuf":
@@ -43,7 +43,7 @@ def _empty_object(resource: Resource) -> dict[str, Any]:
 
 
 def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
-    """Without the status, which the main resource resets (upstream: GetResetFields)."""
+    """Return the fields without the status, which the main resource resets (upstream: GetResetFields)."""
     if subresource or "status" not in resource.subresources:
         return fields
     return {key: below for key, below in fields.items() if key != "f:status"}
@@ -58,12 +58,11 @@ def track_update(
     resource: Resource,
     subresource: str = "",
 ) -> None:
-    """Set `new`'s managedFields as after `manager` changed `old` (None: created) to it.
+    """Set `new`'s managedFields to their state after `manager` changed `old` (None: created) to it.
 
-    `time` "" leaves the entry without one, as upstream's scale does.
-    The client may change them by sending others, or reset them by sending an empty list;
-    an object without any gets none until the first apply.
-    Entries of another group's version (an Event written through events.k8s.io) are dropped, as
+    `time` "" leaves the entry without a time, as upstream's scale does. The client may change managedFields
+    by sending others, or reset them by sending an empty list; an object without any gets none until the first
+    apply. Entries in a version of another group (an Event written through events.k8s.io) are dropped, as
     upstream drops what it cannot convert.
     """
     api_version = resource.api_version
@@ -95,11 +94,11 @@ def track_update(
 def _starting_entries(
     old: dict[str, Any] | None, new: dict[str, Any], *, custom: bool, subresource: str
 ) -> list[dict[str, Any]]:
-    """The client's entries, if allowed and valid, or else the stored ones."""
+    """Return the client's entries if they are allowed and valid, else the stored ones."""
     sent = (new.get("metadata") or {}).get("managedFields")
     stored = ((old or {}).get("metadata") or {}).get("managedFields") or []
     if not subresource and isinstance(sent, list):
-        # Of a custom resource an empty list is the same as none.
+        # For a custom resource an empty list is the same as none.
         if sent == [{}] or not (sent or custom):
             return []
         if sent and all(map(_readable, sent)):

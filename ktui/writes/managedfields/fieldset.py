@@ -1,9 +1,8 @@
 """Sets of field paths in the format of managedFields (FieldsV1).
 
-A set is a tree of dicts. `{}` is a path that is in the set and has none below;
-`{".": {}, …}` is in the set and has more below; a dict without "." only leads
-to paths below. Keys: `f:name` for a field, `k:{…}` for an item of a keyed list,
-`v:…` for an item of a set.
+A set is a tree of dicts. `{}` is a path in the set without further paths below; `{".": {}, …}` is in the set
+and has paths below; a dict without "." only leads to paths below. Keys: `f:name` for a field, `k:{…}` for an
+item of a keyed list, `v:…` for an item of a set.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ MEMBER = "."
 
 
 def union(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Paths of either."""
+    """Return the paths that are in either set."""
     return _build(one, other, lambda a, b: a or b)
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Paths of `one` that are not in `other`."""
+    """Return the paths of `one` that are not in `other`."""
     return _build(one, other, lambda a, b: a and not b)
 
 
 def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Paths that are in both."""
+    """Return the paths that are in both sets."""
     return _build(one, other, lambda a, b: a and b)
 
 
 def paths_of(fields: FieldSet, prefix: str = "") -> Iterator[str]:
-    """Every path as text: `.spec.containers[name="a"].image`; those of one level before those below."""
+    """Yield every path as text (`.spec.containers[name="a"].image`), each level before the next."""
     for key in sorted(fields):
         if key != MEMBER and _is_member(fields[key]):
             yield prefix + step_text(key)
@@ -46,7 +45,7 @@ def paths_of(fields: FieldSet, prefix: str = "") -> Iterator[str]:
 
 
 def step_text(key: str) -> str:
-    """One step of a path."""
+    """Return a path element as text."""
     kind, _, rest = key.partition(":")
     if kind == "f":
         return f".{rest}"
@@ -66,14 +65,14 @@ def _build(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet:
 
 
 def _node(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet | None:
-    """The combined children of a node, None if nothing is left. The root itself is never a member."""
+    """Return the combined children of a node, None if nothing is left. The root itself is never a member."""
     children: FieldSet = {}
     alone_one, alone_other = keep(True, False), keep(False, True)
     for key in chain(one, (key for key in other if key not in one)):
         if key == MEMBER:
             continue
         a, b = one.get(key), other.get(key)
-        if a is None or b is None:  # what only one of them has is kept unchanged, or dropped
+        if a is None or b is None:  # what only one of them has is either kept unchanged or dropped
             if alone_other if a is None else alone_one:
                 children[key] = b if a is None else a
             continue

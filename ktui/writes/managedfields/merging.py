@@ -1,4 +1,4 @@
-"""Server-side apply on objects: the fields of a configuration, merging it, removing fields."""
+"""Server-side apply on objects: the fields of a configuration, merging it, and removing fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Obj = dict[str, Any]
 
 
 def applied_fields(config: Obj, root: Node) -> FieldSet:
-    """The fields that a configuration sets: its leaves, and items of keyed lists."""
+    """Return the fields that a configuration sets: its leaves, and items of keyed lists."""
     bare = {name: value for name, value in config.items() if name not in ("apiVersion", "kind", "metadata")}
     metadata = {k: v for k, v in (config.get("metadata") or {}).items() if k not in UNOWNED}
     return _fields({**bare, "metadata": metadata} if metadata else bare, root)
@@ -38,7 +38,7 @@ def _item_fields(item: Any, node: Node) -> FieldSet:
 
 
 def merge_config(live: Obj, config: Obj, node: Node) -> Obj:
-    """A new tree: maps and keyed lists merge, everything else is replaced by the configuration."""
+    """Return a new tree: maps and keyed lists merge, everything else is replaced by the configuration."""
     merged = dict(live)
     for name, value in config.items():
         merged[name] = _merged(live.get(name), value, node.member(name))
@@ -65,7 +65,7 @@ def _merged_list(old: list[Any], new: list[Any], node: Node) -> list[Any]:
 
 
 def without(value: Any, paths: FieldSet, node: Node) -> Any:
-    """A new tree without the fields and items of `paths`; what loses all of its members is gone, too."""
+    """Return a new tree without the fields and items of `paths`, and without containers that become empty."""
     if isinstance(value, list):
         keys = node.keys(value) if value else None
         if keys is None:

@@ -1,4 +1,4 @@
-"""The type of a place in an object for field ownership: a map, a keyed list, a set, or atomic."""
+"""The type of a position in an object for field ownership: a map, a keyed list, a set, or atomic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Keys = tuple[str, ...] | None
 
 
 class Node(Protocol):
-    """A place in the tree of an object, by its type."""
+    """A position in the tree of an object, with its type."""
 
     typed: bool  # equal values in Python are equal
     atomic: bool  # an atomic object
@@ -31,20 +31,20 @@ class Node(Protocol):
     def member(self, name: str) -> Node: ...
 
     def item(self) -> Node:
-        """Of a list."""
+        """Return the node of a list's items."""
         ...
 
     def keys(self, value: list[Any]) -> Keys:
-        """Key of a list's items: member names; () for a set (items are their keys); None: atomic."""
+        """Return the key of a list's items: member names; () for a set (items are keys); None: atomic."""
         ...
 
     def key_default(self, key: str) -> Any:
-        """The default for a key that an item lacks."""
+        """Return the default for a key that an item lacks."""
         ...
 
 
 class BuiltinNode:
-    """By the field's name, which is unambiguous for nearly all lists of the built-in types."""
+    """A node of a built-in type, by the field's name, which is unambiguous for nearly all lists."""
 
     __slots__ = ("_kind", "_name", "_path", "atomic")
 
@@ -79,9 +79,9 @@ class BuiltinNode:
 
 
 class SchemaNode:
-    """By x-kubernetes-list-type, -list-map-keys and -map-type of a custom resource's schema.
+    """A node by x-kubernetes-list-type, -list-map-keys and -map-type of a custom resource's schema.
 
-    `schema` None: unknown; maps are granular there, lists are atomic.
+    `schema` None: unknown; then maps are granular and lists atomic.
     """
 
     __slots__ = ("_root", "_schema", "atomic")
@@ -116,7 +116,7 @@ class SchemaNode:
 
 
 def root_of(resource: Resource) -> Node:
-    """The whole object."""
+    """Return the node of a whole object."""
     if resource.custom:
         return SchemaNode(resource.schemas.get(resource.version), root=True)
     return BuiltinNode(resource.kind)

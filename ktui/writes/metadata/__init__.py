@@ -1,1 +1,1 @@
-"""ObjectMeta: what the server writes into it, and its rules."""
+"""ObjectMeta: the fields that the server sets, and their validation."""

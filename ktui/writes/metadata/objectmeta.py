@@ -1,4 +1,4 @@
-"""Metadata that the server sets."""
+"""Set and validate metadata of new and updated objects."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ktui.writes.metadata.rules import annotation_errors, finalizer_errors, owne
 
 Obj = dict[str, Any]
 
-# apimachinery: rand.String has no vowels and look-alikes.
+# apimachinery's rand.String uses no vowels and look-alikes.
 SUFFIX_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 SUFFIX_LENGTH = 5
 MAX_GENERATED_BASE = 58
 # Built-in kinds whose strategy counts generations, and the members whose change counts (custom resources
-# always do, for all of theirs). Upstream: PrepareForCreate and PrepareForUpdate in pkg/registry.
+# count changes of all members). Upstream: PrepareForCreate and PrepareForUpdate in pkg/registry.
 _SPEC = ("spec",)
 COUNTED = {
     "CronJob": _SPEC,
@@ -54,12 +54,12 @@ COUNTED = {
 
 
 def timestamp(now: datetime.datetime | None = None) -> str:
-    """RFC 3339 with whole seconds, UTC."""
+    """Return the time in RFC 3339 with whole seconds, UTC."""
     return (now or datetime.datetime.now(datetime.UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def metadata_of(obj: Obj) -> Obj:
-    """The object's metadata, created when missing."""
+    """Return the object's metadata, which is created if it is missing."""
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict):
         metadata = obj["metadata"] = {}
@@ -67,19 +67,19 @@ def metadata_of(obj: Obj) -> Obj:
 
 
 def drop_empty(metadata: Obj) -> None:
-    """Members that Go's encoding of ObjectMeta leaves out; an empty managedFields list has a meaning."""
+    """Remove members that Go's encoding of ObjectMeta omits; an empty managedFields list has a meaning."""
     empty = [n for n, v in metadata.items() if v is None or (v in ({}, []) and n != "managedFields")]
     for name in empty:
         del metadata[name]
 
 
 def counts_generations(obj: Obj, resource: Resource) -> bool:
-    """True if objects of this kind have a generation."""
+    """Return True if objects of this kind have a generation."""
     return resource.custom or obj.get("kind") in COUNTED
 
 
 def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
-    """True if the change increases its generation."""
+    """Return True if the change increases the object's generation."""
     if not counts_generations(old, resource):
         return False
     if not resource.custom:
@@ -94,14 +94,14 @@ def _labels(obj: Obj) -> Obj:
 
 
 def _is_revision(text: Any) -> bool:
-    """True for a number other than 0; a create ignores what is not a number."""
+    """Return True for a number other than 0; a create ignores text that is not a number."""
     return isinstance(text, str) and text.isascii() and text.isdigit() and int(text) > 0
 
 
 def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
     """Set name, namespace, uid, creationTimestamp and generation of a new object.
 
-    StatusError 400 for another namespace than the path's, 500 for a resourceVersion.
+    Raises StatusError 400 for another namespace than the path's, 500 for a resourceVersion.
     """
     metadata = metadata_of(obj)
     if _is_revision(metadata.get("resourceVersion")):
@@ -123,7 +123,7 @@ def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
 
 
 def generate_name(base: str) -> str:
-    """The base, cut to fit, and five random characters."""
+    """Return the base, cut to fit, with five random characters."""
     suffix = "".join(random.choices(SUFFIX_CHARACTERS, k=SUFFIX_LENGTH))
     return base[:MAX_GENERATED_BASE] + suffix
 
@@ -134,9 +134,9 @@ _NAME_RULES = {
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
 
-# Kinds whose rules for an update validate the whole object again, as for a new one,
-LOOKED_AT_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
-# and those that first report immutable fields.
+# Kinds whose rules for an update validate the whole object again, as a new one,
+VALIDATED_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
+# and kinds that report immutable fields first.
 FIXED_FIRST = frozenset({"configmaps", "secrets", "services"})
 
 
@@ -148,11 +148,10 @@ def validate_metadata(
     subresource: str = "",
     fixed: list[FieldError] | None = None,
 ) -> None:
-    """Names, labels, annotations, owners and finalizers; StatusError 422 with every cause.
+    """Validate names, labels, annotations, owners and finalizers; raise StatusError 422 with every cause.
 
-    `values` are the causes found elsewhere; `change` those of an update, whose metadata the
-    generic strategy and the kind's own rules validate again: each finds every error once more.
-    `fixed` are the immutable fields.
+    `values` are causes found elsewhere; `change` those of an update, whose metadata both the generic strategy
+    and the kind's own rules validate: each error is reported once more. `fixed` are the immutable fields.
     """
     metadata = metadata_of(obj)
     common = _label_errors(metadata.get("labels") or {})
@@ -164,7 +163,7 @@ def validate_metadata(
     errors = list(new)
     if change is not None:
         errors += [*change, *common] * 2
-    again = new if change is not None and resource.id in LOOKED_AT_TWICE and not subresource else []
+    again = new if change is not None and resource.id in VALIDATED_TWICE and not subresource else []
     rest, fixed = [*again, *(values or [])], fixed or []
     errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
     if errors:

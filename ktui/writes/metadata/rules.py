@@ -1,4 +1,4 @@
-"""Rules of metadata for every kind, apart from names and labels: annotations, owners, finalizers."""
+"""Validate metadata other than names and labels: annotations, owners, finalizers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_ANNOTATION_BYTES = 256 * 1024
 
 @limited
 def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
-    """Their names follow the rules of label keys, in any case; their total size is limited."""
+    """Annotation names follow the rules of label keys, in any case; their total size is limited."""
     field = "metadata.annotations"
     for key in annotations:
         for fault in label_key_faults(key.lower()):
@@ -57,14 +57,14 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
 
 
 def _in_order(owner: Any) -> Any:
-    """An owner as Go encodes it."""
+    """Return an owner as Go encodes it."""
     names = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
     return {name: owner[name] for name in names if name in owner}
 
 
 @limited
 def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError]:
-    """They are named like labels; those of built-in kinds qualified, except for the standard ones."""
+    """Finalizers are named like labels; in built-in kinds qualified, except for the standard ones."""
     for finalizer in finalizers:
         for fault in label_key_faults(finalizer):
             yield invalid_value("metadata.finalizers", finalizer, fault)
@@ -78,7 +78,7 @@ def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError
 
 
 def finalizer_warnings(new: Obj, old: Obj | None) -> list[str]:
-    """Warnings for new finalizers of a custom resource."""
+    """Return the warnings for new finalizers of a custom resource."""
     added = set(new.get("finalizers") or ()) - set((old or {}).get("finalizers") or ())
     return [
         f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer name to avoid "
@@ -93,7 +93,7 @@ def _unqualified(finalizer: str) -> bool:
 
 
 def finalizer_change_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """An object that is being deleted gets no new finalizers."""
+    """Return errors for new finalizers of an object that is being deleted."""
     if not old.get("deletionTimestamp"):
         return []
     extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))

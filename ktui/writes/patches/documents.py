@@ -1,4 +1,4 @@
-"""The format of a patch, and its application: the same for objects and their scales."""
+"""Read a patch and apply it, to objects and to their scales."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_OPERATIONS = 10_000
 
 
 def patch_type(call: Call, resource: Resource) -> str:
-    """One of TYPES; StatusError 415."""
+    """Return one of TYPES; raise StatusError 415."""
     kind = media_type(call.request.headers.get("content-type", ""))
     if resource.custom:
         if kind not in CUSTOM_TYPES:
@@ -38,9 +38,9 @@ def patch_type(call: Call, resource: Resource) -> str:
 
 
 def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
-    """The operations of a JSON patch, or the tree of a merge patch; StatusError 400, 413.
+    """Return the operations of a JSON patch, or the tree of a merge patch; raise StatusError 400 or 413.
 
-    `strict` False, with fieldValidation=Ignore: a member of another type is found when it is applied.
+    `strict` is False with fieldValidation=Ignore: a member of a wrong type is reported when the patch is applied.
     """
     wanted, go_type = (
         (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
@@ -61,9 +61,9 @@ def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
 
 
 def _check_operations(operations: list[Any], *, strict: bool) -> None:
-    """StatusError 400 for an invalid operation, 413 for too many.
+    """Raise StatusError 400 for an invalid operation, 413 for too many.
 
-    Missing members are reported when it is applied.
+    Missing members are reported when the patch is applied.
     """
     for operation in operations:
         if operation is not None and not isinstance(operation, dict):
@@ -83,7 +83,7 @@ def _undecodable(value: Any, where: str) -> StatusError:
 
 
 def patched(kind: str, old: Any, document: Any) -> dict[str, Any]:
-    """The patched `old`; StatusError 400, 422."""
+    """Return the patched `old`; raise StatusError 400 or 422."""
     try:
         if kind == JSON_PATCH:
             new = json_patch(old, document)

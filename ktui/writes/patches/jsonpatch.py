@@ -13,11 +13,11 @@ MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 
 class PatchFailed(Exception):
-    """An operation could not be applied; then none of the patch is."""
+    """An operation could not be applied, so no operation of the patch is."""
 
 
 def json_patch(target: Any, operations: list[Any]) -> Any:
-    """A new tree with all operations applied in order, or PatchFailed."""
+    """Return a new tree with all operations applied in order; raise PatchFailed."""
     document = copied(target)
     copied_bytes = 0
     for operation in operations:
@@ -94,7 +94,7 @@ def _find(document: Any, path: list[str]) -> Any:
 
 
 def _find_or_null(document: Any, path: list[str]) -> Any:
-    """A missing member counts as null."""
+    """Return the value at a path; a missing member counts as null."""
     parent = _find(document, path[:-1]) if path else None
     return None if isinstance(parent, dict) and path[-1] not in parent else _find(document, path)
 
@@ -139,7 +139,7 @@ def _replace(document: Any, path: list[str], value: Any) -> Any:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """JSON equality: true is not 1."""
+    """Compare by JSON equality: true is not 1."""
     if isinstance(one, bool) != isinstance(other, bool):
         return False
     if isinstance(one, dict) and isinstance(other, dict):

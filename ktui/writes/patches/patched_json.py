@@ -1,7 +1,7 @@
-"""The JSON of a patched object as kube-apiserver quotes it in errors.
+"""Format a patched object's JSON as kube-apiserver quotes it in errors.
 
-Its patch library decodes only the containers that a patch changes, and encodes
-those with sorted members; all others keep the order of the type.
+Upstream's patch library decodes only the containers that a patch changes, and encodes those with sorted
+members; all others keep the order of the type.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ Touched = dict[str, Any]
 
 
 def of_merge_patch(patch: Any) -> Touched:
-    """The containers that a merge patch changes, as a tree of member names."""
+    """Return the containers that a merge patch changes, as a tree of member names."""
     if not isinstance(patch, dict):
         return {}
     return {name: of_merge_patch(value) for name, value in patch.items() if isinstance(value, dict)}
 
 
 def of_json_patch(operations: list[Any]) -> Touched:
-    """The containers on the paths of a JSON patch's operations."""
+    """Return the containers on the paths of a JSON patch's operations."""
     touched: Touched = {}
     for operation in operations:
         for member in ("path", "from"):

@@ -1,8 +1,8 @@
-"""Strategic merge patch: a merge patch that knows which lists are keyed.
+"""Strategic merge patch: a merge patch in which keyed lists merge by key.
 
-The full language needs each type's struct tags. Here keys depend on the field's
-name, which is unambiguous for the keyed lists of the built-in types; lists not
-named here are replaced, as upstream does with lists without merge key.
+The full language needs each type's struct tags. Here keys depend on the field's name, which is unambiguous
+for the keyed lists of the built-in types; other lists are replaced, as upstream does with lists without merge
+key.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ RETAIN = "$retainKeys"
 
 
 class BadDirective(Exception):
-    """A directive with an invalid value."""
+    """A directive has an invalid value."""
 
 
 class BadItem(Exception):
-    """An unknown directive, or an item without its list's key: upstream answers them with 500."""
+    """A directive is unknown, or an item lacks its list's key; upstream answers 500."""
 
 
 def strategic_merge(target: Any, patch: Any) -> Any:
-    """A new tree. Directives: `$patch: replace|delete`, `$retainKeys`, `$deleteFromPrimitiveList/…`."""
+    """Return a new tree. Directives: `$patch: replace|delete`, `$retainKeys`, `$deleteFromPrimitiveList/…`."""
     if not isinstance(patch, dict):
         return patch
     directive = patch.get("$patch")
@@ -122,7 +122,7 @@ def _check_items(key: str, patch: list[Any]) -> None:
 
 
 def merge_key(name: str, items: list[Any]) -> str | None:
-    """The key of a list field, None if the list is atomic."""
+    """Return the key of a list field, None if the list is atomic."""
     if name == "ports":
         return (
             "containerPort"

@@ -1,1 +1,1 @@
-"""Services' cluster IPs and node ports: allocated, kept and freed."""
+"""Allocate, keep and free the cluster IPs and node ports of Services."""

@@ -1,6 +1,6 @@
-"""Cluster IPs: one IPAddress object each, so that etcd's transactions keep them unique.
+"""Cluster IPs: one IPAddress object for each, which etcd's transactions keep unique.
 
-As kube-apiserver does since 1.33 (MultiCIDRServiceAllocator); older ones keep a bitmap in one key.
+As kube-apiserver does since 1.33 (MultiCIDRServiceAllocator); older versions keep a bitmap in one key.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 Obj = dict[str, Any]
 
-TRIES = 8  # at random, before the range is searched from its beginning
+TRIES = 8  # random addresses to try before the range is searched from its beginning
 
 
 class Unavailable(Exception):
-    """An address or port that cannot be allocated, in upstream's words."""
+    """An address or port cannot be allocated; the message is upstream's."""
 
 
 @dataclass(frozen=True)
 class ServiceRange:
-    """A ServiceCIDR, written as its network: `10.0.0.0/24`."""
+    """The network of a ServiceCIDR: `10.0.0.0/24`."""
 
     cidr: str
 
@@ -49,20 +49,20 @@ class ServiceRange:
 
     @property
     def size(self) -> int:
-        """Addresses that can be allocated: without the network's own and IPv4's broadcast address."""
+        """Number of addresses to allocate: without the network's own and IPv4's broadcast address."""
         return self._network.num_addresses - (2 if self._network.version == 4 else 1)
 
     @property
     def reserved(self) -> int:
-        """The lower part of the range, from which addresses are drawn only when the rest is used."""
+        """Size of the lower part of the range, which is used only when the rest is in use."""
         return 0 if self.size < 16 else min(max(16, self.size // 16), 256)
 
     def at(self, offset: int) -> str:
-        """The address at an offset from 0."""
+        """Return the address at an offset from 0."""
         return str(self._network[offset + 1])
 
     def check(self, address: str) -> None:
-        """Unavailable if `address` is not one of the range."""
+        """Raise Unavailable if `address` is not in the range."""
         try:
             found = ipaddress.ip_address(address)
         except ValueError:
@@ -75,7 +75,7 @@ class ServiceRange:
 
 
 def address_object(address: str, namespace: str, service: str) -> Obj:
-    """The IPAddress that reserves a cluster IP for a service."""
+    """Return the IPAddress that reserves a cluster IP for a service."""
     labels = {
         "ipaddress.kubernetes.io/ip-family": "IPv6" if ":" in address else "IPv4",
         "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
@@ -103,19 +103,19 @@ class Addresses:
         self.range = services
 
     async def take(self, address: str, namespace: str, service: str) -> None:
-        """Reserve a certain address; Unavailable if it is used, or not one of the range."""
+        """Reserve a certain address; raise Unavailable if it is in use or not in the range."""
         self.range.check(address)
         if not await create_own(self._registry, address_object(address, namespace, service)):
             raise Unavailable("provided IP is already allocated")
 
     async def check(self, address: str) -> None:
-        """The same without reserving it."""
+        """Check an address as `take` does, without reserving it."""
         self.range.check(address)
         if await self._used(address):
             raise Unavailable("provided IP is already allocated")
 
     async def draw(self, namespace: str, service: str, *, dry_run: bool = False) -> str:
-        """Reserve any address, from the upper part of the range first; Unavailable if all are used."""
+        """Reserve any address, first in the upper part of the range; raise Unavailable if all are in use."""
         size, reserved = self.range.size, self.range.reserved
         candidates = [random.randrange(reserved, size) for _ in range(TRIES)]
         for offset in candidates:
@@ -129,7 +129,7 @@ class Addresses:
         raise Unavailable("range is full")
 
     async def free(self, address: str) -> None:
-        """Release an address; one that is not reserved is left alone."""
+        """Release an address, if it is reserved."""
         try:
             await self._store.delete(None, address)
         except StatusError as error:

@@ -1,8 +1,8 @@
-"""What a Service is given when it is written: cluster IP, IP families, node ports.
+"""Values that a Service is allocated when it is written: cluster IP, IP families, node ports.
 
-The change of an update is decided for the object that the Txn compares, and may be decided again; values
-are reserved in etcd before. So `fill` says what it lacks (Unallocated), the caller reserves it and tries
-again, and what is reserved and not stored in the end is freed.
+The change of an update is decided on the object that the Txn compares, and may be decided again; values are
+reserved in etcd before. So `fill` reports the values that it lacks (Unallocated), the caller reserves them
+and tries again, and values that are reserved but not stored in the end are freed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FAMILIES = ("IPv4", "IPv6")
 
 
 class Need(NamedTuple):
-    """A value for a field: `wanted` is the client's own, None for any."""
+    """A value to allocate for a field; `wanted` is the client's own value, None for any."""
 
     path: str
     wanted: str | int | None
@@ -62,7 +62,7 @@ class Allocation:
         self._stored: Obj = {}
 
     def fill(self, old: Obj | None, new: Obj) -> None:
-        """Set what the service has by its type, in place. Unallocated; StatusError 422."""
+        """Set the fields of the service's type, in place; raise Unallocated, or StatusError 422."""
         if old is not None and finished_deleting(new):
             self._released = set(addresses_of(old.get("spec") or {})), _ports_of(old.get("spec") or {})
             return
@@ -76,7 +76,7 @@ class Allocation:
         self._released, self._stored = gone, spec
 
     async def fill_new(self, service: Obj) -> None:
-        """Fill a new service; what is lacking is reserved on the way."""
+        """Fill a new service, reserving the values that it lacks."""
         while True:
             try:
                 return self.fill(None, service)
@@ -84,7 +84,7 @@ class Allocation:
                 await self.reserve(lacking.needs)
 
     async def reserve(self, needs: list[Need]) -> None:
-        """Reserve what `fill` lacked; StatusError 422 if it is not available."""
+        """Reserve the values that `fill` lacked; raise StatusError 422 if one is not available."""
         for need in needs:
             try:
                 self._reserved[need] = await self._one(need)
@@ -92,7 +92,7 @@ class Allocation:
                 raise self._refused(need, str(error)) from None
 
     async def finish(self, *, stored: bool) -> None:
-        """Free what was reserved and is not stored, and what the service had before."""
+        """Free the values that were reserved but not stored, and those that the service no longer has."""
         if self.dry_run:
             return
         kept = self._stored if stored else {}
@@ -134,7 +134,7 @@ class Allocation:
         return _invalid(self.name, [error])
 
     def _families(self, obj: Obj, spec: Obj) -> None:
-        """Families and policy of a cluster with one family; an ExternalName has neither."""
+        """Set families and policy of a single-family cluster; an ExternalName has neither."""
         if type_of(spec) == "ExternalName":
             return
         family = self.addresses.range.family
@@ -210,7 +210,7 @@ class Allocation:
 
 
 def _ports_of(spec: Obj) -> set[int]:
-    """All node ports of a service, that of its health check too."""
+    """Return all node ports of a service, including that of its health check."""
     if type_of(spec) not in ("NodePort", "LoadBalancer"):
         return set()
     found = {port.get("nodePort") for port in spec.get("ports") or []} | {spec.get("healthCheckNodePort")}
@@ -222,7 +222,7 @@ def _invalid(name: str, errors: list[FieldError]) -> Exception:
 
 
 async def service_range(server: Server) -> ServiceRange:
-    """That of the stored ServiceCIDR `kubernetes`, else the server's own."""
+    """Return the range of the stored ServiceCIDR `kubernetes`, else the server's own."""
     resource = BUILTIN.find("networking.k8s.io", "v1", "servicecidrs")
     assert resource is not None
     found = await stored_objects.find(server, resource, "", "kubernetes")
@@ -234,7 +234,7 @@ async def service_range(server: Server) -> ServiceRange:
 async def allocating(
     server: Server, resource: Resource, namespace: str, name: str, *, dry_run: bool
 ) -> AsyncIterator[Allocation | None]:
-    """The allocation for a write of a service, None for other kinds; finished when the block ends."""
+    """Yield the allocation for a write of a service, None for other kinds; finish it when the block ends."""
     if resource.id != "services":
         yield None
         return
@@ -250,7 +250,7 @@ async def allocating(
 
 
 async def release(server: Server, resource: Resource, service: Obj) -> None:
-    """Free what a deleted service had."""
+    """Free the values of a deleted service."""
     if resource.id != "services":
         return
     registry, spec = server.services.registry, service.get("spec") or {}

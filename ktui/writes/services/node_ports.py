@@ -1,4 +1,4 @@
-"""Node ports: a bitmap in one key, as kube-apiserver keeps it."""
+"""Node ports: a bitmap in one key, as in kube-apiserver."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ RANGE = Resource(
 
 
 Bits = Callable[[int, range], int]
-"""From the bits in use and the range of ports to the bits that are used then."""
+"""(bits in use, range of ports) → the new bits in use."""
 
 
 class NodePorts:
-    """Every method may raise StatusError."""
+    """Node ports of the cluster. Every method may raise StatusError."""
 
     def __init__(self, registry: Registry) -> None:
         self._store = registry.uncached_store(RANGE)
 
     async def take(self, port: int) -> None:
-        """Reserve a certain port; Unavailable if it is used, or not a node port."""
+        """Reserve a certain port; raise Unavailable if it is in use or not a node port."""
 
         def reserve(used: int, ports: range) -> int:
             if port not in ports:
@@ -57,7 +57,7 @@ class NodePorts:
         await self._change(reserve)
 
     async def draw(self) -> int:
-        """Reserve any port; Unavailable if all are used."""
+        """Reserve any port; raise Unavailable if all are in use."""
         drawn = 0
 
         def reserve(used: int, ports: range) -> int:
@@ -69,12 +69,12 @@ class NodePorts:
         return drawn
 
     async def peek(self) -> int:
-        """Any port that is not used, for a dry run; Unavailable if all are."""
+        """Return any free port, for a dry run; raise Unavailable if all are in use."""
         found, _ = await self._store.get(None, NAME)
         return _unused(*_state(json.loads(found.full_json()) if found else {}))
 
     async def free(self, released: Iterable[int]) -> None:
-        """Release ports; those that are not reserved are left alone."""
+        """Release ports; those that are not reserved are ignored."""
         gone = set(released)
 
         def clear(used: int, ports: range) -> int:
@@ -104,7 +104,7 @@ class NodePorts:
 
 
 def _unused(used: int, ports: range) -> int:
-    """A port at random, from the upper part of the range first."""
+    """Return a random free port, first from the upper part of the range."""
     reserved = min(max(16, len(ports) // 32), 128)
     for part in (range(reserved, len(ports)), range(reserved)):
         if free := [at for at in part if not used >> at & 1]:
@@ -113,7 +113,7 @@ def _unused(used: int, ports: range) -> int:
 
 
 def _state(allocation: Obj) -> tuple[int, range]:
-    """The bits in use, and the range of ports, which another server may have chosen."""
+    """Return the bits in use and the range of ports, which another server may have chosen."""
     first, _, last = str(allocation.get("range") or DEFAULT).partition("-")
     used = int.from_bytes(base64.b64decode(allocation.get("data") or ""), "big")
     return used, range(int(first), int(last) + 1)

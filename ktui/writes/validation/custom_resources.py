@@ -18,9 +18,9 @@ TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "b
 
 
 def custom_errors(obj: dict[str, Any], resource: Resource, subresource: str = "") -> list[FieldError]:
-    """The schema's errors for a custom resource; through its status, for that alone.
+    """Return the schema's errors for a custom resource; for its status alone if `subresource` is "status".
 
-    Upstream validates a status as if it were the whole object, and words it so.
+    Upstream validates a status as if it were the whole object, which its messages show.
     """
     schema = resource.schemas.get(resource.version, ANYTHING)
     found = [*validate(obj, schema), *duplicates(obj, schema)]
@@ -35,7 +35,7 @@ def _alone(error: FieldError) -> FieldError:
 
 
 def validate(value: Any, schema: Schema, path: str = "") -> list[FieldError]:
-    """Every violation: types, required members, enum, bounds, lengths and patterns."""
+    """Return every violation: types, required members, enum, bounds, lengths and patterns."""
     if value is None and schema.get("nullable"):
         return []
     wanted = schema.get("type")
@@ -126,7 +126,7 @@ _RULES = (
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """True also for a pattern that Python cannot parse: it is in Go's dialect."""
+    """Return whether text matches; True for a pattern in Go's dialect that Python cannot parse."""
     try:
         return re.search(pattern, text) is not None
     except re.error:

@@ -134,5 +134,5 @@ def _queuing(queuing: Obj, path: str) -> Iterator[FieldError]:
 
 
 def _entropy(queues: int, hand: int) -> int:
-    """The bits that dealing a hand takes, as upstream counts them."""
+    """Return the bits of entropy that dealing a hand uses, as upstream counts them."""
     return math.ceil(math.log2(queues) * hand)

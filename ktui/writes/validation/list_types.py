@@ -1,4 +1,4 @@
-"""Duplicates in lists of custom resources with x-kubernetes-list-type set or map."""
+"""Find duplicates in lists of custom resources with x-kubernetes-list-type set or map."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.kube.structural.schema import Schema, additional, items
 
 
 def duplicates(value: Any, schema: Schema | None, path: str = "") -> Iterator[FieldError]:
-    """An error for each duplicate value of a set, or key of a keyed list."""
+    """Yield an error for each duplicate value of a set, or key of a keyed list."""
     if schema is None:
         return
     if isinstance(value, dict):

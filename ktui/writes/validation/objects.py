@@ -1,4 +1,5 @@
-"""Validation of the usual kinds: errors that make an object useless. Most of upstream's rules are missing."""
+"""Validate the most common kinds: errors that make an object useless. Most of upstream's rules are
+missing."""
 
 from __future__ import annotations
 
@@ -51,12 +52,12 @@ Obj = dict[str, Any]
 
 PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
 MAX_DATA_BYTES = 1024 * 1024
-# Kinds whose updates have their own rules, or are not validated at all.
+# Members whose updates have their own rules, or are not validated.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
 def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
-    """The errors in an object itself."""
+    """Return the errors in an object itself."""
     rule = None if resource.custom else _RULES.get(resource.id)
     return rule(obj) if rule is not None else []
 
@@ -106,7 +107,7 @@ def _cron_job(obj: Obj) -> list[FieldError]:
 
 
 def _event(obj: Obj) -> list[FieldError]:
-    """The object in question is in the event's namespace; one without a namespace, in `default`."""
+    """An event is in its object's namespace; for objects without a namespace in `default`."""
     own = str((obj.get("metadata") or {}).get("namespace") or "")
     about = str((obj.get("involvedObject") or obj.get("regarding") or {}).get("namespace") or "")
     if about == own or (not about and own == "default"):
@@ -171,7 +172,7 @@ _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
 
 
 def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
-    """The errors of an update: changed immutable fields."""
+    """Return the errors of an update: changed immutable fields."""
     if resource.id not in RULES:
         return []
     before = copied(old)
@@ -180,5 +181,5 @@ def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
 
 
 def has_changed(old: Obj, new: Obj) -> bool:
-    """True if an update changes more than metadata and status: most do not, and skip the other checks."""
+    """Whether an update changes more than metadata and status; most do not, and skip the other checks."""
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - _APART)

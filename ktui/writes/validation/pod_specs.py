@@ -1,4 +1,4 @@
-"""Pod specs of pods and of templates: containers, volume mounts, DNS, restart policy."""
+"""Validate pod specs of pods and of templates: containers, volume mounts, DNS, restart policy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDLESS = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "ReplicationContro
 
 @limited
 def pod_spec_errors(spec: Obj, field: str, claims: Sequence[Obj] = ()) -> Iterator[FieldError]:
-    """Errors of a spec at `field`; `claims` are claim templates, which are volumes as well."""
+    """Yield the errors of a spec at `field`; `claims` are claim templates, which are also volumes."""
     if not spec.get("containers"):
         yield required(f"{field}.containers")
     volumes = set()
@@ -67,7 +67,7 @@ def _container_errors(container: Obj, field: str, volumes: set[Any]) -> Iterator
 
 
 def template_errors(obj: Obj) -> list[FieldError]:
-    """Errors of a workload's pod template, by the rules of its kind."""
+    """Return the errors of a workload's pod template, by the rules of its kind."""
     kind, path = str(obj.get("kind")), "spec"
     spec = obj.get("spec") or {}
     if kind == "CronJob":

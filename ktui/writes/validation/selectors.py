@@ -1,4 +1,4 @@
-"""Label selectors of workloads: valid, not empty, and matching the labels of the pod template."""
+"""Validate label selectors of workloads: valid, not empty, and matching the labels of the pod template."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PREFIXED_LABELS = {"batch.kubernetes.io/controller-uid": "uid", "batch.kubernete
 
 @limited
 def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
-    """Errors of a LabelSelector: keys, operators and values."""
+    """Yield the errors of a LabelSelector: keys, operators and values."""
     if not isinstance(selector, dict):
         return
     for key, value in (selector.get("matchLabels") or {}).items():
@@ -52,10 +52,10 @@ def _expression_errors(expression: Obj, field: str) -> Iterator[FieldError]:
 
 
 def workload_selector_errors(obj: Obj) -> list[FieldError]:
-    """Errors of Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
+    """Return the errors of the selectors of Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
     kind, spec = obj.get("kind"), obj.get("spec") or {}
     selector = spec.get("selector")
-    if selector is None:  # upstream notices a DaemonSet's missing selector only because it does not match
+    if selector is None:  # upstream detects a DaemonSet's missing selector only because it does not match
         missing = [] if kind == "DaemonSet" else [required("spec.selector")]
         return [*missing, *_mismatch(_template_labels(spec))]
     errors = label_selector_errors(selector, "spec.selector")
@@ -69,7 +69,7 @@ def workload_selector_errors(obj: Obj) -> list[FieldError]:
 
 
 def controller_selector_errors(obj: Obj) -> list[FieldError]:
-    """Errors of ReplicationControllers: their selector is a map of labels."""
+    """Return the errors of a ReplicationController's selector, which is a map of labels."""
     spec = obj.get("spec") or {}
     selector, labels = spec.get("selector"), _template_labels(spec)
     if not selector:
@@ -80,7 +80,7 @@ def controller_selector_errors(obj: Obj) -> list[FieldError]:
 
 
 def generated_selector_errors(job: Obj, *, prefixed: bool) -> list[FieldError]:
-    """Errors of a Job without manual selector: the generated labels, and a selector that only they match.
+    """Return the errors of a Job without manual selector, which has generated labels that only it selects.
 
     `prefixed`: the labels with a Kubernetes prefix are required as well (1.27).
     """
@@ -105,7 +105,7 @@ def generated_selector_errors(job: Obj, *, prefixed: bool) -> list[FieldError]:
 
 
 def selector_shown(selector: Any) -> Any:
-    """A LabelSelector in the order of its Go type, maps sorted."""
+    """Return a LabelSelector in the order of its Go type, with sorted maps."""
     if not isinstance(selector, dict):
         return selector
     shown: Obj = {}

@@ -1,7 +1,7 @@
 """Immutable fields of built-in kinds (1.36): a table of pure rules for two states of an object.
 
-`update_errors` finds the errors of upstream's ValidateUpdate, in its order, without metadata;
-`settled` restores fields that a client may omit, before that.
+`update_errors` finds the errors of upstream's ValidateUpdate, in its order, without metadata; before that,
+`settled` restores fields that a client may omit.
 """
 
 from ktui.writes.validation.updates.preserved_fields import settled

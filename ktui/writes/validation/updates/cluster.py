@@ -1,4 +1,4 @@
-"""ConfigMaps, Secrets, nodes, role bindings, and other kinds with one or two rules."""
+"""Update rules of ConfigMaps, Secrets, nodes, role bindings, and other kinds with one or two rules."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a CustomResourceDefinition must be: the rules that decide whether its resources can be served.
+"""Validate CustomResourceDefinitions by the rules that decide whether their resources can be served.
 
-Upstream: apiextensions/validation. Of schemas: that they are structural; not their CEL rules.
+Upstream: apiextensions/validation. Schemas must be structural; their CEL rules are not checked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _versions(obj: Obj) -> list[Obj]:
 
 @limited
 def definition_errors(obj: Obj) -> Iterator[FieldError]:
-    """The causes to refuse a definition, new or changed."""
+    """Yield the causes to refuse a definition, new or changed."""
     spec = spec_of(obj)
     names, group = spec.get("names") or {}, str(spec.get("group") or "")
     name = str(metadata_of(obj).get("name") or "")
@@ -64,7 +64,7 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
 
 
 def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """What an established definition keeps, and versions that etcd may still hold."""
+    """Return the errors of an update: names that an established definition keeps, and stored versions."""
     was, wanted = spec_of(old), spec_of(new)
     errors: list[FieldError] = []
     paths = ["group", "names.plural"] + (["scope", "names.kind"] if is_true(old, "Established") else [])
@@ -83,7 +83,7 @@ def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def is_true(definition: Obj, condition: str) -> bool:
-    """True if the definition has this condition."""
+    """Return True if the definition has this condition."""
     conditions = (definition.get("status") or {}).get("conditions") or []
     return any(c.get("type") == condition and c.get("status") == "True" for c in conditions)
 
@@ -112,7 +112,7 @@ def _version_errors(obj: Obj) -> Iterator[FieldError]:
 
 
 def _schema_errors(schema: Schema, path: str) -> Iterator[FieldError]:
-    """A structural schema says the type of everything that it names."""
+    """Yield errors unless the schema is structural: it has a type for every named field."""
     for name, part in (schema.get("properties") or {}).items():
         yield from _part_errors(part, f"{path}.properties[{name}]", "object fields")
     for member, what in (("items", "array items"), ("additionalProperties", "object fields")):

@@ -1,7 +1,7 @@
-"""The differences between two trees, as lines: the details of a refused change of a whole spec.
+"""The differences between two trees as lines, for the message of a refused change of a whole spec.
 
-Upstream's is go-cmp's, over internal Go types, and deliberately unstable.
-This one names each changed field by its path.
+Upstream's lines are go-cmp's, over internal Go types, and deliberately unstable. These name each changed
+field by its path.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ktui.kube.golang.jsonencode import to_json
 
 
 def differences(old: Any, new: Any, path: str) -> str:
-    """`- path: value` for the old, `+ path: value` for the new value, one per line."""
+    """Return `- path: value` for the old and `+ path: value` for the new value, one per line."""
     return "".join(f"{line}\n" for line in _lines(old, new, path))
 
 

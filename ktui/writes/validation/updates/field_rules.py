@@ -1,4 +1,5 @@
-"""Helpers of the rules: a field of a tree, equality of two, and the error for an invalid one."""
+"""Helpers of the update rules: a field of a tree, equality of two fields, and the error for an invalid
+one."""
 
 from __future__ import annotations
 
@@ -9,13 +10,13 @@ from ktui.kube.fielderrors import FieldError, invalid_number, invalid_tree, inva
 
 Obj = dict[str, Any]
 Rule = Callable[[Obj, Obj], list[FieldError]]
-"""Of the stored and the wanted object, both with their defaults."""
+"""(stored object, wanted object), both with their defaults → errors."""
 
 IMMUTABLE = "field is immutable"
 
 
 def at(obj: Obj, path: str) -> Any:
-    """The member at a path like `spec.selector`, None if it is missing."""
+    """Return the member at a path like `spec.selector`, None if it is missing."""
     value: Any = obj
     for name in path.split("."):
         value = (value or {}).get(name)
@@ -28,7 +29,7 @@ def spec_of(obj: Obj) -> Obj:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Semantic equality: an empty list or map equals a missing one."""
+    """Compare semantically: an empty list or map equals a missing one."""
     return bool(one == other) or (_nothing(one) and _nothing(other))
 
 
@@ -37,7 +38,7 @@ def _nothing(value: Any) -> bool:
 
 
 def bad(field: str, value: Any, why: str) -> FieldError:
-    """`Invalid value`, formatted as Go formats its type."""
+    """Return the error `Invalid value`, formatted as Go formats the value's type."""
     if isinstance(value, str):
         return invalid_value(field, value, why)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -46,14 +47,14 @@ def bad(field: str, value: Any, why: str) -> FieldError:
 
 
 def unchanged(old: Any, new: Any, field: str, shown: Any = None) -> list[FieldError]:
-    """Upstream's ValidateImmutableField; `shown` is the value in Go's format, if that differs."""
+    """Apply upstream's ValidateImmutableField; `shown` is the value in Go's format, if that differs."""
     if same(old, new):
         return []
     return [bad(field, new if shown is None else shown, IMMUTABLE)]
 
 
 def fixed(*paths: str) -> Rule:
-    """A rule: none of these fields may change."""
+    """Return a rule by which none of these fields may change."""
 
     def rule(old: Obj, new: Obj) -> list[FieldError]:
         return [error for path in paths for error in unchanged(at(old, path), at(new, path), path)]

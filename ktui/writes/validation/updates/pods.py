@@ -1,4 +1,4 @@
-"""Pods: all but a few fields of the spec are immutable."""
+"""Update rules of pods: only a few fields of the spec may change."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pod(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def _padded_images(spec: Obj) -> list[FieldError]:
-    """Upstream reports it twice: for a pod, and for its update."""
+    """Return errors for images with spaces; upstream reports each twice, for a pod and for its update."""
     return [
         error
         for name in ("containers", "initContainers")
@@ -69,7 +69,7 @@ def _containers(old: list[Obj], new: list[Obj], field: str) -> tuple[list[FieldE
 
 
 def _deadline_alone(spec: Obj) -> list[FieldError]:
-    """The rule for a new pod."""
+    """Return the errors by the rule for a new pod."""
     seconds = spec.get("activeDeadlineSeconds")
     if seconds is None or 1 <= seconds <= MAX_INT32:
         return []
@@ -77,7 +77,7 @@ def _deadline_alone(spec: Obj) -> list[FieldError]:
 
 
 def _deadline(old: int | None, new: int | None) -> tuple[list[FieldError], bool]:
-    """It can be set once, and shortened."""
+    """The deadline can be set once, and shortened."""
     if new is None:
         why = "must not update from a positive integer to nil value"
         return [] if old is None else [bad(_DEADLINE, None, why)], False
@@ -93,7 +93,7 @@ def _between(least: int) -> str:
 
 
 def _tolerations(old: list[Obj], new: list[Obj]) -> list[FieldError]:
-    """Existing ones must stay, except for how long they tolerate."""
+    """Existing tolerations must stay; only their tolerationSeconds may change."""
     kept = [_lasting(toleration) for toleration in new]
     if all(_lasting(toleration) in kept for toleration in old):
         return []
@@ -105,13 +105,13 @@ def _lasting(toleration: Obj) -> Obj:
     return {name: value for name, value in toleration.items() if value and name != "tolerationSeconds"}
 
 
-# Deprecated names of fields, which are not in the internal type.
+# Deprecated names of fields that the internal type does not have.
 _ALIASES = ("serviceAccount",)
 _JUDGED = ("activeDeadlineSeconds", "schedulingGates", "tolerations")
 
 
 def _munged(old: Obj, new: Obj) -> Obj:
-    """The new spec with the old values of all fields that are validated separately."""
+    """Return the new spec with the old values of all fields that are validated separately."""
     munged = {name: value for name, value in new.items() if name not in (*_ALIASES, *_JUDGED)}
     munged.update({name: old[name] for name in _JUDGED if name in old})
     for name in ("containers", "initContainers"):

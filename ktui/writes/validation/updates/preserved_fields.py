@@ -1,4 +1,4 @@
-"""Fields that a client may omit in an update: the server restores what it, or a plugin, has set."""
+"""Restore fields that a client may omit in an update and that the server or a plugin has set."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def settled(resource: str, old: Obj, new: Obj) -> None:
 
 
 def _namespace(old: Obj, new: Obj) -> None:
-    """Finalizers can only be changed through a subresource."""
+    """Keep everything: a namespace's finalizers can only be changed through a subresource."""
     kept = dict(old)
     new.clear()
     new.update(kept)
 
 
 def _pod(old: Obj, new: Obj) -> None:
-    """The Priority plugin: values set at the creation are kept."""
+    """Keep the values that the Priority plugin set at the creation."""
     for name in ("priority", "preemptionPolicy"):
         if name in old:
             new.setdefault(name, old[name])
@@ -35,7 +35,7 @@ def _service(old: Obj, new: Obj) -> None:
 
 
 def _put_back(old: Obj, new: Obj) -> None:
-    """An object can be sent again as created, without the addresses and ports allocated since."""
+    """Restore allocated addresses and ports, so that an object can be sent again as it was created."""
     if "ExternalName" not in (type_of(old), type_of(new)):
         if old.get("clusterIP") and not new.get("clusterIP"):
             new["clusterIP"] = old["clusterIP"]
@@ -43,7 +43,7 @@ def _put_back(old: Obj, new: Obj) -> None:
             if old.get(name) and not new.get(name):
                 new[name] = old[name]
         if old.get("clusterIP") != new.get("clusterIP") and old.get("clusterIPs") == new.get("clusterIPs"):
-            new["clusterIPs"] = [new["clusterIP"]]  # of an old client, which only knows one
+            new["clusterIPs"] = [new["clusterIP"]]  # from an old client, which only knows the first
     if _has_node_ports(old) and _has_node_ports(new):
         _put_back_node_ports(old, new)
     if needs_health_check(old) and needs_health_check(new) and "healthCheckNodePort" in old:

@@ -1,4 +1,4 @@
-"""Pods with scheduling gates: node selection can be narrowed until they are scheduled."""
+"""Pods with scheduling gates: their node selection can be narrowed until they are scheduled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TERMS = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelect
 
 
 def gate_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """Gates can only be removed."""
+    """Return errors for added gates; gates can only be removed."""
     was = {gate.get("name") for gate in old.get("schedulingGates") or []}
     return [
         forbidden(
@@ -25,7 +25,7 @@ def gate_errors(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def narrowing_errors(old: Obj, munged: Obj) -> list[FieldError]:
-    """Errors of a gated pod's two specs; resets in `munged` the changes that were validated here."""
+    """The errors of a gated pod's two specs; reset in `munged` the changes that were validated here."""
     errors = _node_selector(old, munged)
     was, wanted = _node_affinity(old), _node_affinity(munged)
     if same(was, wanted):
@@ -57,7 +57,7 @@ def _terms(affinity: Any) -> list[Obj]:
 
 
 def _node_affinity_errors(was: Any, wanted: Any) -> list[FieldError]:
-    """Upstream validates only the required terms; if there were none, any are allowed."""
+    """Errors of the required terms, which upstream alone validates; if there were none, any are allowed."""
     old, new = _terms(was), _terms(wanted)
     if not old:
         return []
@@ -78,7 +78,7 @@ def _only_adds(old: Obj, new: Obj) -> bool:
 
 
 def term_shown(term: Obj) -> Obj:
-    """A NodeSelectorTerm as Go formats its internal type."""
+    """Return a NodeSelectorTerm as Go formats its internal type."""
     return {
         shown: [
             {"Key": r.get("key", ""), "Operator": r.get("operator", ""), "Values": r.get("values")}

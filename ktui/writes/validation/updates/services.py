@@ -1,4 +1,4 @@
-"""Services: allocated values are immutable, and fields of one type are dropped with the type."""
+"""Update rules of Services: allocated values are immutable; a type's own fields are dropped with the type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def service(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def status_errors(obj: Obj) -> list[FieldError]:
-    """Of `services/status`: only a load balancer has addresses."""
+    """Return the errors of `services/status`: only a load balancer has addresses."""
     ingress = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress")
     if not ingress or type_of(spec_of(obj)) == "LoadBalancer":
         return []
@@ -31,7 +31,7 @@ def status_errors(obj: Obj) -> list[FieldError]:
 
 
 def warnings(obj: Obj) -> list[str]:
-    """What a headless service ignores (upstream: pkg/api/service/warnings.go)."""
+    """Return warnings for fields that a headless service ignores (upstream: pkg/api/service/warnings.go)."""
     spec = spec_of(obj)
     if not _headless(spec) or type_of(spec) != "ClusterIP":
         return []
@@ -52,7 +52,7 @@ def needs_health_check(spec: Obj) -> bool:
 
 
 def addresses_of(spec: Obj) -> list[str]:
-    """`clusterIPs`, of which old clients only know the first."""
+    """Return `clusterIPs`, of which old clients only know the first."""
     first = spec.get("clusterIP")
     return list(spec.get("clusterIPs") or ([first] if first else []))
 
@@ -71,7 +71,7 @@ def _addresses(was: Obj, wanted: Obj) -> list[FieldError]:
     old, new = addresses_of(was), addresses_of(wanted)
     changed = [index for index in range(min(len(old), len(new))) if old[index] != new[index]]
     if len(old) != len(new):
-        changed = [index for index in changed if index == 0]  # the secondary one may be added and removed
+        changed = [index for index in changed if index == 0]  # the secondary address may be added and removed
     errors = (
         [bad("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")] if old and not new else []
     )
@@ -84,7 +84,7 @@ def _families(was: Obj, wanted: Obj) -> list[FieldError]:
         return []
     old, new = was.get("ipFamilies") or [], wanted.get("ipFamilies") or []
     changed = [index for index in range(min(len(old), len(new))) if old[index] != new[index]]
-    # Upstream shows the addresses if the number of families has changed.
+    # Upstream's message has the addresses if the number of families changes.
     shown: Any = new
     if len(old) != len(new):
         changed, shown = [index for index in changed if index == 0], addresses_of(wanted) or None
@@ -100,7 +100,7 @@ def _released(old: list[str], new: list[str], wanted: Obj, what: str) -> list[Fi
 
 
 def _of_type(spec: Obj) -> list[FieldError]:
-    """The rules for a new service: fields that depend on its type."""
+    """Return the errors by the rules for a new service: fields that depend on its type."""
     kind = type_of(spec)
     errors = _external_name(spec) if kind == "ExternalName" else []
     if kind == "ClusterIP":

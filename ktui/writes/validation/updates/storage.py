@@ -1,4 +1,4 @@
-"""Claims, volumes and their classes."""
+"""Update rules of claims, volumes and their classes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLAIM = (
     " claims"
 )
 _ATTRIBUTES = "spec.volumeAttributesClassName"
-# Fields of a volume's spec besides its source.
+# Fields of a volume's spec other than its source.
 _VOLUME_FIELDS = frozenset(
     {
         "accessModes",
@@ -30,7 +30,7 @@ _VOLUME_FIELDS = frozenset(
         "volumeMode",
     }
 )
-# Renamed labels of nodes.
+# Deprecated labels of nodes → their present names.
 _GA_LABELS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -60,12 +60,12 @@ def claim(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def _munged_claim(was: Obj, wanted: Obj, bound: bool) -> Obj:
-    """The new spec with the old values of the fields that may change."""
+    """Return the new spec with the old values of the fields that may change."""
     munged = dict(wanted)
     if not was.get("volumeName"):
         munged.pop("volumeName", None)  # set once, by the controller that binds the claim
     if was.get("storageClassName") is None:
-        munged.pop("storageClassName", None)  # manually, or by a new default class
+        munged.pop("storageClassName", None)  # set manually, or by a new default class
     if not bound:
         return munged
     if requests := at(wanted, "resources.requests"):
@@ -101,7 +101,7 @@ def _source(spec: Obj) -> Obj:
 
 
 def _required(affinity: Any) -> Any:
-    """A volume's node affinity, with the current names of labels."""
+    """Return the terms of a volume's required node affinity, with the present names of labels."""
     terms = at(affinity or {}, "required.nodeSelectorTerms")
     if not terms:
         return terms
@@ -115,7 +115,7 @@ def _required(affinity: Any) -> Any:
 
 
 def _affinity_shown(affinity: Any) -> Any:
-    """As Go formats the internal type."""
+    """Return the affinity as Go formats the internal type."""
     if affinity is None or affinity.get("required") is None:
         return None if affinity is None else {"Required": None}
     terms = [term_shown(term) for term in affinity["required"].get("nodeSelectorTerms") or []]
@@ -146,7 +146,7 @@ def capacity(old: Obj, new: Obj) -> list[FieldError]:
 
 def driver(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
-    # The first field has a wrong name upstream.
+    # Upstream's message has a wrong name for the first field.
     errors = unchanged(was.get("attachRequired"), wanted.get("attachRequired"), "spec.attachedRequired")
     modes = wanted.get("volumeLifecycleModes")
     return errors + unchanged(was.get("volumeLifecycleModes"), modes, "spec.volumeLifecycleModes")

@@ -1,4 +1,4 @@
-"""The rules by kind."""
+"""The update rules by kind."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ RULES: dict[str, Rule] = {
     "storageclasses.storage.k8s.io": storage.storage_class,
     "volumeattributesclasses.storage.k8s.io": storage.attributes_class,
 }
-"""By the resource's id. Of subresources none is here: they change something else, or nothing."""
+"""Rules by resource id. Subresources have none: they change other parts, or nothing."""
 
 
 def update_errors(resource: str, old: Obj, new: Obj) -> list[FieldError]:
-    """Every cause, in upstream's order; both objects must have their defaults."""
+    """Return every cause, in upstream's order; both objects must have their defaults."""
     rule = RULES.get(resource)
     return rule(old, new) if rule is not None else []

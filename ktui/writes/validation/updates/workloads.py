@@ -1,4 +1,4 @@
-"""Workloads: selectors are immutable; of stateful sets and jobs most other fields, too."""
+"""Update rules of workloads: selectors are immutable, as are most fields of stateful sets and jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def workload(old: Obj, new: Obj) -> list[FieldError]:
-    """Deployments, replica sets and daemon sets."""
+    """The rules of Deployments, ReplicaSets and DaemonSets."""
     return _selector(old, new)
 
 
@@ -54,7 +54,7 @@ def _selector(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def _bare(value: Any) -> Any:
-    """Claim templates without the fields that decoding defaults."""
+    """Return claim templates without the fields that decoding defaults."""
     if not isinstance(value, list):
         return value
     return [
@@ -66,7 +66,7 @@ def _bare(value: Any) -> Any:
 
 
 def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
-    """An indexed job's completions must follow its parallelism."""
+    """The completions of an indexed job must follow its parallelism."""
     old, new = was.get("completions"), wanted.get("completions")
     if wanted.get("completionMode") != "Indexed":
         return unchanged(old, new, "spec.completions")
@@ -76,10 +76,10 @@ def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
 
 
 def _template(spec: Obj, free: bool) -> Any:
-    """The part of a job's template to compare: a suspended job's, without pods, is `free`.
+    """Return the part of a job's template to compare; `free`: the job is suspended and has no pods.
 
     Its scheduling (MutableSchedulingDirectivesForSuspendedJobs) and resources
-    (MutablePodResourcesForSuspendedJobs) may change as well; both are on in 1.36.
+    (MutablePodResourcesForSuspendedJobs) may then change as well; both gates are on in 1.36.
     """
     template = spec.get("template") or {}
     if not free:
