@@ -40,7 +40,7 @@ def patch_type(call: Call, resource: Resource) -> str:
 def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
     """Return the operations of a JSON patch, or the tree of a merge patch; raise StatusError 400 or 413.
 
-    `strict` is False with fieldValidation=Ignore: a member of a wrong type is reported when the patch is applied.
+    `strict` is False with fieldValidation=Ignore: a wrong type is reported when the patch is applied.
     """
     wanted, go_type = (
         (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")

@@ -48,7 +48,7 @@ class BadItem(Exception):
 
 
 def strategic_merge(target: Any, patch: Any) -> Any:
-    """Return a new tree. Directives: `$patch: replace|delete`, `$retainKeys`, `$deleteFromPrimitiveList/…`."""
+    """Return a new tree. Knows `$patch: replace|delete`, `$retainKeys` and `$deleteFromPrimitiveList/…`."""
     if not isinstance(patch, dict):
         return patch
     directive = patch.get("$patch")
