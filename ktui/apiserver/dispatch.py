@@ -64,7 +64,7 @@ def nothing_there(path: str) -> StatusError | TextNotFound:
     """Return the 404 for a path: a Status for built-in groups, even in a version that is not served."""
     root, _, rest = path.strip("/").partition("/")
     group = rest.partition("/")[0]
-    known = root == "api" or (bool(group) and BUILTIN.has_group(group))
+    known = root == "api" or (bool(group) and BUILTIN.announces(group))
     return path_not_found() if known else TextNotFound()
 
 

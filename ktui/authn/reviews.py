@@ -32,6 +32,7 @@ class AuthenticationReviews:
     async def of_myself(self, server: Server, call: Call, resource: Resource) -> None:
         """SelfSubjectReview: the user as the server sees it (`kubectl auth whoami`)."""
         form, review = await sent_review(server, call, resource)
+        review.setdefault("metadata", {})["creationTimestamp"] = timestamp()
         review["status"] = {"userInfo": call.who.document()}
         await answer_review(server, call, resource, review, form)
 

@@ -176,6 +176,14 @@ class ResourceTable:
         """True if anything is served in that group, in any version."""
         return any(group == served for served, _ in self._group_versions)
 
+    @cached_property
+    def _announced(self) -> frozenset[str]:
+        return frozenset(resource.group for resource in self._all if not resource.gated)
+
+    def announces(self, group: str) -> bool:
+        """True if discovery has that group: one whose kinds are all gated is unknown to clients."""
+        return group in self._announced
+
     def plus(self, resources: Iterable[Resource]) -> ResourceTable:
         """Return a table with these resources, which replace those of the same group, version and name."""
         added = tuple(resources)

@@ -30,7 +30,7 @@ def find_document(table: ResourceTable, request: Request) -> tuple[Document, str
 def served_by_verb(path: str) -> bool:
     """Return True if methods other than GET are refused: groups, and versions of custom ones, accept any."""
     parts = path.strip("/").split("/")
-    return parts[0] == "api" or (len(parts) == 3 and BUILTIN.has_group(parts[1]))
+    return parts[0] == "api" or (len(parts) == 3 and BUILTIN.announces(parts[1]))
 
 
 def aggregated_version(accept: str) -> str:

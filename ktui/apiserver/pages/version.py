@@ -16,7 +16,7 @@ def version_document(behaviour: Behaviour) -> dict[str, str]:
         "gitVersion": f"v1.{behaviour.minor}.{behaviour.patch or 0}+ktui-{__version__}",
         "gitCommit": "",
         "gitTreeState": "",
-        "buildDate": "",
+        "buildDate": "1970-01-01T00:00:00Z",  # upstream's for a build that sets none
         "goVersion": "",
         "compiler": f"python {platform.python_version()}",
         "platform": f"{platform.system().lower()}/{platform.machine()}",
