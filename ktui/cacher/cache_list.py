@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ktui.cacher.candidates import Candidates, candidates, prepare
+from ktui.cacher.candidates import CandidateObjects, candidates, prepare
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.watch_cache import WatchCache
 from ktui.kube.routing.scope import RequestScope
@@ -92,24 +92,26 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
     return CachePage(selected.objects, rv, last_key, found.count - query.limit if plain else None)
 
 
-def _found(cache: WatchCache, query: CacheQuery) -> Candidates:
+def _found(cache: WatchCache, query: CacheQuery) -> CandidateObjects:
     # One more than the page shows whether its last object is the last of all.
     most = query.limit + 1 if query.limit and not query.scope.selective else None
     if query.exact is not None:
         past = cache.snapshots.slice(query.exact, query.first, query.end, most)
         if past is None:
             raise SnapshotGone
-        return Candidates(past.objects, past.total, past.total, past.objects[-1].key if past.objects else "")
+        return CandidateObjects(
+            past.objects, past.total, past.total, past.objects[-1].key if past.objects else ""
+        )
     if query.scope.single:
         found = cache.store.get(query.root + query.scope.key)
         objects = [] if found is None else [found]
-        return Candidates(objects, len(objects), len(objects), objects[-1].key if objects else "")
+        return CandidateObjects(objects, len(objects), len(objects), objects[-1].key if objects else "")
     return candidates(
         cache, query.selection, query.first, query.end, most=most, pods=query.pods, minor=query.minor
     )
 
 
-def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int:
+def _looked_at(cache: WatchCache, found: CandidateObjects, selected: _Selected) -> int:
     """Return the stored bytes of the examined objects; objects after a full page count as references only."""
     if selected.full and not selected.evaluated:
         page = selected.objects
@@ -121,7 +123,7 @@ def _looked_at(cache: WatchCache, found: Candidates, selected: _Selected) -> int
     return round(stored * share + REFERENCE_BYTES * found.fetched * (1 - share))
 
 
-def _stored_bytes(cache: WatchCache, found: Candidates) -> int:
+def _stored_bytes(cache: WatchCache, found: CandidateObjects) -> int:
     """Return the stored bytes of the examined objects; those that an index skipped have the average size."""
     store = cache.store
     if found.fetched == len(found.objects) < len(store):

@@ -21,7 +21,7 @@ _METADATA = ("metadata.name", "metadata.namespace")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class CandidateObjects:
     """Objects in key order that may match: the first of `count`.
 
     `fetched` is the number of objects that kube-apiserver, which has fewer indexes, would have read from its
@@ -43,7 +43,7 @@ def candidates(
     most: int | None = None,
     pods: bool,
     minor: int,
-) -> Candidates:
+) -> CandidateObjects:
     """Return the objects with keys in [start, end) that no index rules out.
 
     `most` is the number of objects to return if no index applies (None: all).
@@ -54,15 +54,15 @@ def candidates(
         objects = _in_range(found, start, end)
         # Up to 1.31, index hits of other namespaces were included and filtered out later.
         fetched = len(objects) if minor >= 32 else len(found)
-        return Candidates(objects, len(objects), fetched, objects[-1].key if objects else "")
+        return CandidateObjects(objects, len(objects), fetched, objects[-1].key if objects else "")
     count = cache.store.count(start, end)
     fetched = count if finds_namespaces(minor, pods=pods) else len(cache.store)
     last_key = cache.store.last_key(start, end)
     best = min(_hits(cache, selection), key=len, default=None)
     if best is None or len(best) >= count:
-        return Candidates(cache.store.slice(start, end, most), count, fetched, last_key)
+        return CandidateObjects(cache.store.slice(start, end, most), count, fetched, last_key)
     objects = _in_range(best, start, end)
-    return Candidates(objects, len(objects), fetched, last_key)
+    return CandidateObjects(objects, len(objects), fetched, last_key)
 
 
 async def prepare(cache: WatchCache, selection: SelectionPredicate) -> None:

@@ -1,1 +1,1 @@
-"""API Priority and Fairness: seats, queues, and who waits."""
+"""API Priority and Fairness: seats, queues, and the order in which requests are served."""

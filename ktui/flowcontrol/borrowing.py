@@ -1,4 +1,4 @@
-"""How levels borrow each other's seats: divide a number of seats by demand, within each level's bounds.
+"""Divide seats between levels that lend to each other, by demand and within each level's bounds.
 
 Upstream: util/flowcontrol/conc_alloc.go; KEP-1040 has the reasons. Each level gets the same fraction of its
 target, cut to its bounds; the fraction is the one at which the seats add up.
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _SMALLEST_TARGET = 0.001
-_STEPS = 100  # of a bisection: beyond the precision of a float
+_STEPS = 100  # steps of a bisection, beyond the precision of a float
 
 
 class SeatClaim(NamedTuple):
-    """`target` ≥ `lower`, `upper` ≥ `lower`."""
+    """The seats that a level claims, from `lower` to `upper`; `target` is at least `lower`."""
 
     target: float
     lower: float
@@ -26,11 +26,11 @@ class SeatClaim(NamedTuple):
 
 class SeatDivision(NamedTuple):
     seats: list[float]
-    fraction: float  # of its target that each level gets, unless a bound cuts it
+    fraction: float  # fraction of its target that each level gets, unless a bound cuts it
 
 
 def allocate(total: int, claims: Sequence[SeatClaim]) -> SeatDivision:
-    """Divide `total` seats. ValueError if the bounds do not allow it."""
+    """Divide `total` seats; raise ValueError if the bounds do not allow it."""
     least, most = sum(claim.lower for claim in claims), sum(claim.upper for claim in claims)
     if not least <= total <= most:
         raise ValueError(f"{total} seats are outside the bounds {least:g} and {most:g}")

@@ -1,4 +1,4 @@
-"""API Priority and Fairness of a running server: from a request to its seats.
+"""API Priority and Fairness of a running server: classify requests, and give them seats.
 
 Upstream: util/flowcontrol/apf_controller.go, apf_filter.go and server/filters/priority-and-fairness.go.
 """
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
 
 WATCHERS_COUNT_SINCE = 24
-CANCELLED_UNTIL = 28  # of a client that has gone; since then that is a time-out, too
+CANCELLED_UNTIL = 28  # the reason for a client that has gone; since then it is a time-out too
 MOST_MUTATING_SEATS = 10
 WATCHES_PER_SEAT = 10
-EVENT_SECONDS = 0.005  # of one seat, for the event of a write
+EVENT_SECONDS = 0.005  # seat-seconds of one seat for the event of a write
 
 
 class SeatTicket:
@@ -83,7 +83,7 @@ class SeatTicket:
 
 
 class PriorityAndFairness:
-    """`configured` has the stored objects once they have been read: until then kube-apiserver's own are used.
+    """Serves requests by priority level. kube-apiserver's defaults apply until `configure` is called.
 
     Where the gate is off, requests in flight are counted instead.
     """
@@ -98,7 +98,7 @@ class PriorityAndFairness:
         self.levels = Levels(reads + writes, clock, later or _later)
         self.in_flight = MaxInFlight(reads, writes)
         self.counted = FlowMetrics(self.levels)
-        self.watches: Counter[tuple[str, ...]] = Counter()  # open ones by group, resource, namespace, name
+        self.watches: Counter[tuple[str, ...]] = Counter()  # open watches by group, resource, namespace, name
         self._clock = clock
         self._stored: tuple[Mapping[str, StoredSpec], Mapping[str, tuple[SchemaSpec, str]]] | None = None
         self._minor = 0
@@ -107,12 +107,12 @@ class PriorityAndFairness:
     def configure(
         self, levels: Mapping[str, StoredSpec], schemas: Mapping[str, tuple[SchemaSpec, str]]
     ) -> None:
-        """Use these objects, each with its uid, by name."""
+        """Use these levels and schemas by name, each with its uid."""
         self._stored = (levels, schemas)
         self._minor = 0  # the next request applies them
 
     def use(self, minor: int) -> None:
-        """Apply the configuration that 1.`minor` uses."""
+        """Apply the configuration for 1.`minor`."""
         if minor == self._minor:
             return
         self._minor = minor
@@ -179,7 +179,7 @@ class PriorityAndFairness:
     # For its tickets
 
     def finish(self, level: Level, request: SeatRequest) -> float:
-        """The seconds for which it was executed."""
+        """End a request; return the seconds for which it executed."""
         level.queues.finish(request)
         self._note(request.asked, -1, executing=True)
         seconds = self._clock() - request.started
@@ -197,7 +197,7 @@ class PriorityAndFairness:
         return Rejected(reason, seconds if request.behaviour.minor >= ADAPTS_SINCE else 1)
 
     async def _wait(self, level: Level, wanted: SeatRequest, request: FlowRequest) -> str:
-        """The reason why it is rejected, "" once it has its seats. It leaves its queue with its client."""
+        """Wait for seats, or until the client has gone; return the reason of a rejection, "" with seats."""
         dispatched = wanted.dispatched = asyncio.get_running_loop().create_future()
         gone = None if request.gone is None else request.gone()
         waits: list[asyncio.Future[Any]] = [dispatched] if gone is None else [dispatched, gone]
@@ -217,7 +217,7 @@ class PriorityAndFairness:
         return CANCELLED if left and request.behaviour.minor <= CANCELLED_UNTIL else TIME_OUT
 
     def _wanted(self, request: FlowRequest, level: Level) -> SeatRequest:
-        """The request with its work estimate: a write's event is work for each of its watchers."""
+        """The request with its work estimate, which includes a write's event for each of its watchers."""
         asked, schema = request.asked, request.schema
         minor = request.behaviour.minor
         mutating = asked.resource and asked.verb not in READS

@@ -1,4 +1,4 @@
-"""The seats that a level could use, over time: held and waited for (upstream: fairqueuing/integrator.go)."""
+"""The demand of a level over time: seats held and waited for (upstream: fairqueuing/integrator.go)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SMOOTHING = 0.977
 
 
 class Demand(NamedTuple):
-    """Of one period: weighted by time."""
+    """The demand of one period, weighted by time."""
 
     average: float
     deviation: float
@@ -39,7 +39,7 @@ class DemandIntegrator:
             self._highest = value
 
     def take(self, now: float) -> Demand:
-        """The demand since the last call."""
+        """Return the demand since the last call."""
         self.set(self._value, now)
         seconds = now - self._since
         average = self._sum / seconds if seconds > 0 else float(self._value)
@@ -50,6 +50,6 @@ class DemandIntegrator:
 
 
 def smoothed(before: float, demand: Demand) -> float:
-    """Rises at once with the demand, and falls slowly."""
+    """Return the smoothed demand, which rises at once and falls slowly."""
     envelope = demand.average + demand.deviation
     return max(envelope, SMOOTHING * before + (1.0 - SMOOTHING) * envelope)

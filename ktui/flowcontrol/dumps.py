@@ -46,7 +46,7 @@ Row = Sequence[object]
 
 
 def pages(controller: PriorityAndFairness, settings: Settings, clock: Callable[[], float]) -> dict[str, Page]:
-    """The three dumps by their paths; 404 without priority and fairness."""
+    """Return the three dumps by path; they answer 404 without priority and fairness."""
 
     def page(rows: Callable[[Request, int], Iterable[Row]]) -> Page:
         async def answer(request: Request, response: Response) -> None:
@@ -72,7 +72,7 @@ def pages(controller: PriorityAndFairness, settings: Settings, clock: Callable[[
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """As Go's tabwriter aligns it."""
+    """Align rows as Go's tabwriter does."""
     widths = [max(8, 2 + max(len(cell) for cell in column)) for column in zip(*rows, strict=True)]
     return "".join(
         "".join(f"{cell},".ljust(width) for cell, width in zip(row[:-1], widths, strict=False))
@@ -108,7 +108,7 @@ def queue_rows(controller: PriorityAndFairness) -> Iterator[Row]:
 def request_rows(
     controller: PriorityAndFairness, minor: int, offset: float, *, details: bool
 ) -> Iterator[Row]:
-    """`offset` of Unix time to the clock of flow control."""
+    """Yield the rows of requests; `offset` is Unix time minus the clock of flow control, in seconds."""
     yield (*_REQUESTS, *(_DETAILS if details else ()))
     for name, level in sorted(controller.levels.by_name.items()):
         for index, place, request in level.queues.requests():
@@ -132,7 +132,7 @@ def _details(request: SeatRequest) -> Row:
 
 
 def _text(text: str) -> str:
-    """A client's text, in one line."""
+    """Return a client's text on one line."""
     return escaped(shortened(text))
 
 
@@ -141,7 +141,7 @@ def _seat_seconds(value: float) -> str:
 
 
 def _time(at: float) -> str:
-    """RFC 3339 with the digits of a second that there are."""
+    """Format a time in RFC 3339, with the fraction of a second if there is one."""
     whole = datetime.datetime.fromtimestamp(at, datetime.UTC)
     digits = f"{whole.microsecond:06d}".rstrip("0")
     return f"{whole:%Y-%m-%dT%H:%M:%S}{'.' + digits if digits else ''}Z"

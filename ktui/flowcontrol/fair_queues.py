@@ -1,4 +1,4 @@
-"""The seats of one priority level, and the queues of those that wait for them.
+"""The seats of one priority level, and the queues of requests that wait for seats.
 
 Upstream: util/flowcontrol/fairqueuing/queueset (Fair Queuing for Server Requests). Work is counted in
 seat-seconds; the level's virtual time R is the work that each busy queue could have had so far. The queue
@@ -31,11 +31,13 @@ Later = Callable[[float, Callable[[], None]], object]
 
 
 class SeatRequest:
-    """One request in flow control. `arrived`, `started` are on the level's clock, `started` 0 while it waits.
+    """A request in flow control. `arrived` and `started` are on the level's clock; `started` is 0 while it
+    waits.
 
     `final_seats` are held for `additional_latency` seconds after the request, for the work of its watchers;
-    `seats`, the larger number of both, from its dispatch until then. `work` is expected, in seat-seconds.
-    `dispatched` is set once it waits in a queue: its result says whether it got its seats.
+    `seats`, the larger number of both, from its dispatch until then. `work` is the expected work in
+    seat-seconds. `dispatched` is set once the request waits in a queue; its result says whether it got its
+    seats.
     """
 
     __slots__ = (
@@ -69,7 +71,7 @@ class SeatRequest:
 
 
 class FairQueue:
-    """One queue: those that wait, in order, and its executing ones. `next_r`: R when the next is due."""
+    """One queue: waiting requests in order, and executing ones. `next_r` is R when the next is due."""
 
     __slots__ = ("executing", "index", "next_r", "seats_in_use", "waiting", "waiting_work")
 
@@ -90,15 +92,16 @@ class FairQueue:
         return next(iter(self.waiting))
 
     def catch_up(self) -> None:
-        """An account from before its oldest request arrived is no credit."""
+        """Advance the account to the oldest request's arrival: idle time before it gives no credit."""
         if self.waiting:
             self.next_r = max(self.next_r, self.oldest.arrived_r)
 
 
 class FairQueues:
-    """`queuing` None: what cannot be served at once is rejected; `exempt`: everything is served at once.
+    """The queues of a level. `queuing` None: requests that cannot be served at once are rejected.
 
-    `limit` is the number of seats now. `clock` is monotonic; `later` calls after some seconds.
+    `exempt`: every request is served at once. `limit` is the present number of seats. `clock` is monotonic;
+    `later` calls a function after some seconds.
     """
 
     def __init__(self, clock: Callable[[], float], later: Later, *, exempt: bool = False) -> None:
@@ -108,15 +111,16 @@ class FairQueues:
         self.queuing: QueuingSpec | None = None
         self.limit = 0
         self.queues: list[FairQueue] = []
-        self.unqueued: dict[SeatRequest, None] = {}  # that execute without a queue
+        self.unqueued: dict[SeatRequest, None] = {}  # requests that execute without a queue
         self.demand = DemandIntegrator(clock())
-        # By waiting and executing requests, seats in use, seats demanded.
+        # Ratios of waiting and executing requests, of seats in use and of seats demanded.
         self.times = StateTimes(REQUESTS, REQUESTS, SEATS_IN_USE, SEATS_DEMANDED)
         self.waiting = self.executing = self.seats_in_use = self.seats_waiting = 0
         self.dispatched = self.rejected = self.cancelled = 0
-        self.crowded: Counter[str] = Counter()  # times that the next request was too wide, by its schema
-        self._filled: dict[FairQueue, None] = {}  # that have waiting requests
-        self._busy = 0  # queues
+        # how often the next request needed more seats than are free, by its schema
+        self.crowded: Counter[str] = Counter()
+        self._filled: dict[FairQueue, None] = {}  # queues with waiting requests
+        self._busy = 0  # number of busy queues
         self._r = 0.0
         self._synced = clock()
         self._enqueued = 0
@@ -133,9 +137,9 @@ class FairQueues:
         return 1 if queuing is None else max(1, queuing.queue_length_limit) * queuing.queues
 
     def configure(self, queuing: QueuingSpec | None, limit: int, usual: int = 1) -> None:
-        """Requests of queues that are no longer wanted are still served.
+        """Apply a configuration; queues that are no longer wanted still serve their requests.
 
-        `usual`: seats that a level without seats is measured by.
+        `usual` is the number of seats to which a level without seats is compared.
         """
         self._sync()
         self.queuing, self.limit = queuing, limit
@@ -147,7 +151,7 @@ class FairQueues:
         self._dispatch()
 
     def start(self, request: SeatRequest) -> str:
-        """Let it execute (then `started` is set) or wait; else the reason of its rejection."""
+        """Execute the request (`started` is set) or queue it; return the reason of a rejection, else ""."""
         now = self._sync()
         request.arrived, request.arrived_r = now, self._r
         if self.queuing is None:
@@ -177,7 +181,7 @@ class FairQueues:
         return ""
 
     def give_up(self, request: SeatRequest) -> bool:
-        """It has waited too long, or its client is gone; False if it executes by now."""
+        """Remove a request that waited too long or whose client has gone; return False if it executes."""
         queue = request.queue
         if queue is None or request not in queue.waiting:
             return False
@@ -194,7 +198,7 @@ class FairQueues:
         return True
 
     def finish(self, request: SeatRequest) -> None:
-        """It no longer executes: give its seats to others, now or after its additional latency."""
+        """End the execution of a request: release its seats, now or after its additional latency."""
         now = self._sync()
         self.executing -= 1
         queue = request.queue
@@ -212,12 +216,12 @@ class FairQueues:
             self._release(request)
 
     def ratios(self) -> list[TimedRatio]:
-        """Until now: of requests that wait and that execute, of seats in use and demanded."""
+        """Return the ratios until now: of waiting and executing requests, of seats in use and demanded."""
         self._sync()
         return self.times.ratios()
 
     def requests(self) -> Iterator[tuple[int, int, SeatRequest]]:
-        """Number of the queue and place in it, -1 for those that execute or have no queue."""
+        """Yield (queue's number, place in it, request); -1 for requests that execute or have no queue."""
         for queue in self.queues:
             for place, request in enumerate(queue.waiting):
                 yield queue.index, place, request
@@ -237,7 +241,7 @@ class FairQueues:
         self._drop_unwanted()
 
     def _sync(self) -> float:
-        """Advance R to now: the work done since then, divided among the busy queues."""
+        """Advance R to now by the work done since then, divided among the busy queues; return now."""
         now = self._clock()
         passed = now - self._synced
         demanded = self.seats_in_use + self.seats_waiting
@@ -248,7 +252,7 @@ class FairQueues:
         return now
 
     def _shortest(self, request: SeatRequest) -> FairQueue:
-        """The queue of the flow's hand with the least work waiting."""
+        """Return the queue of the flow's hand with the least waiting work."""
         assert self.queuing is not None
         hand = hand_of(request.schema.name, request.flow, self.queuing.queues, self.queuing.hand_size)
         offset = self._enqueued % len(hand)
@@ -259,7 +263,7 @@ class FairQueues:
         return min((queues[card] for card in (*hand[offset:], *hand[:offset])), key=_waiting_work)
 
     def _accommodates(self, seats: int) -> bool:
-        if seats > self.limit:  # a request wider than its level executes alone
+        if seats > self.limit:  # a request that needs more seats than its level has executes alone
             return not self.executing
         return self.seats_in_use + seats <= self.limit
 
@@ -275,7 +279,7 @@ class FairQueues:
             return False
         self._robin = queue.index
         self._unqueue(request, queue)
-        if request.final_seats > self.limit:  # the same work by fewer seats
+        if request.final_seats > self.limit:  # the same work with fewer seats
             request.additional_latency *= request.final_seats / self.limit
             request.final_seats = self.limit
             request.seats = max(request.initial_seats, request.final_seats)
@@ -289,7 +293,7 @@ class FairQueues:
         return True
 
     def _next(self) -> FairQueue:
-        """The one whose oldest request would finish first; of equals the next in turn."""
+        """Return the queue whose oldest request would finish first; of equal ones the next in turn."""
         count = len(self.queues)
         return min(
             self._filled,

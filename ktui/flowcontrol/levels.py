@@ -1,4 +1,4 @@
-"""Priority levels: their seats by their shares, and what they lend to each other every ten seconds.
+"""Priority levels: their seats by shares, and the seats that they lend each other every ten seconds.
 
 Upstream: util/flowcontrol/apf_controller.go.
 """
@@ -27,9 +27,9 @@ class StoredSpec(NamedTuple):
 
 
 class Level:
-    """One level's limits in seats: `nominal` by its shares, `lower` and `upper` by what it lends and borrows.
+    """One level's limits in seats: `nominal` by its shares, `lower` and `upper` after lending and borrowing.
 
-    `current` is in force. `quiescing`: it is no longer configured, but still has requests.
+    `current` applies now. `quiescing`: the level is no longer configured, but still has requests.
     """
 
     def __init__(self, name: str, spec: LevelSpec, clock: Callable[[], float], later: Later) -> None:
@@ -49,12 +49,12 @@ class Level:
 
     @property
     def least(self) -> int:
-        """The least of seats that it has now: what it demanded lately, within its own limits."""
+        """The fewest seats that the level has now: its recent demand, within its own limits."""
         highest = self.demand.highest
         return max(self.lower, highest if self.exempt else min(self.nominal, highest))
 
     def described(self) -> PriorityLevel:
-        """For the work estimate and the headers of its requests."""
+        """Return the level for the work estimate and the headers of its requests."""
         queuing = self.spec.queuing
         hand = queuing.hand_size if queuing is not None else 0
         return PriorityLevel(self.name, self.spec.shares, hand, self.nominal or None, self.uid)
@@ -68,10 +68,10 @@ class Levels:
         self._clock = clock
         self._later = later
         self.by_name: dict[str, Level] = {}
-        self.fraction = 0.0  # of its target that each level got at the last adjustment
+        self.fraction = 0.0  # fraction of its target that each level got at the last adjustment
 
     def configure(self, wanted: Mapping[str, StoredSpec]) -> None:
-        """Use these levels. Others keep their seats until their requests are done."""
+        """Use these levels; others keep their seats until their requests have ended."""
         before = self.by_name
         now: dict[str, Level] = {}
         for name, (spec, uid) in wanted.items():
@@ -91,7 +91,7 @@ class Levels:
         self._borrow()
 
     def drop_idle(self) -> None:
-        """Forget levels that are no longer configured once their requests are done."""
+        """Remove levels that are no longer configured once their requests have ended."""
         gone = [level for level in self.by_name.values() if level.quiescing and level.queues.idle]
         if gone:
             kept = {name: level for name, level in self.by_name.items() if level not in gone}
@@ -122,7 +122,7 @@ class Levels:
         self.fraction = 0.0
         for level in limited:
             level.target = max(float(level.least), level.smoothed)
-        if left <= lower:  # exempt requests have taken the rest
+        if left <= lower:  # exempt requests have taken the other seats
             return [level.lower for level in limited]
         if left <= least:
             part = (left - lower) / (least - lower)

@@ -1,4 +1,4 @@
-"""Flow control without priority levels: a number of reads and of writes in flight, the rest is rejected.
+"""Flow control without priority levels: limits of reads and of writes in flight; other requests are rejected.
 
 Upstream: server/filters/maxinflight.go, in force in 1.19 and with --enable-priority-and-fairness=false.
 """
@@ -23,7 +23,7 @@ class InFlightTicket:
         self.additional_latency = self.waited = self.executed = 0.0
 
     def initialized(self) -> None:
-        """A WATCH is not counted at all."""
+        """Do nothing: a WATCH is not counted."""
 
     def leave(self) -> None:
         if self._limits is not None:
@@ -32,14 +32,17 @@ class InFlightTicket:
 
 
 class MaxInFlight:
-    """A limit of 0 is none. WATCHes are not counted; system:masters are counted, but never rejected."""
+    """Limits of requests in flight, 0 for no limit.
+
+    WATCHes are not counted; requests of system:masters are counted, but never rejected.
+    """
 
     def __init__(self, reads: int, writes: int) -> None:
         self._limits = {False: reads, True: writes}
-        self.in_flight = {False: 0, True: 0}  # by whether they are writes
+        self.in_flight = {False: 0, True: 0}  # False: reads, True: writes
 
     def enter(self, request: FlowRequest) -> InFlightTicket:
-        """Rejected."""
+        """Count a request; raise Rejected beyond the limit."""
         verb = request.asked.verb
         mutating = verb not in READS
         limit = self._limits[mutating]

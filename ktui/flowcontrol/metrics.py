@@ -34,7 +34,7 @@ SECONDS_SINCE, NEW_SEATS_SINCE = 28, 34
 
 
 class SchemaLabels:
-    """The labels of one flow schema in its level, made once: they are needed several times a request."""
+    """The labels of one flow schema in its level, cached because each request needs them several times."""
 
     __slots__ = ("bare", "executed", "regular", "rejected", "watching")
 
@@ -50,7 +50,7 @@ _PHASES_AND_KINDS = [(phase, kind) for phase in ("waiting", "executing") for kin
 
 
 class ReadsAndWrites:
-    """How many of each wait and execute, over time. A limit is that of all levels together."""
+    """Number of waiting and executing reads and writes over time. A limit is that of all levels together."""
 
     def __init__(self) -> None:
         self._times = StateTimes(*[READS_AND_WRITES] * 4)
@@ -77,7 +77,7 @@ class ReadsAndWrites:
 
 
 class FlowMetrics:
-    """Counters and histograms of requests as they pass; gauges are read from the levels at each scrape."""
+    """Counters and histograms of requests; gauges are read from the levels at each scrape."""
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
@@ -106,7 +106,7 @@ class FlowMetrics:
     def decided(
         self, level: Level, schema: FlowSchema, request: SeatRequest, waited: float, reason: str
     ) -> None:
-        """`reason` of its rejection; "": it executes."""
+        """Record that a request executes (`reason` ""), or the reason of its rejection."""
         own = self.labels(level.name, schema.name)
         self.seats.observe(request.seats, own.bare)
         if not level.exempt:
@@ -127,7 +127,7 @@ class FlowMetrics:
         return found
 
     def metrics(self, minor: int, now: float) -> Iterator[Metric]:
-        """Those of kube-apiserver 1.`minor`."""
+        """Yield the metrics of kube-apiserver 1.`minor`."""
         seconds = SECONDS if minor >= SECONDS_SINCE else OLD_SECONDS
         yield from (self.rejected, self.dispatched, self.lengths, self.watchers)
         yield from (self.waits.coarser(seconds), self.executions.coarser(seconds))
@@ -214,7 +214,7 @@ class FlowMetrics:
         return CallbackMetric(_name(name), about, read)
 
     def _by_schema(self, name: str, about: str, *, executing: bool, seats: bool = False) -> CallbackMetric:
-        """Of every level and schema that ever had a request, 0 included."""
+        """Return a metric of every level and schema that ever had a request, 0 included."""
 
         def read() -> Iterator[tuple[Labels, float]]:
             found: Tally[tuple[str, str]] = Tally()

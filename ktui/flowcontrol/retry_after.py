@@ -1,4 +1,4 @@
-"""How long a rejected client should wait: a second, and longer while rejections go on.
+"""Retry-After of rejected requests: a second, and more while rejections continue.
 
 Upstream: util/flowcontrol/dropped_requests_tracker.go (1.28 and later).
 """
@@ -12,7 +12,7 @@ ADAPTS_SINCE = 28
 
 
 class RetryAfter:
-    """Of one priority level. Times are whole seconds."""
+    """The delays of one priority level. Times are in whole seconds."""
 
     def __init__(self) -> None:
         self.seconds = 1
@@ -22,7 +22,7 @@ class RetryAfter:
         self._history: deque[tuple[int, int]] = deque(maxlen=LONGEST)
 
     def rejected(self, second: int) -> int:
-        """Count a rejection; the seconds that its client is told to wait."""
+        """Count a rejection; return the seconds that its client has to wait."""
         if second == self._now:
             self._count += 1
             return self.seconds

@@ -1,7 +1,7 @@
-"""Which queues a flow may use: a hand of cards dealt by the flow's hash.
+"""Choose the queues that a flow may use: a hand of cards, dealt by the flow's hash.
 
-Upstream: apiserver/pkg/util/shufflesharding. Two flows rarely share their whole hand, so that one which fills
-its queues leaves the other some of its own.
+Upstream: apiserver/pkg/util/shufflesharding. Two flows rarely share their whole hand, so a flow that fills
+its queues leaves other flows some of theirs.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from functools import lru_cache
 
 @lru_cache(maxsize=4096)
 def hand_of(schema: str, flow: str, queues: int, hand_size: int) -> tuple[int, ...]:
-    """The numbers of `hand_size` different queues of `queues`."""
+    """Return the numbers of `hand_size` different queues out of `queues`."""
     digest = hashlib.sha256(schema.encode() + b"\0" + flow.encode()).digest()
     return deal(int.from_bytes(digest[:8], "little"), queues, hand_size)
 
 
 def deal(entropy: int, deck: int, hand_size: int) -> tuple[int, ...]:
-    """A hand of different cards, each below `deck`: every hand is equally likely for uniform `entropy`."""
+    """A hand of different cards, each below `deck`; with uniform `entropy` every hand is equally likely."""
     hand: list[int] = []
     remainders: list[int] = []
     for taken in range(hand_size):

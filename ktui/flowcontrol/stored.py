@@ -1,4 +1,4 @@
-"""The stored FlowSchemas and PriorityLevelConfigurations: created, kept up, followed, and their status set.
+"""Create, update and follow the stored FlowSchemas and PriorityLevelConfigurations, and set their status.
 
 Upstream: pkg/registry/flowcontrol/ensurer and util/flowcontrol/apf_controller.go. A mandatory object always
 has upstream's spec; a suggested one has it while its annotation apf.kubernetes.io/autoupdate-spec is "true".
@@ -45,9 +45,9 @@ Obj = dict[str, Any]
 
 
 class StoredFlowConfig:
-    """Applies the stored objects to `controller`. `synced` once both kinds have been read.
+    """Applies the stored objects to `controller`. `synced` is set once both kinds have been read.
 
-    While there is none, upstream's own are in force.
+    While there are none, upstream's defaults apply.
     """
 
     def __init__(self, registry: Registry, settings: Settings, controller: PriorityAndFairness) -> None:
@@ -61,13 +61,13 @@ class StoredFlowConfig:
 
     @property
     def stored(self) -> tuple[list[Obj], list[Obj]]:
-        """Schemas and levels as they are stored."""
+        """Return the stored schemas and levels."""
         found = (self._stored.get(name, {}) for name in (SCHEMAS, LEVELS))
         schemas, levels = ([*objects.values()] for objects in found)
         return schemas, levels
 
     def start(self, *, writable: bool) -> None:
-        """Follow; if `writable` also keep the objects up and set their status."""
+        """Follow the objects; if `writable` also update them and set their status."""
         self._writable = writable
         start = self._registry.supervisor.start
         for name in (LEVELS, SCHEMAS):
@@ -80,7 +80,7 @@ class StoredFlowConfig:
         self._tasks.clear()
 
     async def ensure(self) -> None:
-        """Create upstream's objects that are not there, and update those that are to be. StatusError."""
+        """Create upstream's objects that are missing, update those that it keeps; raise StatusError."""
         minor = self._settings.behaviour.minor
         places = asyncio.Semaphore(AT_ONCE)
 
@@ -148,7 +148,7 @@ class StoredFlowConfig:
             await self._set_conditions()
 
     async def _set_conditions(self) -> None:
-        """The condition Dangling of each schema: whether its level is there."""
+        """Set the condition Dangling of each schema: whether its level is missing."""
         resource = _resource(SCHEMAS)
         store = self._registry.for_resource(resource).store
 
@@ -185,10 +185,10 @@ def _read(objects: Sequence[Obj], read: Callable[[Obj], Any]) -> list[tuple[str,
 
 
 def _kept_up(stored: Obj, spec: Obj, *, mandatory: bool) -> Obj:
-    """The object as it should be: `stored` itself if it is."""
+    """Return the object as it should be stored; `stored` itself if nothing changes."""
     metadata = stored["metadata"]
     asked = (metadata.get("annotations") or {}).get(AUTO_UPDATE)
-    # Upstream takes an object without the annotation for its own until its spec was changed.
+    # Without the annotation, upstream owns an object until its spec is changed.
     own = mandatory or asked == "true" or (asked not in ("true", "false") and metadata.get("generation") == 1)
     wanted = "true" if own else "false"
     annotated = asked == wanted or (asked is not None and not mandatory)
@@ -201,7 +201,7 @@ def _kept_up(stored: Obj, spec: Obj, *, mandatory: bool) -> Obj:
 
 
 def _same_spec(stored: Obj, spec: Obj) -> bool:
-    """Compared as they are understood: what is stored may lack empty members."""
+    """Compare two specs as decoded, because the stored one may lack empty members."""
     read: Callable[[Obj], Any] = schema_spec if "rules" in spec else level_spec
     try:
         return bool(read({"spec": stored}) == read({"spec": spec}))

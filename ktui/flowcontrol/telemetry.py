@@ -1,4 +1,4 @@
-"""Priority levels in the telemetry: the events of a scraped kube-apiserver, by ktui's own server."""
+"""Priority levels in telemetry: ktui's own server publishes the events of a scraped kube-apiserver."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 REPLICA = "A"
 SECONDS = 1.0
-MOST_REQUESTS = 500  # of a dump
+MOST_REQUESTS = 500  # requests of a dump
 
 
 class FlowReporter:
-    """Publishes what has changed, once a second, while it is read. `stored`: schemas and levels."""
+    """Publishes changes once a second, if telemetry is read. `stored` returns schemas and levels."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class FlowReporter:
                 self.report()
 
     def report(self) -> None:
-        """Publish what differs from the last report, and when this one was made."""
+        """Publish the differences from the last report, and the time of this one."""
         for key, event in self._present():
             if key == "replica" or self._published.get(key) != event:
                 self._published[key] = event
                 self._bus.publish(event)
 
     def describe(self) -> Iterator[AnyEvent]:
-        """The present state, for a new subscriber."""
+        """Return the current state, for a new subscriber."""
         return (event for _, event in self._present())
 
     def _present(self) -> Iterator[tuple[str, AnyEvent]]:

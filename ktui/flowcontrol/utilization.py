@@ -1,4 +1,4 @@
-"""Timing histograms: for how long a number was which part of its limit.
+"""Timing histograms: how long a number was at which fraction of its limit.
 
 Upstream: component-base/metrics/prometheusextension/timing_histogram.go and util/flowcontrol/metrics. An
 observation is made at the end of each nanosecond, so counts are nanoseconds and sums are weighted by them.
@@ -21,7 +21,7 @@ State = tuple[int, ...]
 
 
 class TimedRatio:
-    """How many nanoseconds a ratio has spent in each bucket of `bounds`."""
+    """The nanoseconds that a ratio has spent in each bucket of `bounds`."""
 
     __slots__ = ("_bounds", "counts", "total")
 
@@ -37,9 +37,9 @@ class TimedRatio:
 
 
 class StateTimes:
-    """The seconds that each state, some numbers, has lasted.
+    """The seconds that each state, a tuple of numbers, has lasted.
 
-    They become ratios when limits change, or when these are read.
+    They become ratios when limits change or when they are read.
     """
 
     __slots__ = ("_limits", "_ratios", "_seconds")
@@ -50,16 +50,16 @@ class StateTimes:
         self._seconds: dict[State, float] = {}
 
     def passed(self, state: State, seconds: float) -> None:
-        """Called at each change: no more than an addition."""
+        """Add `seconds` to a state; called at each change, so it is only an addition."""
         self._seconds[state] = self._seconds.get(state, 0.0) + seconds
 
     def limit(self, *limits: float) -> None:
-        """Ratios are to these limits from now on."""
+        """Compute ratios to these limits from now on."""
         self._settle()
         self._limits = limits
 
     def ratios(self) -> list[TimedRatio]:
-        """Of each number of the states, up to the last change."""
+        """Return the ratio of each of the state's numbers, up to the last change."""
         self._settle()
         return self._ratios
 
