@@ -103,8 +103,8 @@ def read_failing(line: str) -> list[str]:
 
 
 async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
-    from ktui.cli.seed_copies import seed_quickly
-    from ktui.cli.seed_progress import SeedReporter, ServerSeedReporter  # start-up time
+    from ktui.cli.seed_copies import seed_quickly  # start-up time
+    from ktui.cli.seed_progress import SeedReporter, ServerSeedReporter
 
     reporters: list[SeedReporter | ServerSeedReporter] = [ServerSeedReporter()] if args.parent else []
     if args.progress:

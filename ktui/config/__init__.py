@@ -1,1 +1,1 @@
-"""User settings: the config file, the environment, and their precedence. Pure data and files."""
+"""User settings: the config file, the environment, and their precedence."""

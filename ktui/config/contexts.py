@@ -1,4 +1,4 @@
-"""`[contexts.NAME]`: a named cluster: its etcd, a snapshot, a running server, or a kubeconfig's context."""
+"""`[contexts.NAME]`: a cluster, by its etcd, a snapshot, a running server, or a kubeconfig's context."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ktui.config.kinds import ValueType
 from ktui.config.reading import read_value
 from ktui.config.tomlfile import TomlFile
 
-NONE = "none"  # `--context none`: no context, whatever the file sets
+NONE = "none"  # `--context none`: no context, whatever the file says
 _ETCD = ("etcd", "snapshot")
 
 
 class ContextKey(Struct, frozen=True):
-    """A key of a context; `sources` are those it applies to, () for any."""
+    """A key of a context; `sources` are the sources that it applies to, () for any."""
 
     name: str
     kind: ValueType
@@ -65,7 +65,10 @@ ENTRIES: Mapping[str, ContextKey] = {
 
 
 class Context(Struct, frozen=True):
-    """`values` by the attribute of the parsed arguments that they set; `where` is its file and line."""
+    """A context.
+
+    `values` and `places` (file and line of each) are by the argument attribute that they set.
+    """
 
     name: str
     source: str  # "etcd", "snapshot", "attach", "" for a kubeconfig alone
@@ -74,18 +77,18 @@ class Context(Struct, frozen=True):
 
     @property
     def kube(self) -> bool:
-        """True if it selects a kube-apiserver."""
+        """True if the context selects a kube-apiserver."""
         return "kubeconfig" in self.values or "kube_context" in self.values
 
     @property
     def secrets(self) -> bool:
-        """True if it contains a password or a token."""
+        """True if the context contains a password or a token."""
         secret = ("token", "prometheus_token", "prometheus_user", "prometheus_header")
         return any(name in self.values for name in secret) or ":" in self.values.get("user", "")
 
 
 def read_contexts(file: TomlFile) -> dict[str, Context]:
-    """All contexts of a file by name. Raises ConfigError."""
+    """Return all contexts of a file by name. Raises ConfigError."""
     tables = file.data.get("contexts", {})
     if not isinstance(tables, dict):
         raise ConfigError(f"{file.where('contexts')}: contexts are tables: write [contexts.NAME]")

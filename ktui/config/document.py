@@ -1,4 +1,4 @@
-"""The whole config file, checked."""
+"""Read and check the config file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _TOP = (*TABLES, KEYS, COLUMNS, "contexts", _CONTEXT)
 
 
 class Config(Struct, frozen=True):
-    """`values` by setting id; `keys` by binding id, comma separated; `columns` by table id."""
+    """The config file.
+
+    `values` are by setting id; `keys` by binding id, comma separated; `columns` by table id.
+    """
 
     file: TomlFile
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -32,7 +35,10 @@ class Config(Struct, frozen=True):
 
 
 def read_config(path: Path, *, required: bool = False) -> Config:
-    """Raises ConfigError for anything unknown or invalid, or a required file that is missing."""
+    """Read a config file.
+
+    Raises ConfigError for anything unknown or invalid, or if a required file is missing.
+    """
     file = read_toml(path)
     if required and not file.exists:
         raise ConfigError(f"there is no config file {path}")
@@ -72,10 +78,10 @@ def _values(file: TomlFile) -> dict[str, Any]:
 
 
 def _elsewhere(table: str, name: str) -> str:
-    """Where the setting belongs: another table with this name, else the nearest name in this one."""
+    """Return a hint: the table that has this setting, else the nearest name in this table."""
     for setting in SETTINGS:
         if setting.name == name:
-            return f"it belongs into [{setting.table}]"
+            return f"it belongs in [{setting.table}]"
     return nearest(name, [setting.name for setting in SETTINGS if setting.table == table])
 
 

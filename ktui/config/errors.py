@@ -1,4 +1,4 @@
-"""Errors in settings: one sentence with the place and the nearest valid word."""
+"""Errors in settings: one sentence with file and line, and the nearest valid word."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class ConfigError(ValueError):
-    """A config file, a KTUI_* variable or a context that is invalid; the message is one sentence."""
+    """A config file, a KTUI_* variable or a context is invalid; the message is one sentence."""
 
 
 class InvalidEntry(NamedTuple):
@@ -19,7 +19,7 @@ class InvalidEntry(NamedTuple):
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
-    """`did you mean 'theme'?`, or all valid words."""
+    """Return a hint: `did you mean 'theme'?`, or all valid words."""
     known = sorted(words)
     close = difflib.get_close_matches(word, known, n=1)
     if close:

@@ -1,4 +1,4 @@
-"""Ids of keys, tables and columns that were renamed: a config file may still have the old ones."""
+"""Former ids of keys, tables and columns, which a config file may still contain."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ COLUMNS = {"lab.results": {"foreseen": "predicted"}}
 
 
 def current_keys(keymap: Mapping[str, str]) -> dict[str, str]:
-    """Keys by today's binding ids; an entry with today's id wins."""
+    """Return keys by current binding id; an entry with the current id takes precedence."""
     return {KEYS.get(id_, id_): keys for id_, keys in keymap.items() if id_ in KEYS} | {
         id_: keys for id_, keys in keymap.items() if id_ not in KEYS
     }
 
 
 def current_columns(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Columns by today's table ids, each under its present id."""
+    """Return columns by current table id, with their current ids."""
     found: dict[str, tuple[str, ...]] = {}
     for table, ids in chosen.items():
         today = TABLES.get(table, table)
@@ -38,5 +38,5 @@ def current_columns(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str,
 
 
 def former_of(id_: str) -> str:
-    """The old name of a key or table, "" if it never had one."""
+    """Return the former id of a key or table; "" if it has none."""
     return next((old for old, new in (KEYS | TABLES).items() if new == id_), "")

@@ -1,4 +1,4 @@
-"""Types of settings: how a value is written in TOML and in the environment, and how it is parsed."""
+"""The types of settings: how a value is written in TOML and in the environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class ValueType(Struct, frozen=True):
-    """`shape` describes valid values; `of_toml` and `of_text` raise ValueError, with or without a reason."""
+    """A type. `shape` describes valid values; `of_toml` and `of_text` parse one, or raise ValueError."""
 
     shape: str
     of_toml: Callable[[object], Any]
@@ -19,7 +19,7 @@ class ValueType(Struct, frozen=True):
     words: tuple[str, ...] = ()
 
     def placed(self, value: Any, home: Path) -> Any:
-        """A path relative to the directory of the config file."""
+        """Return `value`; a path is made relative to `home`, the directory of the config file."""
         return str(home / Path(value).expanduser()) if self.is_path else value
 
 
@@ -125,7 +125,7 @@ VERSION = ValueType('a Kubernetes version, like "1.30"', _version, _version)
 
 
 def choice(*words: str) -> ValueType:
-    """One of several words."""
+    """Return the type whose values are one of `words`."""
 
     def one(value: object) -> str:
         if value not in words:

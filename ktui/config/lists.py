@@ -1,4 +1,4 @@
-"""`[keys]` and `[columns]`: entries with ids of the dashboard, which validates them."""
+"""Read `[keys]` and `[columns]`, whose ids the dashboard validates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _A_LIST = 'takes a list of columns, like ["route", "ms"]'
 
 
 def table_of(file: TomlFile, name: str) -> Mapping[str, Any]:
-    """A table of the file, {} if it is missing. Raises ConfigError if it is not a table."""
+    """Return a table of the file, {} if it is missing. Raises ConfigError if it is not a table."""
     table = file.data.get(name, {})
     if not isinstance(table, dict):
         raise ConfigError(f"{file.where(name)}: {name} is a table: write [{name}]")
@@ -23,7 +23,7 @@ def table_of(file: TomlFile, name: str) -> Mapping[str, Any]:
 
 
 def read_keys(file: TomlFile) -> dict[str, str]:
-    """Binding id → keys, comma separated."""
+    """Return keys, comma separated, by binding id. Raises ConfigError."""
     found = {}
     for binding, keys in _flat(table_of(file, KEYS)).items():
         words = [keys] if isinstance(keys, str) else keys
@@ -32,14 +32,14 @@ def read_keys(file: TomlFile) -> dict[str, str]:
 
 
 def read_columns(file: TomlFile) -> dict[str, tuple[str, ...]]:
-    """Table id → ids of its columns."""
+    """Return column ids by table id. Raises ConfigError."""
     tables = _flat(table_of(file, COLUMNS)).items()
     found = {".".join(table): _texts(file, (COLUMNS, *table), names, _A_LIST) for table, names in tables}
     return current_columns(found)
 
 
 def place_of(file: TomlFile, table: str, name: str) -> str:
-    """The place of an id in `[keys]` or `[columns]`: `config.toml:12`."""
+    """Return file and line of an id in `[keys]` or `[columns]`: `config.toml:12`."""
     entries = table_of(file, table)
     former = former_of(name)
     written = former if former in entries or tuple(former.split(".")) in _flat(entries) else name

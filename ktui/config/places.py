@@ -1,4 +1,4 @@
-"""Paths of files: the XDG directories, and the config file itself."""
+"""The paths of ktui's files: XDG directories, config file, themes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def config_home(environ: Mapping[str, str]) -> Path:
-    """`$XDG_CONFIG_HOME/ktui` (default `~/.config/ktui`)."""
+    """Return `$XDG_CONFIG_HOME/ktui` (default `~/.config/ktui`)."""
     return _home(environ, "XDG_CONFIG_HOME", ".config")
 
 
 def state_home(environ: Mapping[str, str]) -> Path:
-    """`$XDG_STATE_HOME/ktui` (default `~/.local/state/ktui`)."""
+    """Return `$XDG_STATE_HOME/ktui` (default `~/.local/state/ktui`)."""
     return _home(environ, "XDG_STATE_HOME", ".local/state")
 
 
 def config_file(environ: Mapping[str, str], given: str = "") -> Path:
-    """The file of `--config`, else of KTUI_CONFIG, else `config.toml` in the config directory."""
+    """Return the file of `--config`, else of KTUI_CONFIG, else `config.toml` in the config directory."""
     named = given or environ.get(CONFIG_ENV, "")
     return Path(named).expanduser() if named else config_home(environ) / "config.toml"
 
@@ -30,7 +30,7 @@ def user_themes(environ: Mapping[str, str]) -> Path:
 
 
 def shipped_themes() -> Path:
-    """`ktui/themes` of an installed wheel, or `themes` of a checkout."""
+    """Return `ktui/themes` of an installed wheel, or `themes` of a checkout."""
     installed = _PACKAGE / "themes"
     return installed if installed.is_dir() else _PACKAGE.parent / "themes"
 

@@ -11,7 +11,7 @@ from ktui.config.tomlfile import TomlFile
 
 
 def read_value(file: TomlFile, kind: ValueType, *keys: str, secret: bool = False) -> Any:
-    """The parsed value under `keys`. Raises ConfigError."""
+    """Return the parsed value under `keys`. Raises ConfigError."""
     value: Any = file.data
     for key in keys:
         value = value[key]
@@ -25,7 +25,7 @@ def read_value(file: TomlFile, kind: ValueType, *keys: str, secret: bool = False
 
 
 def read_variable(setting: Setting, text: str) -> Any:
-    """A parsed KTUI_* variable. Raises ConfigError."""
+    """Parse a KTUI_* variable. Raises ConfigError."""
     try:
         return setting.kind.of_text(text)
     except ValueError as error:
@@ -40,8 +40,8 @@ def _wrong(kind: ValueType, error: ValueError) -> str:
 
 
 def _shown(value: object) -> str:
-    """Roughly as in the file, and shortened."""
-    import json  # start-up time: only to say what is wrong
+    """Return a value for an error message, shortened."""
+    import json  # start-up time
 
     text = json.dumps(value, default=str, ensure_ascii=True)
     return text if len(text) <= 40 else f"{text[:39]}…"

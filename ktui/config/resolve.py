@@ -1,4 +1,4 @@
-"""The effective value of a setting and its source: default, file, context, environment, option."""
+"""Find the effective value of a setting and its source: default, file, context, environment or option."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ktui.config.settings import CONTEXT_ENV, Setting, environment_names
 
 
 class ResolvedValue(Struct, frozen=True):
-    """`source` is "default", "config", "context", "env" or "flag"; `where` a line, a variable, an option."""
+    """A value; `source` is "default", "config", "context", "env" or "flag", `where` its place in there."""
 
     value: Any
     source: str
@@ -33,7 +33,10 @@ class Chosen(Struct, frozen=True):
 def preset(
     setting: Setting, config: Config, chosen: Chosen | None, environ: Mapping[str, str]
 ) -> ResolvedValue | None:
-    """The value that replaces the default if no option is given, or None. Raises ConfigError."""
+    """Return the value that replaces the default if no option is given; None if there is none.
+
+    Raises ConfigError.
+    """
     if environ.get(setting.env):
         return ResolvedValue(read_variable(setting, environ[setting.env]), "env", setting.env)
     if (
@@ -54,10 +57,10 @@ def preset(
 def choose_context(
     config: Config, environ: Mapping[str, str], *, flag: str | None, given: Iterable[str]
 ) -> Chosen | None:
-    """The context of `--context` (None: not given), of KTUI_CONTEXT, or of the file; raises ConfigError.
+    """Return the context of `--context` (None: not given), of KTUI_CONTEXT, or of the file.
 
-    `given` are the options on the command line, by their attribute: a source among them
-    replaces the context, and conflicts with one that is on the command line too.
+    `given` are the options on the command line, by attribute. A source among them replaces the context,
+    and conflicts with `--context`. Raises ConfigError.
     """
     sources = [f"--{name}" for name in (*SOURCES, "replay", "demo") if name in given]
     name, source, where = _named(config, environ, flag)
@@ -86,7 +89,7 @@ def _named(config: Config, environ: Mapping[str, str], flag: str | None) -> tupl
 
 
 def strange_variables(environ: Mapping[str, str]) -> list[str]:
-    """One sentence for each unknown KTUI_* variable."""
+    """Return a sentence for each unknown KTUI_* variable."""
     known = environment_names()
     return [
         f"{name} means nothing to ktui; {nearest(name, known)}"

@@ -1,4 +1,4 @@
-"""All settings with a default: in the config file, in the environment, as an option."""
+"""All settings: their names in the config file, in the environment and as options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAIN = ("dashboard", "server", "demo")
 
 
 class Setting(Struct, frozen=True):
-    """`table` and `name` as in the file; `commands` are those whose option of that name it sets."""
+    """A setting: `table` and `name` as in the file; `commands` are the commands with this option."""
 
     table: str
     name: str
@@ -109,17 +109,17 @@ SETTINGS: tuple[Setting, ...] = (
 
 TABLES = tuple(dict.fromkeys(setting.table for setting in SETTINGS))
 CONTEXT_ENV = "KTUI_CONTEXT"
-# Read elsewhere: the token of the server to attach to, and variables in the snippets of the screens.
+# Variables that are read elsewhere: tokens, and variables in the screens' code snippets.
 PROMETHEUS_ENV = ("KTUI_PROMETHEUS_TOKEN", "KTUI_PROMETHEUS_USER", "KTUI_PROMETHEUS_HEADER")
 OTHER_ENV = ("KTUI_CONFIG", CONTEXT_ENV, "KTUI_TOKEN", "KTUI_CA", *PROMETHEUS_ENV)
 
 
 def settings_of(command: str) -> tuple[Setting, ...]:
-    """The settings for this command's options. `ktui web` shows the dashboard, so it has its options too."""
+    """Return the settings for a command's options; `ktui web` and `ktui info` have the dashboard's too."""
     commands = {command, DASHBOARD} if command in ("web", "info") else {command}
     return tuple(setting for setting in SETTINGS if commands.intersection(setting.commands))
 
 
 def environment_names() -> tuple[str, ...]:
-    """Every KTUI_* variable that is used."""
+    """Return the names of all KTUI_* variables that are used."""
     return tuple(dict.fromkeys((*(setting.env for setting in SETTINGS), *OTHER_ENV)))

@@ -9,7 +9,7 @@ from ktui.config.places import shipped_themes, user_themes
 
 
 def theme_names(environ: Mapping[str, str]) -> list[str]:
-    """ktui's own and the user's, sorted; a file that cannot be read has no name."""
+    """Return the names of ktui's and the user's themes, sorted; unreadable files are left out."""
     return sorted(
         {name for directory in (shipped_themes(), user_themes(environ)) for name in _names(directory)}
     )
@@ -23,7 +23,7 @@ def _names(directory: Path) -> list[str]:
         try:
             name = parse_toml(read_toml_text(path)).get("name", path.stem)
         except (OSError, ValueError):
-            continue  # the dashboard says what is wrong with it
+            continue  # the dashboard reports the error
         if isinstance(name, str):
             found.append(name)
     return found

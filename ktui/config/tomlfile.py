@@ -1,4 +1,4 @@
-"""A TOML file with the lines that its keys stand on."""
+"""A TOML file with the line numbers of its keys."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORT = 100_000  # characters
 
 
 class TomlFile(Struct, frozen=True, dict=True):
-    """`data` is {} for a file that is not there."""
+    """A TOML file. `data` is {} if it does not exist."""
 
     path: Path
     text: str = ""
@@ -28,20 +28,20 @@ class TomlFile(Struct, frozen=True, dict=True):
         return dict(_places(self.text))
 
     def line(self, *keys: str) -> int:
-        """The line on which a key is set (the first of its statement), or its table begins; 0 unknown."""
+        """Return the line on which a key is set, or its table begins; 0 if unknown."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self._lines:
                 return self._lines[keys[:length]]
         return 0
 
     def where(self, *keys: str) -> str:
-        """`/home/me/.config/ktui/config.toml:12`."""
+        """Return file and line of a key: `/home/me/.config/ktui/config.toml:12`."""
         line = self.line(*keys)
         return f"{self.path}:{line}" if line else str(self.path)
 
 
 def read_toml(path: Path) -> TomlFile:
-    """The file, or an empty one when there is none. Raises ConfigError for one that cannot be read."""
+    """Read a TOML file; a missing one is empty. Raises ConfigError if it cannot be read."""
     from ktui.documents.toml import parse_toml, read_toml_text  # start-up time
 
     try:
@@ -56,18 +56,18 @@ def read_toml(path: Path) -> TomlFile:
 
 
 def _places(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Every key of a file that is known to be TOML, with its line; the first mention comes last and wins."""
+    """Yield every key of valid TOML with its line, last to first: a dict then has each key's first line."""
     found = list(_statements(text))
     yield from reversed(found)
 
 
 def _statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """tomllib reports no line numbers: each statement is parsed alone, as soon as its lines are complete."""
+    """Yield keys and lines. tomllib has no line numbers, so each statement is parsed separately."""
     import tomllib  # start-up time
 
     table: tuple[str, ...] = ()
     lines: list[str] = []
-    read, budget = 0, 10 * len(text) + _SHORT  # a statement of many lines is read with each of them again
+    read, budget = 0, 10 * len(text) + _SHORT  # bounds the work: each further line reads its statement again
     for number, line in enumerate(text.splitlines(), 1):
         lines.append(line)
         read += sum(map(len, lines))
@@ -76,7 +76,7 @@ def _statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
         try:
             part = tomllib.loads("\n".join(lines))
         except tomllib.TOMLDecodeError:
-            continue  # an array or a text that goes on
+            continue  # an array or a text that continues on the next line
         begin, lines = number - len(lines) + 1, []
         if line.lstrip().startswith("[") and part:
             table = next(_paths(part))
@@ -86,7 +86,7 @@ def _statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def _paths(data: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Deepest first: the one path of a header comes first."""
+    """Yield the paths of all keys, deepest first: the first one is a header's path."""
     for key, value in data.items():
         if isinstance(value, dict):
             yield from ((key, *rest) for rest in _paths(value))

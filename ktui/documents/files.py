@@ -9,13 +9,13 @@ from ktui.documents.limits import TooLarge
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """The whole file. Raises OSError, and TooLarge for more than `most` bytes (as /dev/zero has)."""
+    """Return the content of a file. Raises OSError, and TooLarge for more than `most` bytes (/dev/zero)."""
     with path.open("rb") as file:
         return read_stream(file, most)
 
 
 def read_stream(file: BinaryIO, most: int) -> bytes:
-    """All of an open file, as `read_bytes`."""
+    """Return the rest of an open file. Raises OSError, and TooLarge for more than `most` bytes."""
     data = file.read(most + 1)
     if len(data) > most:
         raise TooLarge(f"it is larger than {most >> 10:,} KiB")

@@ -23,7 +23,7 @@ MAX_DUPLICATES = 100  # sigs.k8s.io/json reports no more
 
 
 def read_json(data: bytes) -> Any:
-    """The document; DocumentError has Go's error message, which takes long to find in a large one."""
+    """Parse JSON. Raises DocumentError with Go's message, which takes long to find in a large document."""
     try:
         return parse_json(data)
     except DocumentError:
@@ -37,7 +37,7 @@ def read_json(data: bytes) -> Any:
 
 
 def parse_json(data: bytes) -> Any:
-    """The document, or any ValueError. Invalid UTF-8 is replaced, as in Go."""
+    """Parse JSON; invalid UTF-8 is replaced, as in Go. Raises ValueError, without Go's message."""
     check_nesting(data)
     text = data.decode("utf-8", "replace")
     numbers: dict[str, Any] = {}
@@ -48,7 +48,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def _int(digits: str) -> int | float:
-    """Go reads an integer beyond 64 bits as a float."""
+    """Return an integer; beyond 64 bits a float, as in Go."""
     return int(digits) if len(digits) <= 20 else _float(digits)
 
 
@@ -64,13 +64,13 @@ def _no_constant(name: str) -> None:
 
 
 def _without_surrogates(document: Any) -> Any:
-    """Replace unpaired surrogates by U+FFFD."""
+    """Replace unpaired surrogates with U+FFFD."""
     text = json.dumps(document, ensure_ascii=False)
     return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def duplicate_fields(data: bytes) -> list[str]:
-    """Paths of duplicate members, the first 100; [] if `data` is not valid JSON."""
+    """Return the paths of duplicate members, at most MAX_DUPLICATES; [] if `data` is not valid JSON."""
     try:
         check_nesting(data)
     except DocumentError:
@@ -95,7 +95,7 @@ def duplicate_fields(data: bytes) -> list[str]:
 
 
 def _repeated(names: Iterator[str]) -> list[str]:
-    """The duplicate names, in the order of their first appearance."""
+    """Return the duplicate names in the order of their first appearance."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1

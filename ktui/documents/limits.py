@@ -6,7 +6,7 @@ from __future__ import annotations
 MAX_DEPTH = 200
 # Objects and lists in one document. The largest objects that etcd can store hold about 50,000.
 MAX_CONTAINERS = 100_000
-# A YAML document with its aliases expanded.
+# Bytes of a YAML document with its aliases expanded.
 MAX_EXPANDED_BYTES = 8 * 1024 * 1024
 
 

@@ -1,4 +1,4 @@
-"""The nesting depth of a JSON text, computed without parsing it."""
+"""Compute the nesting depth of a JSON text without parsing it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def check_nesting(data: bytes, most: int = MAX_DEPTH) -> None:
-    """Raise DocumentError if `data` has more than `most` levels of objects and lists;
+    """Raise DocumentError if `data` has more than `most` levels of objects and lists.
 
-    call it before any parser.
+    Call it before parsing.
     """
     if data.count(b"[") + data.count(b"{") > most and nesting(data) > most:
         raise DocumentError("exceeded max depth")
 
 
 def nesting(data: bytes) -> int:
-    """The deepest level of a JSON text, valid or not."""
+    """Return the deepest level of a JSON text, valid or not."""
     if b"\\" in data:
         data = _ESCAPE.sub(b"", data)
     outside_strings = data.translate(None, _NEITHER_BRACKET_NOR_QUOTE).split(b'"')[::2]

@@ -34,14 +34,14 @@ def check_containers(tree: Any) -> None:
 
 
 def pieces(tree: Any, most: int = PIECE_BYTES) -> Iterator[Piece]:
-    """Split a tree into pieces of about `most` bytes of JSON; a single long text is one piece."""
+    """Yield the pieces of a tree, of about `most` bytes of JSON each; a single long text is one piece."""
     sizes: dict[int, int] = {}
     _measure(tree, sizes)
     return _pieces(tree, (), sizes, most)
 
 
 def joined(parts: Iterable[Piece]) -> Iterator[Any]:
-    """Rebuild the tree, one piece per step; each step yields the tree so far."""
+    """Rebuild a tree from its pieces; yields the tree so far after each piece."""
     tree: Any = None
     for piece in parts:
         if not piece.path:
@@ -65,7 +65,7 @@ def _extended(value: Any, part: Any) -> Any:
 
 
 def _measure(value: Any, sizes: dict[int, int]) -> int:
-    """The approximate size of a value as JSON; `sizes` keeps those of objects and lists by their id."""
+    """Return the approximate JSON size of a value; `sizes` collects those of objects and lists by id()."""
     if isinstance(value, str):
         return len(value) + 3
     if isinstance(value, dict):

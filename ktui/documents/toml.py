@@ -1,4 +1,4 @@
-"""TOML read with limits: tomllib's memory grows with the square of a dotted key's length."""
+"""Read TOML with limits: tomllib's memory grows with the square of a dotted key's length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_DOTS = 1000  # per line: more levels than any table has, few enough to be 
 
 
 def read_toml_text(path: Path) -> str:
-    """Raises OSError and DocumentError."""
+    """Return the text of a TOML file. Raises OSError and DocumentError."""
     data = read_bytes(path, MOST_BYTES)
     try:
         return data.decode("utf-8")
@@ -23,7 +23,7 @@ def read_toml_text(path: Path) -> str:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The document. DocumentError has the error, with the line if known."""
+    """Parse TOML. Raises DocumentError, with the line if known."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > _MOST_DOTS:
             raise DocumentError(f"line {number} has more than {_MOST_DOTS:,} dots: no key is that long")

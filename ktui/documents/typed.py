@@ -1,4 +1,4 @@
-"""JSON of a known type from outside ktui, with errors of one sentence."""
+"""Decode JSON from outside ktui as a known type, with errors of one sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def decode_json(data: bytes | bytearray, kind: type[T], *, strict: bool = True) -> T:
-    """Decode `data` as `kind`; DocumentError. Not `strict`: numbers may be strings."""
+    """Decode `data` as `kind`; without `strict` numbers may be strings. Raises DocumentError."""
     check_nesting(bytes(data))
     try:
         return msgspec.json.decode(data, type=kind, strict=strict)

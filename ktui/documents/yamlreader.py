@@ -1,4 +1,4 @@
-"""YAML parsed event by event, as sigs.k8s.io/yaml converts it to JSON.
+"""Parse YAML event by event, and convert it as sigs.k8s.io/yaml converts YAML to JSON.
 
 libyaml's parser keeps its state on the heap; recursive code (PyYAML's composer and
 constructors) is not used. Aliases are expanded with the limits of go-yaml v2.
@@ -71,9 +71,9 @@ class _Open:
 
 
 def read_yaml(data: bytes, *, duplicates: list[str] | None = None, depth: int = MAX_DEPTH) -> Any:
-    """The first document in `data`, only with types that JSON has; DocumentError.
+    """Return the first document in `data`, with JSON's types only. Raises DocumentError.
 
-    `duplicates` receives a text for each duplicate key of a mapping; the last one counts.
+    A text for each duplicate key of a mapping is appended to `duplicates`; the last value counts.
     """
     return _Reader(data, duplicates, depth).document()
 
@@ -96,7 +96,7 @@ class _Reader:
             for event in iter(self._parser.get_event, None):
                 if isinstance(event, yaml.DocumentEndEvent):
                     break
-                self._take(event)
+                self._handle(event)
         except yaml.MarkedYAMLError as error:
             raise DocumentError(f"yaml: {_place(error)}{error.problem}") from None
         except yaml.reader.ReaderError as error:
@@ -105,7 +105,7 @@ class _Reader:
             self._parser.dispose()
         return self._document
 
-    def _take(self, event: Any) -> None:
+    def _handle(self, event: Any) -> None:
         match event:
             case yaml.ScalarEvent():
                 self._scalar(event)
@@ -168,7 +168,7 @@ class _Reader:
         self._add(_Node(target.value, 1 + target.nodes, target.size, target.height, line, target.containers))
 
     def _count_nodes(self, decoded: int, aliased: int) -> None:
-        """go-yaml's guard against aliases that expand to exhaust memory."""
+        """Count nodes as go-yaml does, against aliases that would exhaust memory. Raises DocumentError."""
         self._nodes += decoded
         self._from_aliases += aliased
         if aliased and self._from_aliases > 100 and self._nodes > 1000:
@@ -212,7 +212,7 @@ class _Reader:
         members[key_text(key)] = _in_json(node.value)
 
     def _merge(self, outer: _Open, members: dict[str, Any], node: _Node) -> None:
-        """`<<`: the members of one mapping, or of several, of which the first takes precedence."""
+        """Merge (`<<`) the members of one mapping or of several; the first mapping takes precedence."""
         sources = reversed(node.value) if isinstance(node.value, list) else [node.value]
         for source in sources:
             if not isinstance(source, dict):
@@ -248,7 +248,7 @@ def _in_json(value: Any) -> Any:
 
 
 def _go_syntax(value: Any) -> str:
-    """A value in Go's %#v format; of objects and lists only the type."""
+    """Return a value in Go's %#v format; for objects and lists only the type."""
     if isinstance(value, dict):
         return "map[interface {}]interface {}{...}"
     if isinstance(value, list):
@@ -257,7 +257,7 @@ def _go_syntax(value: Any) -> str:
 
 
 def _place(error: yaml.MarkedYAMLError) -> str:
-    """go-yaml counts lines from 0, except in its scanner's errors, and omits the first."""
+    """Return the line as go-yaml does: counted from 0 except in its scanner's errors, and without line 0."""
     problem, context = (mark.line if mark else 0 for mark in (error.problem_mark, error.context_mark))
     line = problem + isinstance(error, yaml.scanner.ScannerError) if problem else context
     return f"line {line}: " if line else ""

@@ -1,4 +1,4 @@
-"""The value of a YAML scalar by the rules of go-yaml v2: YAML 1.1 with exceptions."""
+"""Convert YAML scalars by the rules of go-yaml v2: YAML 1.1 with exceptions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LONGEST_NUMBER = 2000  # Python refuses to read integers of more than 4,300 dig
 
 
 def plain_scalar(text: str) -> Scalar:
-    """The value of a scalar without quotes and tag."""
+    """Return the value of a scalar without quotes and tag."""
     if (word := _WORDS.get(text)) is not None:
         return word[1]
     if text[0] in _FIRST:
@@ -47,7 +47,7 @@ def plain_scalar(text: str) -> Scalar:
 
 
 def tagged_scalar(tag: str, text: str) -> Scalar:
-    """The value of a scalar with a tag; DocumentError if they do not match."""
+    """Return the value of a scalar with a tag. Raises DocumentError if they do not match."""
     if tag == BINARY:
         return _binary(text)
     if tag not in _RESOLVABLE or tag == STR:
@@ -63,7 +63,7 @@ def tagged_scalar(tag: str, text: str) -> Scalar:
 
 
 def key_text(key: Scalar) -> str:
-    """A scalar as the name of an object's member."""
+    """Return a scalar as the name of an object's member."""
     if isinstance(key, bool):
         return "true" if key else "false"
     if isinstance(key, float):
@@ -72,10 +72,7 @@ def key_text(key: Scalar) -> str:
 
 
 def json_number(value: float) -> int | float:
-    """A float as after a round trip through JSON, where 2.0 is 2;
-
-    DocumentError for values that JSON lacks.
-    """
+    """Return a float as JSON would, where 2.0 is 2. Raises DocumentError for NaN and infinities."""
     if not math.isfinite(value):
         name = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
         raise DocumentError(f"json: unsupported value: {name}")
@@ -90,7 +87,7 @@ def _resolved(text: str) -> tuple[str, Scalar]:
 
 
 def _number(text: str) -> int | float | str:
-    """The number in `text`, or `text`."""
+    """Return the number in `text`, or `text` if it is none."""
     if text[0] == ".":
         return _float(text, text)
     digits = text.replace("_", "") if "_" in text else text
@@ -105,7 +102,7 @@ def _number(text: str) -> int | float | str:
 
 
 def _float(digits: str, text: str) -> float | str:
-    """Go reads no number beyond the range of a float64."""
+    """Return the number in `digits`; `text` if it is none, or exceeds a float64."""
     if _FLOAT_FORM.fullmatch(digits):
         value = float(digits)
         return text if math.isinf(value) else value
@@ -133,7 +130,7 @@ def _short(tag: str) -> str:
 
 
 def shown_key(key: Scalar) -> str:
-    """A key in Go's %#v format."""
+    """Return a key in Go's %#v format."""
     if isinstance(key, str):
         return quote(key)
     if isinstance(key, float) and not math.isfinite(key):

@@ -1,1 +1,1 @@
-"""A real kube-apiserver as a source: its metrics and dumps read as a stream, turned into telemetry events."""
+"""A real kube-apiserver as a source: read its metrics and dumps, and convert them into telemetry events."""

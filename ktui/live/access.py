@@ -1,4 +1,4 @@
-"""What reading a cluster needs: the RBAC rules, and which of them a refusal asks for."""
+"""The RBAC rules that reading a cluster needs, and the rule that would allow a refused request."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:  # `ktui rbac` needs no HTTP client
     from ktui.client.api import RefusedError
 
 NAME = "ktui-observer"
-RETRY_SECONDS = 300.0  # after which a refused path is tried again
+RETRY_SECONDS = 300.0  # until a refused path is tried again
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A rule of a ClusterRole; `about` says what it shows."""
+    """A rule of a ClusterRole."""
 
     api_groups: tuple[str, ...] = ()
     resources: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """`get on /metrics`, `list on leases.coordination.k8s.io`."""
+        """The rule as text: `get on /metrics`, `list on leases.coordination.k8s.io`."""
         verbs = ", ".join(self.verbs)
         if self.non_resource_urls:
             return f"{verbs} on {', '.join(self.non_resource_urls)}"
@@ -34,14 +34,14 @@ class Rule(msgspec.Struct, frozen=True):
         return f"{verbs} on {', '.join(f'{resource}{group}' for resource in self.resources)}"
 
     def document(self) -> dict[str, list[str]]:
-        """As a ClusterRole has it."""
+        """Return the rule as it is written in a ClusterRole."""
         if self.non_resource_urls:
             return {"nonResourceURLs": list(self.non_resource_urls), "verbs": list(self.verbs)}
         named = {"apiGroups": list(self.api_groups), "resources": list(self.resources)}
         return {**named, "verbs": list(self.verbs)}
 
 
-# Each with what it shows.
+# Each rule with what it makes visible.
 RULES: tuple[tuple[Rule, str], ...] = (
     (Rule(non_resource_urls=("/metrics",)), "every figure of LISTs, caches, watches, etcd and flow control"),
     (
@@ -65,7 +65,7 @@ RULES: tuple[tuple[Rule, str], ...] = (
 
 
 def role_document() -> dict[str, object]:
-    """A ClusterRole that grants all of it, and nothing that changes or reads an object's content."""
+    """Return a ClusterRole with all RULES; it grants neither writes nor reads of objects' content."""
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
@@ -75,7 +75,7 @@ def role_document() -> dict[str, object]:
 
 
 def binding_document(user: str, group: str, service_account: str) -> dict[str, object]:
-    """A ClusterRoleBinding of the role to one subject; `service_account` is NAMESPACE:NAME."""
+    """Return a ClusterRoleBinding of the role to one subject; `service_account` is NAMESPACE:NAME."""
     subject: dict[str, str] = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
     if group:
         subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}
@@ -92,7 +92,7 @@ def binding_document(user: str, group: str, service_account: str) -> dict[str, o
 
 
 def denied(path: str, status: int, message: str) -> Denied:
-    """A refusal in one sentence, with the rule that would grant the path."""
+    """Return a refusal as an event, with the rule that would grant the path (403 only)."""
     plain = path.partition("?")[0]
     rule = next((rule.text for rule, _ in RULES if _covers(rule, plain)), "")
     return Denied(plain, status, message, rule if status == 403 else "")
@@ -106,7 +106,7 @@ def _covers(rule: Rule, path: str) -> bool:
 
 
 class Refusals:
-    """Paths that the server has refused, by path without its query."""
+    """The paths, without query, that the server has refused."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -121,7 +121,7 @@ class Refusals:
         self._found[plain] = (self._clock(), denied(path, error.status, str(error)))
 
     def refused(self, path: str) -> bool:
-        """Whether it was refused lately; after RETRY_SECONDS the refusal is forgotten."""
+        """True if the path was refused within the last RETRY_SECONDS."""
         plain = path.partition("?")[0]
         if plain in self._found and self._clock() - self._found[plain][0] > RETRY_SECONDS:
             del self._found[plain]

@@ -1,4 +1,4 @@
-"""The dumps of API Priority and Fairness: text in columns, separated by commas and padded."""
+"""Parse the dumps of API Priority and Fairness: text in padded columns separated by commas."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterator
 
 from ktui.contract.events.live import LevelSample, QueueSample, RunningRequest
 
-MOST_REQUESTS = 5_000  # of a dump: a kube-apiserver admits some hundreds at a time
+MOST_REQUESTS = 5_000  # read of a dump: a kube-apiserver admits a few hundred at a time
 OWN_PATHS = "/debug/api_priority_and_fairness"
 _READ_VERBS = ("get", "list", "watch", "head", "options", "proxy", "connect")
 _WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection", "post", "put")
 _VERBS = frozenset((*_READ_VERBS, *_WRITE_VERBS))
-_BEHIND = 5  # columns behind APIPath
+_BEHIND = 5  # columns after APIPath
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)")
 _NANOSECONDS = re.compile(r"(\.\d{6})\d*")
 
 
 def requests_of(dump: str) -> list[RunningRequest]:
-    """The requests of `dump_requests?includeRequestDetails=1`; a line that is not one is left out.
+    """Return the requests of `dump_requests?includeRequestDetails=1`; invalid lines are left out.
 
-    User names and paths may have commas in them; the verb between them shows where they end.
+    User names and paths may contain commas; the verb between them shows where they end.
     """
     found: list[RunningRequest] = []
     for text in dump.splitlines()[1:]:
@@ -34,7 +34,7 @@ def requests_of(dump: str) -> list[RunningRequest]:
 
 
 def levels_of(dump: str) -> list[LevelSample]:
-    """The priority levels of `dump_priority_levels`; a line that is not one is left out."""
+    """Return the priority levels of `dump_priority_levels`; invalid lines are left out."""
     found = []
     for parts in _rows(dump, 6):
         numbers = [int(part[:15]) for part in (parts[1], parts[4], parts[5]) if part.isdecimal()]
@@ -47,7 +47,7 @@ def levels_of(dump: str) -> list[LevelSample]:
 
 
 def queues_of(dump: str) -> list[QueueSample]:
-    """The queues of `dump_queues` that have requests."""
+    """Return the queues of `dump_queues` that have requests."""
     found = []
     for parts in _rows(dump, 5):
         if all(part.isdecimal() for part in parts[1:5]):
@@ -79,13 +79,13 @@ def _request(parts: list[str]) -> RunningRequest | None:
         resource=more[-2] if verb else "",
         namespace=more[-5] if verb else "",
         seats=int(parts[arrived + 1][:9]),
-        queued=parts[3].isdecimal(),  # its place in the queue; -1 for one that executes
+        queued=parts[3].isdecimal(),  # the place in the queue; -1 for an executing request
         arrived=_time(parts[arrived]),
     )
 
 
 def _details(parts: list[str]) -> tuple[str, str, str]:
-    """User, verb and path."""
+    """Return user, verb and path."""
     for at, part in enumerate(parts):
         if at and part in _VERBS:
             return ",".join(parts[:at]), part, ",".join(parts[at + 1 :])

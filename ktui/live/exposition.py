@@ -1,10 +1,10 @@
-"""Prometheus' text format, read as it streams in; only the wanted samples are kept.
+"""Read Prometheus' text format as a stream, and keep only the wanted samples.
 
-A page has ten thousand lines and more, of which a tenth is wanted. The lines of a family stand together
-behind its `# TYPE`, so that whole families are skipped without looking at their lines.
+A page has more than ten thousand lines, of which a tenth is wanted. The lines of a family follow its
+`# TYPE` line, so whole families are skipped without reading their lines.
 
-The page comes from a foreign server: lines and samples are bounded, and what is not a sample is counted
-instead of raised, up to the point where nothing is one.
+The server is not trusted: lines and samples are bounded, and invalid lines are counted. Only a page
+without any metric is an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _START = re.compile(rb"\s*(?:[#a-zA-Z_:]|$)")
 
 
 class ExpositionError(Exception):
-    """The page cannot be used; the text is one sentence."""
+    """The page cannot be used; the message is one sentence."""
 
 
 class Sample(NamedTuple):
@@ -36,22 +36,22 @@ class Sample(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Which samples of a family are kept: those of these names whose line contains `text`."""
+    """The samples of a family to keep: those with one of `names` whose line contains `text`."""
 
     names: Sequence[bytes]
     text: bytes = b""
 
 
 class Exposition:
-    """LiveFeed it the body in chunks, then `finish`. `wanted` is by the family's name."""
+    """Collects samples: `feed` it the body in chunks, then call `finish`. `wanted` is by family name."""
 
     def __init__(self, wanted: Mapping[bytes, Wanted]) -> None:
         self.samples: list[Sample] = []
-        self.families: set[str] = set()  # wanted ones that the page has
+        self.families: set[str] = set()  # wanted families that the page has
         self.lines = 0
         self.bytes = 0
         self.skipped = 0  # lines that are too long, or whose value is not a number
-        self.last_family = b""  # pages are sorted by it
+        self.last_family = b""  # name of the last family: pages are sorted by name
         self._wanted = wanted
         self._all = Wanted([name for spec in wanted.values() for name in spec.names])
         self._family: Wanted | None = self._all  # a page without any `# TYPE` is searched for all names
@@ -59,7 +59,7 @@ class Exposition:
         self._skipping = False  # inside a line that is too long
 
     def feed(self, chunk: bytes) -> None:
-        """Take in the next piece of the body. Raises ExpositionError."""
+        """Read the next piece of the body. Raises ExpositionError."""
         if not self.lines and self._rest == b"\n" and chunk and _START.match(chunk) is None:
             start = chunk[:40].decode("utf-8", "replace")
             raise ExpositionError(f"the answer is not Prometheus metrics: it begins with {start!r}")
@@ -74,13 +74,13 @@ class Exposition:
             self._rest += chunk
         else:
             text, self._rest = self._rest + chunk[:end], chunk[end:]
-            self._take(text)
+            self._read_lines(text)
         if len(self._rest) > LONGEST_LINE:
             self.skipped += 1
             self._rest, self._skipping = b"\n", True
 
     def finish(self) -> None:
-        """Check that the page was whole. Raises ExpositionError."""
+        """Check that the page is complete. Raises ExpositionError."""
         if not self.bytes:
             raise ExpositionError("the answer is empty")
         if len(self._rest) > 1 or self._skipping:
@@ -88,8 +88,8 @@ class Exposition:
         if not (self.samples or self.skipped or self.last_family):
             raise ExpositionError("the answer has no metrics in it")
 
-    def _take(self, text: bytes) -> None:
-        """`text` is whole lines, each behind its newline."""
+    def _read_lines(self, text: bytes) -> None:
+        """Read complete lines, each with its newline before it."""
         self.lines += text.count(b"\n")
         start = 0
         while True:
@@ -124,7 +124,7 @@ class Exposition:
 
 
 def _lines(block: bytes, name: bytes) -> Iterator[bytes]:
-    """The lines of a metric, without the newline before them."""
+    """Yield the lines of a metric, without newlines."""
     sought = b"\n" + name
     at = block.find(sought)
     while at >= 0:
@@ -147,7 +147,7 @@ def _unescape(found: re.Match[str]) -> str:
 
 
 def _number(text: bytes) -> float | None:
-    """A sample's value without its timestamp; None for NaN and infinities, which no counter has."""
+    """Return a sample's value, ignoring its timestamp; None if it is NaN, infinite or invalid."""
     parts = text.split(None, 1)
     try:
         value = float(parts[0]) if parts else math.nan

@@ -1,7 +1,7 @@
-"""The metrics that ktui reads of a kube-apiserver, 1.24 to 1.37, and the figure that each gives.
+"""The metrics that ktui reads from a kube-apiserver, 1.24 to 1.37, and the figures that they supply.
 
-Facts by minor: a family that the version has and the page lacks has counted nothing yet, for a metric with
-labels shows no line before its first event. One that the version does not have is not known.
+A metric with labels has no line before its first event. So a family that the version has but the page
+lacks has counted nothing yet: its figures are 0. A family that the version lacks is unknown.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 
 from ktui.live.exposition import Wanted
 
-ANCHOR = "apiserver_storage_list_total"  # a page without it was cut by the provider: absent is not zero
+ANCHOR = "apiserver_storage_list_total"  # a provider filters a page without it: a missing figure is not 0
 _EVER = 99
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`samples` are the suffixes of the sample names; `figures` the figures that follow from them.
+    """A metric family. `samples` are the suffixes of its sample names, `figures` what they supply.
 
-    `scale` turns the metric's unit into the figure's; `text` must be in a line for it to be kept.
+    `since` and `until` are the first and last minor that has it. Only lines that contain `text` are kept.
     """
 
     name: str
-    kind: str  # how families.py's readers take it: see figures.py
+    kind: str  # the name of the method that reads it, in figures.py
     figures: tuple[str, ...] = ()
     since: int = 24
     until: int = _EVER
@@ -135,7 +135,7 @@ WANTED: Mapping[bytes, Wanted] = {family.name.encode(): family.wanted for family
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Which figures a page reports, where it has no line of them too."""
+    """The figures that a page reports, even if it has no line with them."""
 
     resources: frozenset[str] = field(default_factory=frozenset)
     watches: bool = False
@@ -143,7 +143,7 @@ class Reported:
 
 
 def reported(present: Iterable[str], minor: int) -> Reported:
-    """By the families on the page, and by the version where the page is not cut (`minor` 0: unknown)."""
+    """Return what a page reports: its families, and if it is complete those of its minor (0: unknown)."""
     there = frozenset(present)
     whole = ANCHOR in there and minor > 0
 

@@ -1,4 +1,4 @@
-"""What sources of live figures have in common: a scraper of the server, or its Prometheus."""
+"""The protocol of sources of live figures: a scraper of the server, or a Prometheus."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ktui.contract.events import AnyEvent
 
 
 class LiveFeed(Protocol):
-    """`start` connects and gives the first events; `batches` goes on for `seconds`, None: for ever.
+    """A source of live figures. All methods raise ClientError.
 
-    All raise ClientError.
+    `start` connects and returns the first events; `batches` yields more for `seconds` (None: without end).
     """
 
     problem: str

@@ -1,4 +1,4 @@
-"""One page of metrics as figures: by resource, by priority level, and of the process."""
+"""Convert a page of metrics into figures by resource, by priority level, and of the process."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ Numbers = dict[str, float]
 
 
 class ScrapePage(msgspec.Struct):
-    """What one scrape says. `process` has start time, memory and the like by figure."""
+    """The figures of one scrape. `process` has start time, memory and others by figure."""
 
     resources: dict[str, ResourceScrape]
     levels: dict[str, LevelScrape]
     process: Numbers
     gates: dict[str, bool]
-    version: str = ""  # "1.36" where the page names it
-    counted: Numbers = msgspec.field(default_factory=dict)  # all that only grows, by a unique name
+    version: str = ""  # "1.36"; "" if the page does not have it
+    counted: Numbers = msgspec.field(default_factory=dict)  # all counters by a unique name
 
     def events(self, replica: ReplicaScrape) -> list[Any]:
-        """The resources and levels as that replica's, then the replica itself."""
+        """Return the events of the replica's resources and levels, then `replica` itself."""
         name = replica.replica
         parts = [*self.resources.values(), *self.levels.values()]
         return [*(msgspec.structs.replace(part, replica=name) for part in parts), replica]
 
     def count(self) -> None:
-        """Collect all that only grows while the process lives."""
+        """Fill `counted` with all counters, which only grow while the process lives."""
         grown = {"cpu": self.process.get("cpu", 0.0)}
         named: Iterable[tuple[str, Any]] = (
             *((f"resource {name}", scrape.counters) for name, scrape in self.resources.items()),
@@ -73,7 +73,7 @@ class ScrapePage(msgspec.Struct):
 
 
 def page_of(samples: Iterable[Sample], families: Iterable[str], minor: int) -> ScrapePage:
-    """Read the samples of a page whose server is of that minor (0: unknown)."""
+    """Convert the samples of a page; `minor` is the server's (0: unknown)."""
     samples = list(samples)
     page = _Reader(samples, reported(families, minor)).page()
     page.count()
@@ -81,12 +81,12 @@ def page_of(samples: Iterable[Sample], families: Iterable[str], minor: int) -> S
 
 
 class _Reader:
-    """Adds samples up by resource and level."""
+    """Sums samples by resource and level."""
 
     def __init__(self, samples: list[Sample], reported: Reported) -> None:
         self._reported = reported
         self._samples = samples
-        # 1.37 still has the families of the cache, deprecated: the same LISTs must not count twice.
+        # 1.37 still has the deprecated families of the cache: the same LISTs must not count twice.
         self._unified = any(sample.labels.get("storage") == _UNIFIED for sample in samples)
         self._resources: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
         self._gauges: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
@@ -140,7 +140,7 @@ class _Reader:
             gauges=msgspec.convert(_whole(gauges), LevelGauges),
         )
 
-    # One reader for each kind of family.
+    # One method for each kind of family.
 
     def counter(self, family: Family, suffix: str, sample: Sample) -> None:
         figure, labels = family.figures[0], sample.labels
@@ -213,7 +213,7 @@ class _Reader:
             numbers[figure] += sample.value
 
     def gauge(self, family: Family, suffix: str, sample: Sample) -> None:
-        if sample.value >= 0:  # -1: could not be counted
+        if sample.value >= 0:  # -1: the server could not count
             self._gauges[resource_of(sample.labels)][family.figures[0]] = sample.value
 
     def gauge_sum(self, family: Family, suffix: str, sample: Sample) -> None:
@@ -241,7 +241,7 @@ class _Reader:
         self._level_gauges[_level_of(sample)][family.figures[0]] = max(0.0, sample.value)
 
     def level_gauge_sum(self, family: Family, suffix: str, sample: Sample) -> None:
-        # Two families report the same figure in some minors: each is summed by itself, the later one counts.
+        # In some minors two families report the same figure: each is summed separately, the later one counts.
         numbers = self._level_gauges[_level_of(sample)]
         own = f"{family.name} {family.figures[0]}"
         numbers[own] += max(0.0, sample.value)
@@ -290,12 +290,12 @@ def _level_of(sample: Sample) -> str:
 
 
 def _scaled(figure: str, value: float) -> float:
-    """Metrics count seconds, figures milliseconds."""
+    """Convert seconds, which metrics use, into milliseconds for figures in ms."""
     return value * 1000 if figure.endswith("_ms") else value
 
 
 def _whole(numbers: Mapping[str, float]) -> dict[str, float]:
-    """Counts as integers within what an event may carry; what is negative or too large is left out."""
+    """Return counts as integers; values that are negative or too large for an event are left out."""
     kept: dict[str, float] = {}
     for name, value in numbers.items():
         if 0 <= value < (1e15 if name.endswith("_ms") else MOST):

@@ -1,4 +1,4 @@
-"""Resource ids from the labels of metrics, whose names differ between minors."""
+"""Find the resource of a metric from its labels, which differ between minors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Labels = Mapping[str, str]
 
 
 def resource_of(labels: Labels) -> str:
-    """`pods`, `ciliumnodes.cilium.io`; "" when the labels name none that is known.
+    """Return the resource id, `pods` or `ciliumnodes.cilium.io`; "" if the labels name no known resource.
 
-    1.34 and later: `group` and `resource`. Before: `resource` with the group behind it,
-    `resource_prefix` for the cache's LISTs, `type` for etcd's requests, `kind` for watch events.
+    1.34 and later: `group` and `resource`. Before: `resource` with its group, `resource_prefix` for the
+    cache's LISTs, `type` for etcd's requests, `kind` for watch events.
     """
     if (resource := labels.get("resource")) is not None:
         group = labels.get("group", "")
@@ -38,7 +38,7 @@ def _of_prefix(prefix: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _of_type(name: str) -> str:
-    """`*core.Pod`; custom resources are all `*unstructured.Unstructured`: not known which."""
+    """Return the resource of a type `*core.Pod`; "" for custom resources (`*unstructured.Unstructured`)."""
     if not name.startswith("*"):
         return name
     package, _, kind = name[1:].partition(".")
@@ -47,7 +47,7 @@ def _of_type(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _prefixes() -> dict[str, str]:
-    # Of two groups with one prefix (events) the first one names it.
+    # Two groups share a prefix (events): the first one is used.
     return {resource.prefix.strip("/"): resource.id for resource in reversed(BUILTIN.all())}
 
 

@@ -1,4 +1,4 @@
-"""Probes: two reads of one name, which show the resourceVersion of a watch cache and that of etcd."""
+"""Probes: two reads of one name that show the resourceVersions of a watch cache and of etcd."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.kube.resources import BUILTIN
 
-NAME = "ktui-probe"  # which no object has
+NAME = "ktui-probe"  # no object has this name
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -21,7 +21,7 @@ class _List(msgspec.Struct):
 
 
 def collection_of(resource_id: str) -> str:
-    """The path of a built-in resource, in one namespace where it has them; "" for another resource."""
+    """Return the path of a built-in resource (in one namespace if namespaced); "" for other resources."""
     known = next((item for item in BUILTIN.preferred() if item.id == resource_id), None)
     if known is None:
         return ""
@@ -32,13 +32,13 @@ def collection_of(resource_id: str) -> str:
 
 
 def probe_paths(collection: str) -> tuple[str, str]:
-    """What a probe sends: from the cache as it is, then consistent. Both read a single key at most."""
+    """Return a probe's two reads: from the cache as it is, then consistent. Each reads at most one key."""
     name = f"fieldSelector=metadata.name%3D{NAME}"
     return f"{collection}?{name}&resourceVersion=0", f"{collection}?{name}"
 
 
 def decode_list(content: bytes, path: str) -> int:
-    """The resourceVersion of a list. Raises ClientError."""
+    """Return the resourceVersion of a List. Raises ClientError."""
     try:
         found = decode_json(content, _List).metadata.resource_version
     except DocumentError as error:

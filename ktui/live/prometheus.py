@@ -1,7 +1,7 @@
-"""Live figures from a Prometheus that scrapes the kube-apiservers: of all replicas, with a past.
+"""Live figures of all replicas from a Prometheus that scrapes the kube-apiservers, with their past.
 
-Counters are read as they are, by range queries, and go the same way as a scraped page: one page for each
-instance and moment.
+Range queries return raw counters, which are then processed like scraped pages: one page per instance and
+time.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from ktui.live.families import ALL, ANCHOR, Family
 from ktui.live.figures import ScrapePage, page_of
 from ktui.live.server_events import Load, ServerAnnouncer, page_events
 
-SECONDS = 15.0  # between two looks; Prometheus itself scrapes every 15 to 60 s
+SECONDS = 15.0  # between two queries; Prometheus scrapes every 15 to 60 s
 HISTORY_SECONDS = 3_600.0
-MOST_POINTS = 60  # of the past, for each series
+MOST_POINTS = 60  # of the past, per series
 LEAST_STEP = 15.0
 FAMILIES_A_QUERY = 10
 MOST_BYTES = 256 << 20
@@ -39,7 +39,7 @@ _OWN_LABELS = ("__name__", "instance", "job")
 
 @dataclass(frozen=True, slots=True)
 class PrometheusConnection(KubeConnection):
-    """A Prometheus, or what answers like one. Secrets stay out of its repr."""
+    """A Prometheus or a compatible server. Secrets are not in its repr."""
 
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -52,7 +52,7 @@ class PrometheusConnection(KubeConnection):
         return "its CA must be among the system's"
 
     def headers(self) -> Mapping[str, str]:
-        # Not super(): a dataclass with slots is another class than the one that it names.
+        # Not super(): a dataclass with slots is a new class, not the one that super() refers to.
         return {**KubeConnection.headers(self), **self.extra_headers}
 
 
@@ -76,7 +76,7 @@ Moments = dict[float, dict[str, list[Sample]]]  # by time, then by instance
 
 
 class PrometheusFeed:
-    """`start` gives the past, `batches` what follows. All raise ClientError."""
+    """A LiveFeed over a Prometheus: `start` returns the past, `batches` what follows. Raises ClientError."""
 
     def __init__(
         self,
@@ -103,13 +103,13 @@ class PrometheusFeed:
         return self._connection.warnings
 
     async def start(self) -> list[AnyEvent]:
-        """Everything within the past, in at most MOST_POINTS pages for each instance."""
+        """Return the past in at most MOST_POINTS pages per instance."""
         now = self._clock()
         step = max(LEAST_STEP, self._history / MOST_POINTS)
         times = {"start": f"{now - self._history:.3f}", "end": f"{now:.3f}", "step": f"{step:.0f}"}
-        # What the range leaves out behind its last step.
-        moments = await self._ask("query_range", times)
-        moments |= await self._ask("query", {"time": f"{now:.3f}"})
+        # The newest values, after the last step of the range.
+        moments = await self._query("query_range", times)
+        moments |= await self._query("query", {"time": f"{now:.3f}"})
         events = await self._pages(moments)
         if not events:
             raise ClientError(
@@ -118,7 +118,7 @@ class PrometheusFeed:
         return [*self._server(), *events, self._status()]
 
     async def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]:
-        """What is new, every few seconds. A query that fails is reported and tried again."""
+        """Yield new figures every few seconds. A failed query is reported and repeated."""
         loop = asyncio.get_running_loop()
         end = None if seconds is None else loop.time() + seconds
         while end is None or loop.time() < end:
@@ -126,7 +126,7 @@ class PrometheusFeed:
             await asyncio.sleep(max(0.0, left))
             events: list[AnyEvent] = []
             try:
-                moments = await self._ask("query", {"time": f"{self._clock():.3f}"})
+                moments = await self._query("query", {"time": f"{self._clock():.3f}"})
                 events = await self._pages(moments)
                 self.problem = ""
             except ClientError as error:
@@ -136,9 +136,9 @@ class PrometheusFeed:
     async def close(self) -> None:
         await self._client.close()
 
-    # Questions.
+    # Queries.
 
-    async def _ask(self, what: str, times: Mapping[str, str]) -> Moments:
+    async def _query(self, what: str, times: Mapping[str, str]) -> Moments:
         moments: Moments = {}
         series = 0
         for selector in selectors():
@@ -213,7 +213,7 @@ class PrometheusFeed:
 
 
 def selectors() -> Iterator[str]:
-    """The series that are needed, in queries of some families each."""
+    """Yield selectors for all needed series, each for a few families."""
     by_text: dict[bytes, list[Family]] = {}
     for family in ALL:
         by_text.setdefault(family.text, []).append(family)
@@ -241,9 +241,9 @@ def _page(samples: list[Sample], families: set[str]) -> ScrapePage:
 
 
 def inferred_minor(samples: Iterable[Sample], families: set[str]) -> int:
-    """The oldest minor that reports LISTs this way, where kubernetes_build_info is not kept; 0: unknown.
+    """Return the oldest minor with these families, if kubernetes_build_info is not kept; 0: unknown.
 
-    It decides whether revision probes are among the storage LISTs.
+    The minor decides whether storage LISTs include revision probes.
     """
     if any(sample.labels.get("storage") for sample in samples):
         return 37

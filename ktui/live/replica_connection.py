@@ -1,4 +1,4 @@
-"""One connection to one replica: pages of metrics and documents, read within limits of size."""
+"""One connection to one replica: read its metrics and documents within size limits."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ktui.live.families import WANTED
 from ktui.live.figures import ScrapePage, page_of
 from ktui.live.server_events import Load
 
-IDLE_SECONDS = 300.0  # that a connection is kept between scrapes
+IDLE_SECONDS = 300.0  # for which an idle connection is kept between scrapes
 MOST_PAGE_BYTES = 512 << 20
 MOST_DOCUMENT_BYTES = 8 << 20
-SLICE = 32 * 1024  # of a page that is parsed at a time: under 2 ms
+SLICE = 32 * 1024  # bytes of a page parsed at a time: under 2 ms
 METRICS = "/metrics"
 TEXT, JSON = "text/plain;version=0.0.4;q=1,*/*;q=0.1", "application/json"
 _START_TIME = "process_start_time_seconds"
-_LAST_FAMILY = b"process_t"  # pages are sorted by name: a whole one goes beyond the process' start time
+_LAST_FAMILY = b"process_t"  # pages are sorted by name: a complete one goes beyond this name
 
 
 @dataclass(slots=True)
 class Scrape:
-    """A page, when it was asked for, and the size and milliseconds of its transport."""
+    """A page, the time of its request (Unix seconds), and the bytes and milliseconds of its transport."""
 
     page: ScrapePage
     at: float
@@ -36,13 +36,13 @@ class Scrape:
 
 
 class ReplicaConnection:
-    """One connection; `replica` names what answers at its other end, "" until that is known.
+    """One connection; `replica` is the name of the replica at its other end, "" until it is known.
 
-    All raise ClientError; RefusedError when the server answers with another status than 200.
+    Methods raise ClientError; RefusedError for a status other than 200.
     """
 
     def __init__(self, target: KubeConnection, user_agent: str, load: Load) -> None:
-        """`load` is added to by every request."""
+        """Every request adds its cost to `load`."""
         self.replica = ""
         self.url = target.url
         self._client = ApiClient(target, user_agent, idle_seconds=IDLE_SECONDS)
@@ -52,7 +52,7 @@ class ReplicaConnection:
         await self._client.close()
 
     async def scrape(self, minor: int, clock: Callable[[], float]) -> Scrape:
-        """The metrics page as figures; `minor` of the server's version, 0 when unknown."""
+        """Read /metrics and return its figures; `minor` is the server's, 0 if unknown."""
         at, received, reader = clock(), Received(), Exposition(WANTED)
         try:
             async for piece in self._read(METRICS, TEXT, received):
@@ -70,7 +70,7 @@ class ReplicaConnection:
         return Scrape(page, at, received.ms, reader.bytes, reader.lines)
 
     async def document(self, path: str, accept: str = JSON) -> bytes:
-        """A whole answer of at most MOST_DOCUMENT_BYTES."""
+        """Return an answer of at most MOST_DOCUMENT_BYTES."""
         content, received = bytearray(), Received()
         async for piece in self._read(path, accept, received):
             content += piece

@@ -1,4 +1,4 @@
-"""A connection to each replica behind a load balancer, which gives a fresh connection to any of them."""
+"""Keep a connection to each replica behind a load balancer, which routes a new connection to any of them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ktui.live.replica_connection import ReplicaConnection, Scrape
 from ktui.live.replicas import Replicas, follows
 
 MOST_REPLICAS = 16
-UNSUCCESSFUL = 3  # fresh connections in a row without a new replica, after which no more are opened
+UNSUCCESSFUL = 3  # new connections in a row to known replicas, after which no more are opened
 
 Scraped = Callable[[ReplicaConnection], Awaitable[Scrape]]
 
 
 class ReplicaPool:
-    """`scrapes` reads a page of each replica, and finds the replicas that were not met yet."""
+    """The connections to all replicas. `scrapes` reads a page of each, and searches for more replicas."""
 
     def __init__(self, connect: Callable[[], ReplicaConnection], scrape: Scraped) -> None:
         self._connect = connect
         self._scrape = scrape
         self._replicas = Replicas()
-        self._searched = False  # for replicas behind fresh connections
+        self._searched = False  # True once replicas were searched for with new connections
         self.open: list[ReplicaConnection] = []
 
     @property
@@ -39,7 +39,7 @@ class ReplicaPool:
             await connection.close()
 
     async def scrapes(self, expected: int | None) -> AsyncIterator[tuple[str, Scrape]]:
-        """A page of every replica with its name; `expected` is the number of replicas, None: unknown."""
+        """Yield name and page of every replica; `expected` is the number of replicas, None: unknown."""
         for connection in list(self.open):
             scrape = await self._scrape(connection)
             connection.replica = self._replicas.identify(scrape.page, connection.replica)
@@ -49,7 +49,7 @@ class ReplicaPool:
             yield found
 
     async def _close_duplicates(self) -> None:
-        """A connection that the network closed was opened again, perhaps to a replica that has one."""
+        """Close connections to the same replica: a connection that was reopened may lead to another one."""
         kept: dict[str, ReplicaConnection] = {}
         for connection in self.open:
             if kept.setdefault(connection.replica, connection) is not connection:
@@ -58,9 +58,9 @@ class ReplicaPool:
         self.open = list(kept.values())
 
     async def _search(self, expected: int | None) -> AsyncIterator[tuple[str, Scrape]]:
-        """Open connections until several in a row meet only known replicas.
+        """Open connections until UNSUCCESSFUL in a row lead to known replicas.
 
-        Once searched, only one more is tried, and only while fewer replicas are met than `expected`.
+        After the first search only one is tried, and only while there are fewer replicas than `expected`.
         """
         missing = len(self.open) < (expected or 0)
         unsuccessful = (UNSUCCESSFUL - 1 if missing else UNSUCCESSFUL) if self._searched else 0
@@ -81,10 +81,10 @@ class ReplicaPool:
             yield connection.replica, scrape
 
     async def _new_replica(self, scrape: Scrape) -> str:
-        """The name of the replica that sent this page; "" when it has a connection already.
+        """Return the name of the replica that sent this page; "" if it has a connection already.
 
-        A page that is ahead of a known replica in every counter might be a later page of it: then the known
-        one is scraped again, and must be ahead in turn.
+        A page that is ahead of a known replica in every counter may be a later page of it. Then that replica
+        is scraped again: if it is the same, its page is ahead in turn.
         """
         name = self._replicas.candidate(scrape.page)
         if not name:
@@ -95,7 +95,7 @@ class ReplicaPool:
             return name
         again = await self._scrape(connection)
         if not self._replicas.may_be(name, again.page):
-            return ""  # that connection leads elsewhere by now: not known which one it was
+            return ""  # that connection now leads to another replica, so the name is unknown
         if follows(again.page, scrape.page):
             self._replicas.identify(again.page, name)
             return ""

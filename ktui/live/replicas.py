@@ -1,7 +1,7 @@
-"""Which replica answered: a load balancer gives each connection to any of them.
+"""Identify the replica that answered: a load balancer routes each connection to any of them.
 
-A process is known by its start time and by its counters, which never go back while it lives: replicas that
-were started together have the same start time to the tenth of a second that metrics show.
+A process is identified by its start time and its counters, which never decrease while it lives. Replicas
+that were started together have the same start time in metrics, which show tenths of a second.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ktui.live.figures import Numbers, ScrapePage
 
-STRAY = 0.01  # share of counters that may go back on one connection: those of a deleted resource start again
+STRAY = 0.01  # share of counters that may decrease on one connection, as those of a deleted resource do
 
 
 @dataclass(slots=True)
@@ -24,14 +24,15 @@ class Known:
 
 @dataclass(slots=True)
 class Replicas:
-    """All processes that have answered so far."""
+    """The processes that have answered so far."""
 
     known: dict[str, Known] = field(default_factory=dict)
 
     def identify(self, page: ScrapePage, before: str = "") -> str:
-        """The name of the replica that sent `page`; `before` is the one last met on this connection.
+        """Return the name of the replica that sent `page`, and keep its counters.
 
-        Remembers its counters. A name is new when no known process can have these counters by now.
+        `before` is the replica last seen on this connection. The name is new if no known process can have
+        these counters now.
         """
         started, counters = page.process.get("started", 0.0), page.counted
         known = self.known.get(before)
@@ -44,23 +45,23 @@ class Replicas:
         return known.name
 
     def may_be(self, name: str, page: ScrapePage) -> bool:
-        """Whether that replica can have sent the page, which is newer than all that it has sent."""
+        """True if replica `name` can have sent `page`, newer than all its pages so far."""
         known = self.known.get(name)
         return known is not None and _may_be(known, page.process.get("started", 0.0), page.counted)
 
     def candidate(self, page: ScrapePage) -> str:
-        """A known replica that may have sent the page, "" for none; nothing is remembered."""
+        """Return a known replica that may have sent the page; "" if none. Does not keep the counters."""
         return next((name for name in self.known if self.may_be(name, page)), "")
 
     def add(self, page: ScrapePage) -> str:
-        """Another replica, whatever its counters say."""
+        """Add a new replica, and return its name."""
         name = str(len(self.known) + 1)
         self.known[name] = Known(name, page.process.get("started", 0.0), page.counted)
         return name
 
 
 def follows(page: ScrapePage, before: ScrapePage) -> bool:
-    """Whether one process can have sent `before` and then `page`."""
+    """True if one process can have sent `before` and then `page`."""
     known = Known("", before.process.get("started", 0.0), before.counted)
     return _may_be(known, page.process.get("started", 0.0), page.counted)
 

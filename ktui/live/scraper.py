@@ -1,6 +1,6 @@
-"""Scrapes a kube-apiserver's replicas, with GETs only, and turns what they answer into telemetry events.
+"""Scrape a kube-apiserver's replicas, with GETs only, and convert their answers into telemetry events.
 
-Each replica is asked for a page every 15 seconds; less often when it answers slowly or with 429.
+Each replica is scraped every 15 seconds; less often if it answers slowly or with 429.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ktui.live.threads import in_daemon_thread
 
 SECONDS = 15.0  # between two scrapes of a replica
 MOST_SECONDS = 240.0
-SLOW_MS = 1_000.0  # a scrape that takes longer: the next ones come less often
+SLOW_MS = 1_000.0  # a scrape that takes longer doubles the interval
 DUMP_SECONDS = 1.0
 DETAILS_SECONDS = 60.0  # between two reads of readiness and Leases
 STATUS_SECONDS = 5.0
@@ -43,11 +43,11 @@ _DUMPS = "/debug/api_priority_and_fairness"
 DUMP = f"{_DUMPS}/dump_requests?includeRequestDetails=1"
 LEVELS, QUEUES = f"{_DUMPS}/dump_priority_levels", f"{_DUMPS}/dump_queues"
 
-Connect = Callable[[], KubeConnection]  # reads the kubeconfig; runs a program for credentials: in a thread
+Connect = Callable[[], KubeConnection]  # reads the kubeconfig; called in a thread: it may run a program
 
 
 class Scraper:
-    """Call `start`, then read `batches`; `close` at the end. All raise ClientError."""
+    """A LiveFeed over a kube-apiserver: call `start`, read `batches`, then `close`. Raises ClientError."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Scraper:
         return self._target.warnings if self._target is not None else []
 
     async def start(self) -> list[AnyEvent]:
-        """Connect, and read the version: the first events."""
+        """Connect, and return the first events: the server and its flow control."""
         self._target = await in_daemon_thread(self._connect)
         self._pool.start()
         await self.details.read_version(self._pool.first)
@@ -86,9 +86,9 @@ class Scraper:
         await self._pool.close()
 
     async def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]:
-        """Events for `seconds`, with a scrape at the beginning and at the end; None: for ever.
+        """Yield events for `seconds` (None: without end), with a scrape at the beginning and at the end.
 
-        A scrape that fails is reported and tried again.
+        A failed scrape is reported and repeated.
         """
         loop = asyncio.get_running_loop()
         async for events in self._scrapes():
@@ -118,11 +118,11 @@ class Scraper:
             yield await self.scrape()
 
     async def scrape(self) -> list[AnyEvent]:
-        """Every replica once, and those that fresh connections find."""
+        """Scrape every replica once, and return the events."""
         return [event async for batch in self._scrapes() for event in batch]
 
     async def _scrapes(self) -> AsyncIterator[list[AnyEvent]]:
-        """A batch for each replica: the reader takes them in between the pages, not all at once."""
+        """Yield a batch per replica, so that the reader can process it between two pages."""
         if self.details.refusals.refused(METRICS):
             yield [self._status()]
             return
@@ -138,7 +138,7 @@ class Scraper:
         yield [*self._server(), self._status()]
 
     async def dump(self) -> list[AnyEvent]:
-        """The requests that execute or wait, of each replica."""
+        """Return the executing and waiting requests of each replica."""
         events: list[AnyEvent] = []
         if self.details.refusals.refused(DUMP) or self.problem:
             return events
@@ -157,7 +157,10 @@ class Scraper:
         return events
 
     async def dump_levels(self) -> list[AnyEvent]:
-        """Priority levels and busy queues of each replica, as often as metrics: queues are a long page."""
+        """Return priority levels and busy queues of each replica.
+
+        Called per scrape: the page of queues is long.
+        """
         events: list[AnyEvent] = []
         if self.details.refusals.refused(LEVELS) or self.problem:
             return events
@@ -177,8 +180,10 @@ class Scraper:
         return events
 
     async def probe(self, path: str, resource: str) -> list[AnyEvent]:
-        """How far the cache of `resource` is behind etcd at each replica: two reads of a name that no
-        object has, one from the cache and one consistent. Raises ClientError."""
+        """Return how far the cache of `resource` is behind etcd at each replica. Raises ClientError.
+
+        Sends two reads of a name that no object has, one from the cache and one consistent.
+        """
         events: list[AnyEvent] = []
         for connection in [item for item in self._pool.open if item.replica]:
             began = time.monotonic()
@@ -226,7 +231,7 @@ class Scraper:
             await self._reconnect()  # credentials expire: the kubeconfig may give new ones
 
     async def _reconnect(self) -> None:
-        """Read the kubeconfig again. A program for credentials that hangs is waited for meanwhile."""
+        """Read the kubeconfig again. A slow credential program is waited for briefly, and continues."""
         await self.close()
         connecting = self._connecting = self._connecting or in_daemon_thread(self._connect)
         await asyncio.wait({connecting}, timeout=PATIENCE + 0.5)

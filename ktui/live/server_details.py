@@ -18,7 +18,7 @@ from ktui.live.access import Refusals
 from ktui.live.figures import ScrapePage
 from ktui.live.replica_connection import TEXT, ReplicaConnection
 
-MOST_CHECKS = 50  # failed readiness checks that are named
+MOST_CHECKS = 50  # failed readiness checks that are kept
 VERSION, READY = "/version", "/readyz?verbose"
 LEASES = (
     "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
@@ -45,7 +45,7 @@ class _Leases(msgspec.Struct):
 
 
 class ServerDetails:
-    """Filled by `read_version`, then by `refresh` every minute and by each scraped page."""
+    """The server's details, set by `read_version`, by `refresh` every minute, and by each scraped page."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.version = ""
@@ -56,7 +56,10 @@ class ServerDetails:
         self.refusals = Refusals(clock)
 
     async def read_version(self, connection: ReplicaConnection) -> None:
-        """Raise ClientError when what answers is not a kube-apiserver, or refuses the credentials."""
+        """Read the version.
+
+        Raises ClientError if this is no kube-apiserver, or the credentials are refused.
+        """
         try:
             found = decode_json(await connection.document(VERSION), _Version)
         except RefusedError as error:
@@ -76,7 +79,7 @@ class ServerDetails:
         self.version, self.minor = f"{found.major}.{minor}", int(minor[:4])
 
     async def refresh(self, connection: ReplicaConnection) -> None:
-        """Read readiness and Leases; what cannot be read stays as it was."""
+        """Read readiness and Leases; what cannot be read is not changed."""
         try:
             self.not_ready = await self._failed_checks(connection)
             if not self.refusals.refused(LEASES):
@@ -102,7 +105,7 @@ class ServerDetails:
         return []
 
     async def read_flow(self, connection: ReplicaConnection) -> FlowConfig | None:
-        """How flow control is configured; None when that cannot be read."""
+        """Return the configuration of flow control; None if it cannot be read."""
         found = []
         for path in flow_paths(self.minor):
             if self.refusals.refused(path):
@@ -120,12 +123,12 @@ class ServerDetails:
             return None
 
     def add_page(self, page: ScrapePage) -> None:
-        """Feature gates and version, where the metrics name them."""
+        """Set feature gates and version from a page that has them."""
         self.gates = page.gates or self.gates
         self.version = page.version or self.version
 
     def server(self, target: KubeConnection | None) -> LiveServer:
-        """Everything as the event that names the server, without its time."""
+        """Return the details as the event about the server, without its time."""
         return LiveServer(
             context=target.context if target is not None else "",
             url=target.url if target is not None else "",

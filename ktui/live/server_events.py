@@ -1,4 +1,4 @@
-"""Events of every source of live figures: the server, its replicas' figures, and ktui's load on it."""
+"""Events that all sources of live figures share: the server, its replicas' figures, ktui's load on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ktui.live.figures import MOST, ScrapePage
 
 @dataclass(slots=True)
 class Load:
-    """What ktui has cost the server: requests, compressed bytes, milliseconds until each last byte."""
+    """What ktui costs the server: requests, compressed bytes, milliseconds until the last byte of each."""
 
     requests: int = 0
     received_bytes: int = 0
@@ -34,13 +34,13 @@ class Load:
 
 
 class ServerAnnouncer:
-    """Sends which server it is at the beginning, and whenever that has changed."""
+    """Makes the events about the server at the beginning, and whenever it has changed."""
 
     def __init__(self) -> None:
         self._sent: LiveServer | None = None
 
     def events(self, server: LiveServer, at: float, warnings: list[str]) -> list[AnyEvent]:
-        """`server` without a time, as two events; none when it is as it was."""
+        """Return two events about `server`, which has no time yet; none if it has not changed."""
         if server == self._sent:
             return []
         self._sent = server
@@ -48,7 +48,7 @@ class ServerAnnouncer:
 
 
 def server_info(server: LiveServer, at: float, warnings: list[str]) -> ServerInfo:
-    """The same as header, Lab and Versions know a server; gates that ktui does not know are left out."""
+    """Return the ServerInfo for header, Lab and Versions; gates that ktui does not know are left out."""
     known = {name: on for name, on in server.gates.items() if name in GATES}
     try:
         version = behaviour_of(server.version).version if server.version else ""
@@ -71,7 +71,7 @@ def server_info(server: LiveServer, at: float, warnings: list[str]) -> ServerInf
 
 
 def page_events(page: ScrapePage, replica: ReplicaScrape) -> list[AnyEvent]:
-    """The figures of a page, each with the time of `replica`, which gets those of its process."""
+    """Return the events of a page with the time of `replica`, to which the process' figures are added."""
 
     def number(figure: str) -> int | None:
         value = page.process.get(figure)

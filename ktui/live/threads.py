@@ -1,4 +1,4 @@
-"""Work that blocks, in a thread that a process which ends does not wait for."""
+"""Run blocking work in a daemon thread, which does not keep the process from ending."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 def in_daemon_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
-    """What `work` returns or raises. asyncio.to_thread would keep the program from ending meanwhile."""
+    """Return a future for the result of `work`. Unlike asyncio.to_thread, it does not delay the exit."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
 
@@ -28,7 +28,7 @@ def in_daemon_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
         result, error = None, None
         try:
             result = work()
-        except Exception as failure:  # the one who waits gets it
+        except Exception as failure:  # passed to the future
             error = failure
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, result, error)

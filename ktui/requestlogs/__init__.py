@@ -1,1 +1,1 @@
-"""Logs with lines about each request: the audit log, and httplog."""
+"""The logs of requests that kube-apiserver writes: the audit log, and httplog."""

@@ -16,11 +16,11 @@ from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester
 
 SLOW_MS = 500.0
-"""Of a request that took longer, annotations say where the time went."""
+"""Requests that take longer are annotated with their latencies."""
 MAX_USER_AGENT = 1024
 
-# kube-apiserver 1.36, pkg/endpoints/request/webhook_duration.go: annotation, since which minor, the
-# meter's phases that it adds up. The time of writing is within that of serializing.
+# kube-apiserver 1.36, pkg/endpoints/request/webhook_duration.go: annotation, first minor that writes it,
+# phases of the meter that it adds up. Serializing includes writing.
 _LATENCIES = (
     ("apf-queue-wait", 31, ("flow control",)),
     ("authentication", 33, ("authentication",)),
@@ -45,7 +45,7 @@ class Reference(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class AuditEvent(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
-    """Fields in upstream's order: readers rely on it to skip lines quickly."""
+    """An audit Event. Its fields are in upstream's order, with which readers skip lines quickly."""
 
     kind: str
     api_version: str
@@ -70,7 +70,7 @@ class AuditEvent(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=Tru
 def event_of(
     record: ChainRecord, asked: RequestAttributes, level: str, stage: str, now: float, minor: int
 ) -> AuditEvent:
-    """The Event of a stage, at `now` (Unix time), as kube-apiserver 1.`minor` annotates it."""
+    """Return the Event of a stage at `now` (Unix seconds), annotated as by kube-apiserver 1.`minor`."""
     first = stage == "RequestReceived"
     received = micro_time(record.received)
     who = record.who or Requester("")
@@ -95,12 +95,12 @@ def event_of(
 
 
 def micro_time(moment: float) -> str:
-    """`2026-11-22T10:04:05.123456Z`."""
+    """Return a time (Unix seconds) as metav1.MicroTime: `2026-11-22T10:04:05.123456Z`."""
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def source_ips(request: Request) -> list[str]:
-    """Forwarded ones first, the client's own address last (upstream: utilnet.SourceIPs)."""
+    """Return forwarded addresses, then the client's own (upstream: utilnet.SourceIPs)."""
     found = [ip for part in request.headers.get("x-forwarded-for", "").split(",") if (ip := _ip(part))]
     real, own = _ip(request.headers.get("x-real-ip", "")), _ip(request.peer.rpartition(":")[0].strip("[]"))
     if real and real not in found:
@@ -122,7 +122,7 @@ def _cut(agent: str) -> str:
 
 
 def _reference(record: ChainRecord, asked: RequestAttributes) -> Reference:
-    """The object; what its URL does not name is taken from the metadata that the client sent."""
+    """Return the object's reference, from the URL or else from the metadata that the client sent."""
     sent = record.sent
     return Reference(
         asked.resource,
@@ -146,8 +146,8 @@ def _status(record: ChainRecord) -> dict[str, Any]:
     sent = record.status or {}
     if not record.response.started:
         sent = {"status": "Success", "message": "Connection closed early"}
-    told = {name: sent[name] for name in ("status", "message", "reason", "details") if sent.get(name)}
-    return {"metadata": {}, **told, "code": record.response.status or 200}
+    kept = {name: sent[name] for name in ("status", "message", "reason", "details") if sent.get(name)}
+    return {"metadata": {}, **kept, "code": record.response.status or 200}
 
 
 def _attempted(request: Request) -> str:

@@ -28,7 +28,7 @@ class AuditLog:
         self._minor = minor
 
     async def received(self, record: ChainRecord) -> None:
-        await self._writer.room()
+        await self._writer.wait_for_room()
         keep_objects(record, self._policy.decide(record.who, _asked(record)).level)
         self._write(record, "RequestReceived")
 
@@ -42,7 +42,7 @@ class AuditLog:
             self._write(record, "ResponseStarted")
         else:
             self._write(record, "Panic" if record.panicked else "ResponseComplete")
-        await self._writer.room()
+        await self._writer.wait_for_room()
 
     def _write(self, record: ChainRecord, stage: str) -> None:
         asked = _asked(record)

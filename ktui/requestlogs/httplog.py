@@ -1,4 +1,4 @@
-"""`--http-log`: a klog line for each request, as kube-apiserver writes them with `--v=3` (httplog.go)."""
+"""`--http-log`: write a klog line for each request, as kube-apiserver does with `--v=3` (httplog.go)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ktui.kube.golang.durations import format_duration
 from ktui.kube.golang.quoting import quote
 from ktui.requestlogs.log_writer import LogWriter
 
-# 1.22 has the API's verb and the audit-ID, 1.23 level and flow schema, 1.24 the seats.
+# First minors that write the API's verb and the audit-ID, level and flow schema, the seats.
 AUDIT_ID_SINCE, LEVEL_SINCE, SEATS_SINCE = 22, 23, 24
 MAX_FIELD = 64  # characters of a name in apf_pl and apf_fs
 APPLY = "application/apply-patch+yaml"
@@ -25,19 +25,19 @@ class HttpLog:
         self._minor = minor
 
     async def received(self, record: ChainRecord) -> None:
-        """A line is written at the end only."""
+        """Do nothing: the line is written at the end."""
 
     def response_started(self, record: ChainRecord) -> None:
-        """A line is written at the end only."""
+        """Do nothing: the line is written at the end."""
 
     async def finished(self, record: ChainRecord) -> None:
         line = http_line(record, self._minor, time.time(), time.perf_counter() - record.started)
         self._writer.put(lambda: line)
-        await self._writer.room()
+        await self._writer.wait_for_room()
 
 
 def http_line(record: ChainRecord, minor: int, now: float, took: float) -> bytes:
-    """The line of a request that ended at `now` (Unix time) after `took` seconds."""
+    """Return the line of a request that ended at `now` (Unix seconds) after `took` seconds."""
     request = record.request
     verb = _verb(record) if minor >= AUDIT_ID_SINCE else request.method
     fields = [f"verb={quote(verb)} URI={quote(request.uri)} latency={quote(format_duration(took))}"]
@@ -60,7 +60,7 @@ def _verb(record: ChainRecord) -> str:
 
 
 def _flow_control(record: ChainRecord, minor: int) -> list[str]:
-    """The level and flow schema; of a request that was dispatched, its seats and its time, too."""
+    """Return the fields of flow control; a dispatched request also has seats and execution time."""
     flow = record.flow
     if flow is None or minor < LEVEL_SINCE:
         return []

@@ -1,6 +1,6 @@
-"""A log file that is rotated by its size.
+"""A log file that is rotated by size, as upstream's log backend (lumberjack) does.
 
-As upstream's log backend rotates (lumberjack): `audit.log` becomes `audit-2026-11-22T10-04-05.123.log`.
+`audit.log` is renamed to `audit-2026-11-22T10-04-05.123.log`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """0 turns a limit off; without `megabytes` the file is never rotated."""
+    """The limits of a log file; 0: no limit. Without `megabytes` the file is never rotated."""
 
     megabytes: int = 0
     backups: int = 0
@@ -27,7 +27,7 @@ class Rotation:
 
 
 class LogFile:
-    """Appends; a new file has mode 0600. OSError from all methods."""
+    """Appends to a file; a new file has mode 0600. All methods raise OSError."""
 
     def __init__(self, path: Path, rotation: Rotation = Rotation()) -> None:
         self._path = path
@@ -36,7 +36,7 @@ class LogFile:
         self._size = path.stat().st_size
 
     def write(self, data: bytes) -> None:
-        """Append whole lines, in a new file if they would exceed the limit of this one."""
+        """Append whole lines; rotate before if they would exceed the size limit."""
         most = self._rotation.megabytes << 20
         if most and self._size and self._size + len(data) > most:
             self._rotate()
@@ -57,7 +57,7 @@ class LogFile:
             old.unlink(missing_ok=True)
 
     def _outdated(self) -> Iterator[Path]:
-        """Rotated files beyond the limits."""
+        """Return the rotated files beyond the limits."""
         path, limits = self._path, self._rotation
         stamp = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}"
         named = re.compile(f"{re.escape(path.stem)}-{stamp}{re.escape(path.suffix)}")

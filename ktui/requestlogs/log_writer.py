@@ -1,4 +1,4 @@
-"""Lines of a log, written by a thread from a bounded queue: requests wait for no disk."""
+"""Write the lines of a log in a thread, from a bounded queue, so that requests do not wait for the disk."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ log = logging.getLogger(__name__)
 QUEUED = 10_000  # lines
 AT_ONCE = 400  # lines written together
 Line = Callable[[], bytes]
-"""A line that the thread encodes."""
+"""Returns an encoded line; called in the thread."""
 
 
 class LogWriter:
-    """`put` never waits. `room` waits while the queue is full if `blocking`; else lines are dropped.
+    """Writes lines in a thread. `put` never waits.
 
-    `write` appends lines (OSError); `name` is for messages.
+    While the queue is full, `wait_for_room` waits if `blocking`; otherwise lines are dropped. `write`
+    appends lines and may raise OSError; `name` is used in messages.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class LogWriter:
         self._thread.start()
 
     async def stop(self) -> None:
-        """Return when all that is queued has been written."""
+        """Write the queued lines, and end the thread."""
         self._lines.put(None)
         await asyncio.to_thread(self._thread.join)
         if self.dropped:
@@ -54,12 +55,12 @@ class LogWriter:
             return
         self._lines.put(line)
 
-    async def room(self) -> None:
+    async def wait_for_room(self) -> None:
         """Wait until the queue has room."""
         while self._blocking and self._full and self._thread.is_alive():
             self._drained.clear()
             self._waited_for = True
-            if self._full:  # else the thread may not have seen that it is waited for
+            if self._full:  # checked again: the thread may have emptied the queue meanwhile
                 await self._drained.wait()
 
     @property
@@ -75,7 +76,7 @@ class LogWriter:
                 self._write(b"".join(line() for line in batch))
                 failed = False
             except OSError as error:
-                if not failed:  # each line for a full disk would be one more line here
+                if not failed:  # log the first failure only: a full disk fails for each line
                     log.error("%s cannot be written, its lines are lost: %s", self._name, error.strerror)
                 failed = True
             if self._waited_for and self._loop is not None:
@@ -83,7 +84,7 @@ class LogWriter:
                 self._loop.call_soon_threadsafe(self._drained.set)
 
     def _batch(self) -> list[Line]:
-        """The next lines, none at the end."""
+        """Return the next lines; [] at the end."""
         batch: list[Line] = []
         while (line := self._lines.get()) is not None:
             batch.append(line)

@@ -180,7 +180,7 @@ async def test_y_shows_the_group_and_i_what_was_read(app: AuditApp) -> None:
         await pilot.press("y")
         await until_shown(pilot, "group #1", '"resource_version"')
         await pilot.press("escape", "i")
-        await until_shown(pilot, "input", "audit.log: ", "taken for granted", "malformed lines")
+        await until_shown(pilot, "input", "audit.log: ", "not logged; assumed", "malformed lines")
 
 
 async def test_the_table_is_exported_as_it_is_shown(app: AuditApp, tmp_path: Path) -> None:

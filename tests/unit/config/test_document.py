@@ -84,7 +84,7 @@ def test_a_file_that_was_named_must_be_there(path: Path) -> None:
         ("[dashbord]", "config.toml:1: there is no table [dashbord]; did you mean 'dashboard'?"),
         ("contxt = 'a'", "config.toml:1: there is no setting 'contxt'; did you mean 'context'?"),
         ("[dashboard]\nthem = 'x'", "config.toml:2: [dashboard] knows no 'them'; did you mean 'theme'?"),
-        ("[dashboard]\npods = 3", "config.toml:2: [dashboard] knows no 'pods'; it belongs into [demo]"),
+        ("[dashboard]\npods = 3", "config.toml:2: [dashboard] knows no 'pods'; it belongs in [demo]"),
         ("dashboard = 1", "config.toml:1: dashboard is a table: write [dashboard]"),
         ("[demo]\npods = 'many'", 'config.toml:2: [demo] pods is "many"; write a number of at least 1'),
         ("[demo]\npods = 0", "config.toml:2: [demo] pods is 0; write a number of at least 1"),
