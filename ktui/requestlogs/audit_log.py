@@ -1,4 +1,4 @@
-"""`--audit-log-path`: an Event for each stage of each request that the policy selects.
+"""`--audit-log-path`: write an Event for each stage of each request that the policy selects.
 
 Upstream: endpoints/filters/audit.go.
 """
@@ -29,7 +29,7 @@ class AuditLog:
 
     async def received(self, record: ChainRecord) -> None:
         await self._writer.wait_for_room()
-        keep_objects(record, self._policy.decide(record.who, _asked(record)).level)
+        keep_objects(record, self._policy.decide(record.who, _attributes_of(record)).level)
         self._write(record, "RequestReceived")
 
     def response_started(self, record: ChainRecord) -> None:
@@ -37,7 +37,7 @@ class AuditLog:
             self._write(record, "ResponseStarted")
 
     async def finished(self, record: ChainRecord) -> None:
-        """Of a request whose authentication has failed this is the only Event."""
+        """Write the last Event, which is the only one of a request whose authentication failed."""
         if record.who is None:
             self._write(record, "ResponseStarted")
         else:
@@ -45,13 +45,13 @@ class AuditLog:
         await self._writer.wait_for_room()
 
     def _write(self, record: ChainRecord, stage: str) -> None:
-        asked = _asked(record)
-        audited = self._policy.decide(record.who, asked)
+        attributes = _attributes_of(record)
+        audited = self._policy.decide(record.who, attributes)
         if audited.level == "None" or stage in audited.omitted:
             return
-        event = event_of(record, asked, audited.level, stage, time.time(), self._minor)
+        event = event_of(record, attributes, audited.level, stage, time.time(), self._minor)
         self._writer.put(lambda: _encode(with_objects(event, record, unmanaged=audited.unmanaged)) + b"\n")
 
 
-def _asked(record: ChainRecord) -> RequestAttributes:
+def _attributes_of(record: ChainRecord) -> RequestAttributes:
     return attributes_of(record.info, rules_verb(record.info, record.verb))

@@ -1,4 +1,4 @@
-"""`--audit-policy-file`: which requests the audit log has (audit.k8s.io/v1 Policy).
+"""`--audit-policy-file`: the policy (audit.k8s.io/v1) that says which requests are logged.
 
 Upstream: apis/audit/validation, audit/policy/checker.go.
 """
@@ -23,7 +23,7 @@ Stage = Literal["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic
 
 
 class GroupResources(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """`pods`, `pods/log`, `pods/*`, `*/scale` or `*` of an API group; none: all of them."""
+    """Resources of an API group: `pods`, `pods/log`, `pods/*`, `*/scale` or `*`; none: all resources."""
 
     group: str = ""
     resources: list[str] = []
@@ -90,7 +90,7 @@ class _Policy(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class Audited(NamedTuple):
-    """What is logged of a request: nothing at level None, else all stages but `omitted`.
+    """What is logged of a request: nothing at level `None`, else all stages except `omitted`.
 
     Levels Request and RequestResponse have the objects, `unmanaged` without their managedFields.
     """
@@ -104,7 +104,7 @@ NOT_AUDITED = Audited("None")
 
 
 class AuditPolicy:
-    """`rules` in order; a request that none of them matches is not logged."""
+    """Decides by the first matching rule; a request that matches no rule is not logged."""
 
     def __init__(
         self, rules: list[AuditPolicyRule], omit_stages: list[Stage], *, omit_managed_fields: bool = False
@@ -122,7 +122,7 @@ class AuditPolicy:
         ]
 
     def decide(self, who: Requester | None, asked: RequestAttributes) -> Audited:
-        """What is logged of a request; `who` None: authentication failed."""
+        """Return what is logged of a request; `who` None: authentication failed."""
         return next((audited for rule, audited in self._rules if rule.match(who, asked)), NOT_AUDITED)
 
 
@@ -130,7 +130,7 @@ EVERYTHING = AuditPolicy([AuditPolicyRule("Metadata")], [])
 
 
 def read_policy(path: Path) -> AuditPolicy:
-    """ValueError says which rule is wrong, and why."""
+    """Read a policy. Raises ValueError, which names the invalid rule and why."""
     try:
         policy = msgspec.convert(read_yaml(read_bytes(path, MOST_BYTES)), _Policy)
     except (OSError, DocumentError, ValueError) as error:
