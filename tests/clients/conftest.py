@@ -15,6 +15,10 @@ from typing import Any
 
 import pytest
 
+from tests.lazily import Lazily
+
+client, watch = Lazily("kubernetes.client"), Lazily("kubernetes.watch")
+
 KUBE_VERSION = "1.35"  # kr8s warns of a version that it does not know
 JANE = "jane's-token"
 _numbers = itertools.count(1)
@@ -59,6 +63,20 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             yield Cluster(home)
         finally:
             server.terminate()
+
+
+def establish(admin: Any, definition: dict[str, Any]) -> None:
+    """Create a CustomResourceDefinition with the official client, and wait until its objects are served."""
+    api = client.ApiextensionsV1Api(admin)
+    api.create_custom_resource_definition(definition)
+    selector, stream = f"metadata.name={definition['metadata']['name']}", watch.Watch()
+    for event in stream.stream(
+        api.list_custom_resource_definition, field_selector=selector, timeout_seconds=60
+    ):
+        found = event["object"].status
+        if found and any((c.type, c.status) == ("Established", "True") for c in found.conditions or ()):
+            return
+    raise AssertionError(f"{definition['metadata']['name']} is not established")
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kubernetes import client, config
 
 from tests.clients.conftest import Cluster
+from tests.lazily import Lazily
+
+client, config = Lazily("kubernetes.client"), Lazily("kubernetes.config")
 
 helm = pytest.importorskip("helm_sdkpy", reason="helm-sdkpy is not installed: pip install helm-sdkpy")
 pytestmark = pytest.mark.etcd

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kubernetes import client, config, watch
 
-from tests.clients.conftest import Cluster
+from tests.clients.conftest import Cluster, establish
+from tests.lazily import Lazily
+
+client, config = Lazily("kubernetes.client"), Lazily("kubernetes.config")
+watch = Lazily("kubernetes.watch")
 
 pytestmark = pytest.mark.etcd
 FINALIZER, LAST = "kopf.zalando.org/KopfFinalizerMarker", "kopf.zalando.org/last-handled-configuration"
@@ -50,7 +53,7 @@ def test_an_operator_handles_create_update_and_delete(
 ) -> None:
     admin = config.new_client_from_config(cluster.admin)
     group = definition["spec"]["group"]
-    client.ApiextensionsV1Api(admin).create_custom_resource_definition(definition)
+    establish(admin, definition)
     kubeconfig = cluster.kubeconfig("operator", operators_token(admin, namespace, group))
     custom, place = client.CustomObjectsApi(admin), (group, "v1", namespace, "things")
     thing = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"size": 1}}

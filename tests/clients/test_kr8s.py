@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import kr8s
 import pytest
-from kr8s.objects import ConfigMap, CustomResourceDefinition, Namespace, Pod, new_class
 
 from tests.clients.conftest import Cluster
+from tests.lazily import Lazily
+
+kr8s, objects = Lazily("kr8s"), Lazily("kr8s.objects")
 
 pytestmark = pytest.mark.etcd
 
@@ -16,13 +17,15 @@ pytestmark = pytest.mark.etcd
 @pytest.fixture
 def api(cluster: Cluster, namespace: str) -> Any:
     api = kr8s.api(kubeconfig=cluster.admin, namespace=namespace)
-    Namespace({"metadata": {"name": namespace}}, api=api).create()
+    objects.Namespace({"metadata": {"name": namespace}}, api=api).create()
     return api
 
 
 def test_an_objects_life(api: Any, namespace: str) -> None:
     assert api.whoami() == "admin"
-    created = ConfigMap({"metadata": {"name": "a", "namespace": namespace}, "data": {"k": "v"}}, api=api)
+    created = objects.ConfigMap(
+        {"metadata": {"name": "a", "namespace": namespace}, "data": {"k": "v"}}, api=api
+    )
     created.create()
     created.patch({"data": {"more": "x"}})
     created.label({"app": "web"})
@@ -33,12 +36,12 @@ def test_an_objects_life(api: Any, namespace: str) -> None:
         break
     created.delete()
     with pytest.raises(kr8s.NotFoundError):
-        ConfigMap.get("a", namespace=namespace, api=api)
+        objects.ConfigMap.get("a", namespace=namespace, api=api)
 
 
 def test_a_pod_is_waited_for(api: Any, namespace: str) -> None:
     spec = {"containers": [{"name": "c", "image": "x"}]}
-    pod = Pod({"metadata": {"name": "p", "namespace": namespace}, "spec": spec}, api=api)
+    pod = objects.Pod({"metadata": {"name": "p", "namespace": namespace}, "spec": spec}, api=api)
     pod.create()
     kinds = "Ready", "ContainersReady"
     ready = {"conditions": [{"type": kind, "status": "True"} for kind in kinds]}
@@ -48,8 +51,12 @@ def test_a_pod_is_waited_for(api: Any, namespace: str) -> None:
 
 
 def test_a_definition_and_its_objects(api: Any, namespace: str, definition: dict[str, Any]) -> None:
-    CustomResourceDefinition(definition, api=api).create()
+    objects.CustomResourceDefinition(definition, api=api).create()
     resource = definition["metadata"]["name"]
+    for _, seen in api.watch("customresourcedefinitions", field_selector=f"metadata.name={resource}"):
+        conditions = seen.raw.get("status", {}).get("conditions") or ()  # kr8s' own wait needs some
+        if any((found["type"], found["status"]) == ("Established", "True") for found in conditions):
+            break
     thing = {"metadata": {"name": "t", "namespace": namespace}, "spec": {"size": 1}}
-    new_class("Thing", version=f"{definition['spec']['group']}/v1")(thing, api=api).create()
+    objects.new_class("Thing", version=f"{definition['spec']['group']}/v1")(thing, api=api).create()
     assert [found.spec.size for found in api.get(resource, namespace=namespace)] == [1]

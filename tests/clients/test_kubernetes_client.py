@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kubernetes import client, config, dynamic, watch
 
-from tests.clients.conftest import JANE, Cluster
+from tests.clients.conftest import JANE, Cluster, establish
+from tests.lazily import Lazily
+
+client, config = Lazily("kubernetes.client"), Lazily("kubernetes.config")
+dynamic, watch = Lazily("kubernetes.dynamic"), Lazily("kubernetes.watch")
 
 pytestmark = pytest.mark.etcd
 
@@ -69,7 +72,7 @@ def test_errors_and_subresources(admin: client.ApiClient, namespace: str) -> Non
 def test_custom_objects_and_the_dynamic_client(
     admin: client.ApiClient, namespace: str, definition: dict[str, Any]
 ) -> None:
-    client.ApiextensionsV1Api(admin).create_custom_resource_definition(definition)
+    establish(admin, definition)
     group = definition["spec"]["group"]
     custom, place = client.CustomObjectsApi(admin), (group, "v1", namespace, "things")
     thing = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"size": 1}}

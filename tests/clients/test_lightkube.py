@@ -8,6 +8,7 @@ import pytest
 from lightkube import ApiError, Client, KubeConfig, codecs
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.resources.apps_v1 import Deployment
 from lightkube.resources.core_v1 import ConfigMap, Namespace
 from lightkube.types import PatchType
@@ -57,6 +58,7 @@ def test_a_deployment_is_scaled_and_waited_for(lightkube: Client) -> None:
 
 def test_a_generic_resource_and_its_watch(lightkube: Client, definition: dict[str, Any]) -> None:
     lightkube.create(codecs.from_dict(definition))
+    lightkube.wait(CustomResourceDefinition, definition["metadata"]["name"], for_conditions=["Established"])
     thing = create_namespaced_resource(definition["spec"]["group"], "v1", "Thing", "things")
     lightkube.create(thing(metadata={"name": "t"}, spec={"size": 1}))
     lightkube.patch(
