@@ -1,1 +1,1 @@
-"""Mode 3: the watch caches."""
+"""Screen 3: the watch caches."""

@@ -23,7 +23,7 @@ _EVENT_SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "−"}
 
 
 def _resource(row: CacheLine) -> Cell:
-    """The plural name first: where room is short the group is what gets cut."""
+    """Return the plural name, then the group: in a narrow column the group is cut."""
     plural, dot, group = row.resource.partition(".")
     return ((plural, ""), (f"{dot}{group}", "$ink-muted"))
 
@@ -36,7 +36,7 @@ def _state(row: CacheLine) -> Cell:
 
 
 _RV, _LAG, _OBJECTS, _WINDOW, _EVENTS, _WATCHERS, _WAITING, _SNAPSHOTS = 10, 6, 7, 17, 7, 5, 4, 4  # cells
-_FULL = 12  # cells of a full ring
+_FULL = 12  # cells of the bar for a full event buffer
 
 
 def _number(value: int, width: int, style: str = "") -> Cell:

@@ -1,4 +1,4 @@
-"""Inside one cache: its objects, page by page, beside the newest events of its event buffer."""
+"""The contents of one watch cache: its objects, page by page, and the newest events of its event buffer."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 
 EVENTS_ROWS = 200
-ALL_AT_ONCE = 5_000  # objects in one response, for a file
-REREAD_EVERY = 4  # panel paints between two looks into an open cache that has moved
+ALL_AT_ONCE = 5_000  # objects per response when all are read for an export
+REREAD_EVERY = 4  # panel paints between two checks whether the cache has moved on
 
 
 class InsideView(Container):
-    """`resource` is the one that is looked into, "" for none; `one` the object that the user was led to."""
+    """Shows the cache of `resource` ("" for none), limited to the object `target` if that is not None."""
 
     def __init__(self) -> None:
         super().__init__(id="inside")
         self.resource = ""
-        self.one: Object | None = None
+        self.target: Object | None = None
         self.pages = ObjectPages()
         self._filter = ""
-        self._sort = ""  # a column, with - before it for the other direction; "": by key
+        self._sort = ""  # a column, with a leading - for descending order; "": by key
         self._seen_rv = -1
         self._paints = 0
 
@@ -57,7 +57,7 @@ class InsideView(Container):
 
     @property
     def table(self) -> VTable[Any]:
-        """The one that keys are for."""
+        """The table that keys act on."""
         return self.events if self.events.has_focus else self.objects
 
     def references(self) -> Sequence[Reference]:
@@ -72,7 +72,7 @@ class InsideView(Container):
         return (Object(self.resource, row.namespace, row.name),)
 
     def key(self) -> KeyRef | None:
-        """Where etcd keeps what is under the cursor."""
+        """Return the key in etcd of the row under the cursor; None if unknown."""
         state = self._screen.ktui.state
         return next((each for each in implied(self.references(), state) if isinstance(each, KeyRef)), None)
 
@@ -86,7 +86,7 @@ class InsideView(Container):
 
     @work(group="object", exclusive=True)
     async def show_object(self) -> None:
-        """What is under the cursor, as etcd has it; what was deleted, as it was last."""
+        """Show the object under the cursor as etcd stores it; a deleted object as it was last."""
         key = self.key()
         if key is None:
             self.notify("nothing selected", markup=False)
@@ -105,7 +105,7 @@ class InsideView(Container):
         self.objects.read_all = self._read_all
 
     async def _read_all(self) -> Sequence[CachedObject]:
-        """All objects that match, for a file."""
+        """Read all matching objects, for an export. Raises ClientError."""
         rows: list[CachedObject] = []
         while True:
             page = await self._screen.server.cached_objects(
@@ -118,8 +118,8 @@ class InsideView(Container):
     # What is shown.
 
     def open(self, resource: str, item: Object | None = None) -> None:
-        """Show the objects and the event buffer of one cache; of the objects only those named like `item`."""
-        self.resource, self.one, self._seen_rv = resource, item, -1
+        """Show a cache's objects and events; with `item`, only objects with its name."""
+        self.resource, self.target, self._seen_rv = resource, item, -1
         self._filter = item.text if item is not None else ""
         self.objects.set_filter(self._filter)
         self.pages = ObjectPages()
@@ -133,16 +133,16 @@ class InsideView(Container):
         self._read_events(resource)
 
     def close(self) -> None:
-        self.resource, self.one = "", None
+        self.resource, self.target = "", None
 
-    def look_again(self, state: State) -> None:
-        """Read the visible rows again when the cache has moved since they were read."""
+    def refresh_if_moved(self, state: State) -> None:
+        """Read the visible rows again if the cache has moved on since they were read."""
         self._paints += 1
         row = state.caches.get(self.resource)
         if row is None or row.cache.rv == self._seen_rv or self._paints % REREAD_EVERY:
             return
         self._seen_rv = row.cache.rv
-        self.pages.outdate()
+        self.pages.mark_stale()
         self.objects.want()
         self._read_events(self.resource)
 
@@ -153,13 +153,13 @@ class InsideView(Container):
         box.border_subtitle = line(f"/{self._filter}" if self._filter else "")
 
     def _title_events(self, read: int = 0) -> None:
-        """How many of the events in the buffer were read."""
+        """Set the events' title: `read` is how many of the buffer's events were read."""
         row = self._screen.ktui.state.caches.get(self.resource)
         held = max(read, row.cache.buffered if row is not None else 0)
         of = f" · {integer(read)} newest of {integer(held)}" if read else " · newest first"
         self.query_one("#events-box", Container).border_title = line(f"event buffer{of}")
 
-    # Asking.
+    # Reading.
 
     @on(PagedTable.Wanted)
     def _wanted(self, event: PagedTable.Wanted) -> None:
@@ -170,8 +170,8 @@ class InsideView(Container):
     @on(PagedTable.Filtered)
     def _filtered(self, event: PagedTable.Filtered) -> None:
         if event.text == self._filter:
-            return  # set by `open`, which reads by itself
-        self._filter, self.one = event.text, None
+            return  # set by `open`, which reads the objects itself
+        self._filter, self.target = event.text, None
         self.pages = ObjectPages()
         self._read_objects(self.resource, 0)
 
@@ -193,7 +193,7 @@ class InsideView(Container):
             )
         except ClientError as error:
             pages.fail(offset)
-            self._say(self.objects, resource, str(error))
+            self._show_problem(self.objects, resource, str(error))
             return
         pages.put(offset, page)
         if self.resource == resource and pages is self.pages:
@@ -207,7 +207,7 @@ class InsideView(Container):
         try:
             page = await self._screen.server.cached_events(resource, limit=EVENTS_ROWS)
         except ClientError as error:
-            self._say(self.events, resource, str(error))
+            self._show_problem(self.events, resource, str(error))
             return
         if self.resource == resource:
             self.events.empty = "no events since this cache was filled"
@@ -218,7 +218,7 @@ class InsideView(Container):
     def _screen(self) -> ServerScreen:
         return cast(ServerScreen, self.screen)
 
-    def _say(self, table: VTable[Any], resource: str, problem: str) -> None:
+    def _show_problem(self, table: VTable[Any], resource: str, problem: str) -> None:
         if self.resource == resource:
             table.empty = problem
             table.set_rows(table.rows)

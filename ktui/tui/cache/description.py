@@ -1,4 +1,4 @@
-"""What the cache under the cursor is doing, in words."""
+"""What the selected cache is doing, in words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
 
 def about(row: CacheLine, head: int, width: int, height: int) -> Content:
-    """What the cache under the cursor is doing, in words."""
+    """Describe the cache in `row`; `head` is etcd's revision. The longest form that fits is used."""
     state = row.cache.state
     if state == "cold":
         return _about_cold(row)
@@ -86,7 +86,7 @@ def _about_ready(row: CacheLine, width: int) -> Content:
 
 
 def _about_ready_tall(row: CacheLine, head: int) -> Content:
-    """The same, one thing a line."""
+    """Return the description with one fact per line."""
     cache = row.cache
     return lines(
         [

@@ -1,4 +1,4 @@
-"""What belongs to the cache under the cursor: what it does, who reads it, how far all of them are."""
+"""Panels about the selected cache: what it does, who reads it, how far all caches are behind."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class CacheDetail(Horizontal):
         yield RvProgressPanel()
 
     def show(self, row: CacheLine | None, state: State) -> None:
-        """Everything of the cache in `row`; None where no row is."""
+        """Show the cache in `row`; None without a selection."""
         self._show_about(row, state.head.revision)
         self._show_readers(row, state)
-        race = self.query_one(RvProgressPanel)
-        if race.display:
-            race.paint(state)
+        progress = self.query_one(RvProgressPanel)
+        if progress.display:
+            progress.paint(state)
 
     def _show_about(self, row: CacheLine | None, head: int) -> None:
         panel = self.query_one("#about", Panel)
@@ -45,7 +45,7 @@ class CacheDetail(Horizontal):
             panel.show(lambda width, height: about(row, head, width, height), (id(row), head))
 
     def _show_readers(self, row: CacheLine | None, state: State) -> None:
-        """Once a second is plenty."""
+        """Update the readers at most once a second."""
         panel = self.query_one("#readers", Panel)
         if row is None or not panel.display:
             return

@@ -1,4 +1,4 @@
-"""What a watch cache is doing, and its objects and events page by page."""
+"""State of a watch cache, and its objects as pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import overload
 from ktui.contract.caches import CachedObject, ObjectPage
 from ktui.core.state import CacheRow, CacheStatus
 
-# A shape beside every colour, so that neither has to be told apart by hue.
+# Each state has its own glyph, not only its own colour.
 GLYPHS = {
     "ready": "●",
     "initializing": "◐",
@@ -24,25 +24,25 @@ def is_loading(cache: CacheStatus) -> bool:
 
 
 def loaded_share(cache: CacheStatus) -> float | None:
-    """Share loaded so far, 0 … 1; None when it is not loading or the total is not known."""
+    """Return the share loaded so far (0–1); None if it is not loading, or the total is unknown."""
     if not is_loading(cache) or cache.expected <= 0:
         return None
     return min(1.0, cache.loaded / cache.expected)
 
 
 def window(row: CacheRow) -> int:
-    """Revisions that a WATCH may go back from here; 0 while there is no window."""
+    """Return how many revisions before the current one a WATCH can start at; 0 without an event buffer."""
     return max(0, row.rv - row.cache.oldest_rv) if row.cache.oldest_rv else 0
 
 
 class Unread(CachedObject, frozen=True):
-    """Stands for the object in row `index` until its page is here."""
+    """Stands for the object in row `index` until its page has been read."""
 
     index: int = 0
 
 
 class ObjectPages(Sequence[CachedObject]):
-    """A window onto a long list of which only the pages that were looked at are here."""
+    """A long list of objects of which only the visited pages are held."""
 
     def __init__(self, page_size: int = 200, keep: int = 64) -> None:
         self.page_size = page_size
@@ -51,7 +51,7 @@ class ObjectPages(Sequence[CachedObject]):
         self._keep = keep
         self._pages: dict[int, list[CachedObject]] = {}
         self._stale: set[int] = set()
-        self._asked: set[int] = set()
+        self._requested: set[int] = set()
 
     def __len__(self) -> int:
         return self.total
@@ -61,7 +61,7 @@ class ObjectPages(Sequence[CachedObject]):
     @overload
     def __getitem__(self, index: slice) -> list[CachedObject]: ...
     def __getitem__(self, index: int | slice) -> CachedObject | list[CachedObject]:
-        """The object in row `index`, or an Unread while its page is not here."""
+        """Return the object in row `index`, or an Unread if its page is not held."""
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(self.total))]
         if not 0 <= index < self.total:
@@ -71,36 +71,36 @@ class ObjectPages(Sequence[CachedObject]):
         return page[at] if at < len(page) else Unread(index=index)
 
     def missing(self, first: int, last: int) -> list[int]:
-        """Offsets of the pages that rows `first` … `last` need and that are not being read yet."""
+        """Return the offsets of the pages for rows `first` to `last` that are neither held nor being read."""
         if self.total == 0:
             return []
         pages = range(max(0, first) // self.page_size, min(last, self.total - 1) // self.page_size + 1)
         here = self._pages.keys() - self._stale
-        return [page * self.page_size for page in pages if page not in here and page not in self._asked]
+        return [page * self.page_size for page in pages if page not in here and page not in self._requested]
 
     def begin(self, offset: int) -> bool:
-        """Note that a page is being read; False when it is already."""
+        """Record that a page is being read. Return False if it already was."""
         number = offset // self.page_size
-        if number in self._asked:
+        if number in self._requested:
             return False
-        self._asked.add(number)
+        self._requested.add(number)
         return True
 
     def fail(self, offset: int) -> None:
-        """The page did not come."""
-        self._asked.discard(offset // self.page_size)
+        """Record that reading a page has failed."""
+        self._requested.discard(offset // self.page_size)
 
     def put(self, offset: int, page: ObjectPage) -> None:
-        """Keep a page; the one read longest ago goes when there are too many."""
+        """Hold a page, and drop the one read longest ago if there are more than `keep`."""
         number = offset // self.page_size
         self._pages.pop(number, None)
         self._pages[number] = page.objects
         self._stale.discard(number)
-        self._asked.discard(number)
+        self._requested.discard(number)
         self.total, self.rv = page.total, page.revision
         while len(self._pages) > self._keep:
             del self._pages[next(iter(self._pages))]
 
-    def outdate(self) -> None:
-        """The list has changed: pages stay to be seen, and are read again when they are looked at."""
+    def mark_stale(self) -> None:
+        """Have all pages read again when they are next visible; until then they are shown as they are."""
         self._stale.update(self._pages)

@@ -1,4 +1,4 @@
-"""Who reads one resource, and what that has cost: the ranking, of this resource alone."""
+"""The clients that read one resource, and the cost of that, from the ranking."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.widgets.lines import line, lines, pad
 
 _ASKED, _SIZE, _LETTERS = 6, 9, 3  # cells
-_CLIENT, _WHOLE_CLIENT = 14, 19  # … of a client, the latter where its request keeps room beside it
+_CLIENT, _WHOLE_CLIENT = 14, 19  # cells of a client; the latter from _ROOMY cells of width on
 _LEAST_REQUEST, _ROOMY = 10, 60
 
 
 def readers_content(
     rows: Sequence[RankLine], state: State, resource: str, width: int, height: int
 ) -> Content:
-    """Its most expensive reads, then who watches it. `rows` are those of this resource, ordered by cost."""
+    """Return the most expensive reads of `resource` (`rows`, in order of cost), then its watchers."""
     watchers = [row for row in state.watchers.values() if row.resource == resource]
     if not rows and not watchers:
         return line(("no reads since ktui connected", "$ink-muted"))
@@ -53,12 +53,12 @@ def _row(row: RankLine, width: int) -> Content:
 
 
 def _processed(size: float) -> tuple[str, str]:
-    """As in the ranking: a dot where nothing had to be processed."""
+    """Return bytes processed as in the ranking, a dot for none."""
     return (long_bytes(size) if size else "·").rjust(_SIZE + 1), "$ink-strong" if size else "$ink-faint"
 
 
 def _watched_by(watchers: Sequence[WatcherRow], width: int) -> Content:
-    """`watched by kubelet ×60, kube-scheduler`, the most numerous first."""
+    """Return `watched by kubelet ×60, kube-scheduler`, the most frequent first."""
     clients = Counter(row.opened.client for row in watchers).most_common()
     words = [f"{client} ×{integer(count)}" if count > 1 else client for client, count in clients]
     return line(("watched by ", "$ink-muted"), (", ".join(words), "$foreground")).truncate(

@@ -1,4 +1,4 @@
-"""The Cache screen's rows: each cache with its lag, and resources not requested yet."""
+"""The Cache screen's rows: caches, and resources without one yet."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from math import ceil
 from ktui.core.state import CacheRow, CacheStatus, Prefix, State
 from ktui.tui.cache.objects import is_loading
 
-SHARE_STEPS = 28  # in which shares are drawn, so that one more byte does not repaint every line
+SHARE_STEPS = 28  # steps in which shares are drawn, so that one more byte does not repaint every line
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CacheLine:
-    """A cache, how far etcd's head is ahead of it, and what etcd holds under its prefix."""
+    """A cache, how far it is behind etcd's head, and what etcd holds under its prefix."""
 
     row: CacheRow
     lag: int
     prefix: Prefix | None = None
-    per_second: float = 0.0  # events out of etcd, lately
-    share: float = 0.0  # of the bytes of the greatest
+    per_second: float = 0.0  # recent events from etcd
+    share: float = 0.0  # of the bytes of the largest (0–1)
 
     @property
     def cache(self) -> CacheStatus:
@@ -31,21 +31,21 @@ class CacheLine:
 
     @property
     def bytes(self) -> int:
-        """What it holds, has read so far, or would read out of etcd."""
+        """Bytes that the cache holds, has loaded so far, or would read from etcd."""
         if is_loading(self.cache):
             return self.cache.loaded_bytes
         return self.prefix.bytes if not self.row.live and self.prefix is not None else self.cache.bytes
 
 
 class CacheLines:
-    """Makes the lines again from the state, keeping each one that has not changed."""
+    """Builds the lines from the state, and reuses each line that has not changed."""
 
     def __init__(self) -> None:
         self._lines: dict[str, CacheLine] = {}
         self._cold: dict[str, CacheRow] = {}
 
     def of(self, state: State) -> list[CacheLine]:
-        """Every cache, then (cold) every resource that etcd holds and that has no cache yet."""
+        """Return a line for every cache, and for every resource in etcd without one (cold)."""
         prefixes = {prefix.resource: prefix for prefix in state.prefixes.values() if prefix.resource}
         rows = dict(state.caches)
         for resource in prefixes.keys() - rows.keys():
@@ -70,14 +70,14 @@ class CacheLines:
 
 
 def _order(line: CacheLine) -> tuple[int, str]:
-    """What is being filled or holds something first, then what etcd holds, then the empty; by name."""
+    """Return the sort key: caches that are filled or being filled, then non-empty prefixes, then the rest."""
     if is_loading(line.cache) or line.cache.objects:
         return 0, line.resource
     return (1 if line.prefix is not None and line.prefix.count else 2), line.resource
 
 
 def _share(size: int, most: int) -> float:
-    """Rounded up, so that nothing above nothing vanishes."""
+    """Return a share (0–1) rounded up to a step, so that a small one is still visible."""
     return ceil(size / most * SHARE_STEPS) / SHARE_STEPS if most else 0.0
 
 

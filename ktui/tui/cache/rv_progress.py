@@ -1,4 +1,4 @@
-"""Revision progress: etcd's head, and each watch cache behind it, as bars."""
+"""RV progress: etcd's head and the watch caches behind it, as bars."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
 from ktui.tui.widgets.panel import Panel
 
 LEAST_SPAN = 50  # revisions across a track
-NOTED_LAG = 10  # revisions behind that are worth a colour: less is a matter of milliseconds
+NOTED_LAG = 10  # revisions behind from which the number is highlighted; less lasts milliseconds
 
 
 class Lane(Struct, frozen=True):
-    """One runner: `rv` is its revision, `tick` that of its last progress notification (0: none)."""
+    """One bar: `rv` is its revision, `tick` that of its last progress notification (0: none)."""
 
     name: str
     rv: int
@@ -30,14 +30,14 @@ class Lane(Struct, frozen=True):
 
 
 class RevisionProgress(Struct, frozen=True):
-    """Lanes on one scale: the track's right end is `head`, its left end `span` revisions earlier."""
+    """Lanes on one scale: their right end is revision `head`, their left end `span` revisions earlier."""
 
     lanes: tuple[Lane, ...]
     head: int
     span: int
 
     def shown(self, height: int) -> tuple[Lane, ...]:
-        """As many lanes as fit: the head, those that readers wait for, then the fullest; in their order."""
+        """Return the lanes that fit: etcd's, those with waiting readers, then the largest; in their order."""
         if len(self.lanes) <= height:
             return self.lanes
         by_need = sorted(self.lanes, key=lambda lane: not (lane.head or lane.waiting))
@@ -45,13 +45,13 @@ class RevisionProgress(Struct, frozen=True):
         return tuple(lane for lane in self.lanes if lane in kept)
 
     def place(self, rv: int, width: int) -> int:
-        """The cell (0 … width) up to which a track of `width` cells is filled at `rv`."""
+        """Return how many of `width` cells are filled at revision `rv`."""
         behind = min(self.span, max(0, self.head - rv))
         return width - round(behind * width / self.span)
 
 
 def progress_of(state: State) -> RevisionProgress:
-    """All caches that run, the greatest first (so that lanes keep their places)."""
+    """Return the lanes of all ready caches, largest first, so that they keep their places."""
     head = max([state.head.revision, *(row.rv for row in state.caches.values() if row.live)], default=0)
     runners = sorted((row for row in state.caches.values() if row.live), key=by_size)
     lanes = [Lane(row.resource, row.rv, row.lag(head), row.ticked, row.cache.waiting) for row in runners]
@@ -60,12 +60,12 @@ def progress_of(state: State) -> RevisionProgress:
 
 
 def by_size(row: CacheRow) -> tuple[int, str]:
-    """Order of caches: the fullest first, then by name."""
+    """Return the sort key of caches: most objects first, then by name."""
     return (-row.cache.objects, row.resource)
 
 
 def nice_span(lag: int) -> int:
-    """A track's length that holds `lag` and seldom changes: 50, 100, 200, 500, 1,000 …"""
+    """Return a span that holds `lag` and seldom changes: 50, 100, 200, 500, 1,000 … revisions."""
     span, steps = LEAST_SPAN, cycle((2.0, 2.0, 2.5))
     while span < lag * 1.25:
         span = int(span * next(steps))
@@ -74,7 +74,7 @@ def nice_span(lag: int) -> int:
 
 _FILLED, _END, _GAP, _TICK, _WAIT = "━", "╸", "┄", "◇", "W"
 _LONGEST_NAME = 24
-# What the marks on a track mean, and their styles.
+# The marks on a track, their meaning and styles.
 MARKS = (
     (_TICK, "progress notification", "$rv-tick"),
     (_WAIT, "waiting", "bold $route-wait"),
@@ -82,7 +82,7 @@ MARKS = (
 
 
 class RvProgressPanel(Panel):
-    """How far etcd and each cache have come."""
+    """The revisions of etcd and of each cache."""
 
     def __init__(self) -> None:
         super().__init__("RV progress", id="race", classes="box")
@@ -94,7 +94,7 @@ class RvProgressPanel(Panel):
 
 
 def progress_content(progress: RevisionProgress, width: int, height: int) -> Content:
-    """As many lanes as there is height for; the etcd head is always the first."""
+    """Return as many lanes as fit, etcd's first."""
     if not progress.head:
         return line(("no revision seen yet", "$ink-muted"))
     shown = progress.shown(height)
@@ -109,7 +109,7 @@ def progress_content(progress: RevisionProgress, width: int, height: int) -> Con
 
 
 def marks_line(width: int) -> Content:
-    """What the marks on a track mean, as much as fits."""
+    """Return the meaning of the marks on a track, as much as fits."""
     tick, wait = ([(mark, style), (f" {about}", "$ink-muted")] for mark, about, style in MARKS)
     return longest_that_fits([line(*tick, ("  ", ""), *wait), line(*wait)], width)
 
@@ -125,18 +125,18 @@ def _lane(progress: RevisionProgress, lane: Lane, name_width: int, width: int, n
 
 
 def _number(lane: Lane) -> str:
-    """Its revision when it is at the head, else how far it is behind."""
+    """Return a lane's revision if it is at the head, else how far it is behind."""
     return behind(lane.lag) if lane.lag else integer(lane.rv)
 
 
 def _track(progress: RevisionProgress, lane: Lane, width: int) -> list[tuple[str, str]]:
-    """The way run, the way left; on them the last progress notification and waiting readers."""
+    """Return a track, filled up to the revision, with progress notification and waiting readers."""
     filled = progress.place(lane.rv, width)
     bar = _FILLED * (filled - 1) + _END if 0 < filled < width else _FILLED * filled
     run, left = "$rv-head" if lane.head else "$rv-cache", "$ink-faint"
     cells = [(char, run) for char in bar] + [(_GAP, left)] * (width - filled)
     ticked = progress.place(lane.tick, width) - 1 if lane.tick and not lane.head else -1
-    if ticked >= 0:  # else long before this track begins
+    if ticked >= 0:  # else before the track's left end
         cells[ticked] = (_TICK, "$rv-tick")
     if lane.waiting:
         text = f"{_WAIT}{lane.waiting}" if lane.waiting > 1 else _WAIT
@@ -146,14 +146,14 @@ def _track(progress: RevisionProgress, lane: Lane, width: int) -> list[tuple[str
 
 
 def behind(lag: int) -> str:
-    """`−23`, `−1.7k`, `0`: at most six cells."""
+    """Return `−23`, `−1.7k` or `0`, in at most six cells."""
     if not lag:
         return "0"
     return f"−{lag}" if lag < 1000 else f"−{short_count(lag)}"
 
 
 def lag_style(lag: int, waiting: int) -> str:
-    """A quiet cache lags until the user asks for progress: only readers that wait make that a matter."""
+    """Return the style of a lag. A quiet cache is behind until a reader needs it, which is no problem."""
     if waiting:
         return "$rv-lag bold"
     return "$foreground" if lag >= NOTED_LAG else "$ink-muted"

@@ -1,4 +1,4 @@
-"""Cache: every watch cache, and the objects and events inside one."""
+"""The Cache screen: all watch caches, and the objects and events of one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ktui.tui.table.vtable import VTable
 
 
 class CacheScreen(ServerScreen):
-    """One row a resource; enter looks inside, escape comes back."""
+    """One row per resource; enter opens a cache, escape leaves it."""
 
     MODE = "cache"
     CSS_PATH = "cache.tcss"
@@ -64,7 +64,7 @@ class CacheScreen(ServerScreen):
 
     @property
     def inside(self) -> str:
-        """The resource that is looked into, "" for none."""
+        """The resource whose cache is open, "" for none."""
         return self.view.resource
 
     def active_table(self) -> VTable[Any] | None:
@@ -81,31 +81,31 @@ class CacheScreen(ServerScreen):
             super().action_show_object()
 
     def action_try_cheaper(self) -> None:
-        """Compare a read of this resource with a cheaper variant."""
+        """Compare a read of the selected resource with a cheaper variant."""
         from ktui.tui.dialogs.compare import choose_read  # start-up time
 
         resource = self.inside or (self.table.row.resource if self.table.row is not None else "")
         choose_read(self.ktui, resource)
 
-    # Where it stands, and what is under the cursor.
+    # Places and selection.
 
     def crumbs(self) -> Sequence[Crumb]:
         if not self.inside:
             return ()
         first = Crumb(self.inside, Place(self.MODE, ResourceRef(self.inside)))
-        item = self.view.one
+        item = self.view.target
         return (first,) if item is None else (first, Crumb(item.text, Place(self.MODE, item)))
 
     def visit(self, reference: Reference | None) -> None:
-        """A cache, or one object in it; a cache that holds nothing only gets the cursor."""
+        """Open a cache, or an object in it; of a cache that is not ready only move the cursor there."""
         item = reference if isinstance(reference, Object) else None
         resource = reference.id if isinstance(reference, ResourceRef) else item.resource if item else ""
         row = self.ktui.state.caches.get(resource)
         if row is None or not row.live:
             self.action_leave()
             self._put_cursor(resource)
-        elif resource != self.inside or item != self.view.one:
-            self.look_into(resource, item)
+        elif resource != self.inside or item != self.view.target:
+            self.open_cache(resource, item)
 
     def _put_cursor(self, resource: str) -> None:
         self.table.set_rows(self._lines.of(self.ktui.state))
@@ -132,7 +132,7 @@ class CacheScreen(ServerScreen):
 
     def paint_panels(self, state: State) -> None:
         if self.inside:
-            self.view.look_again(state)
+            self.view.refresh_if_moved(state)
         else:
             self._paint_detail(state)
 
@@ -148,18 +148,18 @@ class CacheScreen(ServerScreen):
     def _highlighted(self) -> None:
         self._paint_detail(self.ktui.state)
 
-    # Going in and out.
+    # Opening and leaving a cache.
 
     @on(VTable.Selected, "#caches-box VTable")
     def _selected(self, event: VTable.Selected) -> None:
         row: CacheLine = event.row
         if row.row.live:
-            self.look_into(row.resource)
+            self.open_cache(row.resource)
         else:
             self.notify(f"{row.resource} is not filled yet: {key_of('cache.warm')} warms it", markup=False)
 
-    def look_into(self, resource: str, item: Object | None = None) -> None:
-        """Show the objects and the ring of one cache; of the objects only those named like `item`."""
+    def open_cache(self, resource: str, item: Object | None = None) -> None:
+        """Show a cache's objects and events; with `item`, only objects with its name."""
         self.view.open(resource, item)
         self.add_class("-deep")
         self.refresh_bindings()
@@ -184,7 +184,7 @@ class CacheScreen(ServerScreen):
 
     @on(PagedTable.Filtered)
     def _filtered(self) -> None:
-        """Another filter shows other objects than the one that the user was led to."""
+        """Report the move from one object to all that match another filter."""
         self.moved()
 
     # Filling a cache.

@@ -1,4 +1,4 @@
-"""Filling a cold cache, and giving that up."""
+"""Fills a cold cache, or cancels that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.tui.screen_bases.server_screen import ServerScreen
 
 
 class Warming:
-    """Asks the server and says on the screen what came of it."""
+    """Sends the requests, and notifies of their results."""
 
     def __init__(self, screen: ServerScreen) -> None:
         self._screen = screen
@@ -23,12 +23,12 @@ class Warming:
             text = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
             self._screen.notify(text, markup=False)
         else:
-            self._aside(partial(self._warm, row.resource))
+            self._start(partial(self._warm, row.resource))
 
     def cancel(self, row: CacheLine) -> None:
-        self._aside(partial(self._cancel, row.resource))
+        self._start(partial(self._cancel, row.resource))
 
-    def _aside(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self._screen.in_background(work, "warm", exclusive=False)
 
     async def _warm(self, resource: str) -> None:

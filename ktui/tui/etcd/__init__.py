@@ -1,1 +1,1 @@
-"""Mode 4: what etcd holds."""
+"""Screen 4: what etcd holds."""

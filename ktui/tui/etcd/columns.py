@@ -18,7 +18,7 @@ def _prefix(row: TreeRow) -> Cell:
 
 def _bytes(row: TreeRow) -> Cell:
     exact = row.child.exact
-    if not exact and not row.child.bytes:  # Secrets of an etcd that is not ours are not even sampled
+    if not exact and not row.child.bytes:  # values of Secrets: only ktui's own etcd is sampled
         return ("?", "$ink-muted")
     return (f"{'' if exact else '~'}{short_bytes(row.child.bytes)}", "" if exact else "$ink-muted")
 
@@ -36,7 +36,7 @@ PREFIXES: tuple[Column[TreeRow], ...] = (
 
 
 def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
-    """Columns of the keys below `prefix()`, which is left out of each name."""
+    """Return the columns of the keys below `prefix()`, which their names leave out."""
 
     def name(row: StoredKey) -> str:
         return row.key.removeprefix(prefix()) or row.key
@@ -60,7 +60,7 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
 
 
 def revision_columns(past: Callable[[], KeyRevisions]) -> tuple[Column[StoredKey], ...]:
-    """Columns of the revisions of one key; `past()` knows the marked one."""
+    """Return the columns of a key's revisions; `past()` has the marked one."""
 
     def mark(row: StoredKey) -> Cell:
         return ("◆" if past().marked == row.mod_revision else "", "$warning")

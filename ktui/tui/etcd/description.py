@@ -1,4 +1,4 @@
-"""One key in words: what it is, since when, for how long, and what the watch cache says."""
+"""One key in words: its type, revisions, lease, and whether the watch cache has the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_ASKED = (
 
 
 def about_key(detail: KeyDetail, width: int, height: int) -> Content:
-    """Metadata of one key, in seven lines or in three."""
+    """Return the metadata of one key, in seven lines or in three."""
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
         line((_tail(detail.key, width), "bold $ink-strong")),
@@ -33,7 +33,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
 
 
 def about_change(older: KeyDetail | None, newer: KeyDetail, width: int) -> Content:
-    """Two revisions of a key beside each other, above their difference."""
+    """Return two revisions of a key and their sizes, for the lines above their difference."""
     rows = [line((_tail(newer.key, width), "bold $ink-strong"))]
     if older is None:
         rows.append(line(("the oldest revision in etcd: shown in full", "$ink-muted")))
@@ -100,5 +100,5 @@ def _labelled(label: str, *parts: tuple[str, str]) -> Content:
 
 
 def _tail(key: str, width: int) -> str:
-    """The end of a key that is too long: where it differs from its neighbours."""
+    """Return the end of a key that is too long, as its beginning is that of its neighbours."""
     return key if len(key) <= width else f"…{key[1 - width :]}"

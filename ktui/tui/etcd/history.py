@@ -1,4 +1,4 @@
-"""A key's revisions, which two of them are compared, and what differs between them."""
+"""The revisions of a key, and the difference between two of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONTEXT = 3  # unchanged lines around a change
 
 
 class KeyRevisions:
-    """The revisions of one key, newest first. `marked` is the revision to compare with, 0: the one before."""
+    """The revisions of one key, newest first; each is compared with `marked`, or with the previous if 0."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -26,11 +26,11 @@ class KeyRevisions:
         self.revisions, self.complete = page.revisions, page.complete
 
     def mark(self, revision: int) -> None:
-        """Compare with this revision from now on; marking it again takes the mark off."""
+        """Compare with this revision from now on; the same revision again removes the mark."""
         self.marked = 0 if self.marked == revision else revision
 
     def pair(self, revision: int) -> tuple[int, int]:
-        """The two revisions to compare, the older one first; it is 0 when there is none."""
+        """Return the two revisions to compare, the older first; that is 0 if there is none."""
         if self.marked and self.marked != revision:
             return min(self.marked, revision), max(self.marked, revision)
         older = [row.mod_revision for row in self.revisions if row.mod_revision < revision]
@@ -40,15 +40,15 @@ class KeyRevisions:
         self._read[detail.mod_revision, self.reveal] = detail
 
     def read(self, revision: int) -> KeyDetail | None:
-        """What has been read of a revision, at the present setting of `reveal`."""
+        """Return what was read of a revision with the current `reveal`; None if nothing."""
         return self._read.get((revision, self.reveal))
 
     def missing(self, revision: int) -> list[int]:
-        """Revisions that have to be read before `revision` can be compared."""
+        """Return the revisions to read before `revision` can be compared."""
         return [each for each in self.pair(revision) if each and self.read(each) is None]
 
     def grown(self, row: StoredKey) -> int | None:
-        """Bytes by which a revision is larger than the one before; None when that is not known."""
+        """Return the bytes by which a revision is larger than the previous one; None if unknown."""
         at = self.revisions.index(row)
         if at + 1 >= len(self.revisions):
             return row.bytes if self.complete else None
@@ -58,7 +58,7 @@ class KeyRevisions:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Lines with a sign (+, −) before those that came and went, and how many there are of each."""
+    """Lines, the changed ones with a sign (+, −), and how many were added and removed."""
 
     lines: list[Line] = field(default_factory=list)
     added: int = 0
@@ -66,7 +66,7 @@ class Difference:
 
 
 def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
-    """What changed from `old` (None: the key was not there) to `new`, as a unified diff."""
+    """Return the changes from `old` (None: the key did not exist) to `new`, as a unified diff."""
     before = _texts(old) if old is not None else []
     lines: list[Line] = []
     added = removed = 0
@@ -86,7 +86,7 @@ def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
 
 
 def _texts(detail: KeyDetail) -> list[str]:
-    """As YAML without its resourceVersion (which always differs); text, or bytes where it is no object."""
+    """Return the value's lines: YAML without the resourceVersion (always different), text, or hex."""
     if detail.json is not None:
         lines = yaml_lines(_without_revision(detail.json))
     elif detail.text:

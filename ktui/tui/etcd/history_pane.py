@@ -1,4 +1,4 @@
-"""The revisions of one key, shown in place of the keys, and the difference between two of them."""
+"""The revisions of one key, in the place of the list of keys, and the difference between two of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from ktui.tui.widgets.lines import line
 REVISIONS = 200
 
 
-class PastPane(ServerPane):
-    """`past` is None while the present is shown."""
+class HistoryPane(ServerPane):
+    """`past` has the revisions shown; None while the pane is closed."""
 
     class Compared(Message):
-        """What changed from one revision to another; `before` None: all of it is new."""
+        """Two revisions have been compared; `before` is None if the key did not exist before."""
 
         def __init__(self, before: KeyDetail | None, after: KeyDetail, change: Difference) -> None:
             super().__init__()
@@ -35,12 +35,12 @@ class PastPane(ServerPane):
             self.change = change
 
     class Entered(Message):
-        """On to the change."""
+        """Enter was pressed on a revision."""
 
     def __init__(self) -> None:
         super().__init__(id="past-box", classes="box")
         self.past: KeyRevisions | None = None
-        self._wanted = 0  # the revision that the user was led to
+        self._wanted = 0  # the revision to put the cursor on once it is read
         self._debounce = Debounce(self, SETTLE)
 
     def compose(self) -> ComposeResult:
@@ -55,10 +55,10 @@ class PastPane(ServerPane):
     def table(self) -> VTable[StoredKey]:
         return self.query_one("#revisions", VTable)
 
-    # Called from outside.
+    # Opening and closing.
 
     def open(self, key: str, revision: int = 0) -> None:
-        """Show a key's revisions, the cursor on one of them."""
+        """Show a key's revisions, with the cursor on `revision`."""
         self.past, self._wanted = KeyRevisions(key), revision
         self.screen.add_class("-past")
         self.border_title = line("revisions")
@@ -69,7 +69,7 @@ class PastPane(ServerPane):
         self._read(self.past)
 
     def close(self) -> None:
-        """Back to the present."""
+        """Return to the list of keys."""
         if self.past is not None:
             self.past = None
             self.screen.remove_class("-past")
@@ -83,13 +83,13 @@ class PastPane(ServerPane):
             self.compare()
 
     def reveal(self) -> None:
-        """Show a Secret's values too."""
+        """Show the values of a Secret too."""
         if self.past is not None:
             self.past.reveal = True
             self.compare()
 
     def compare(self) -> None:
-        """Show what changed up to the revision under the cursor."""
+        """Show what the revision under the cursor changed."""
         if self.past is not None:
             self.replace_read(partial(self._compare, self.past))
 
@@ -109,7 +109,7 @@ class PastPane(ServerPane):
             self._show(past)
 
     def _show(self, past: KeyRevisions) -> None:
-        """The end of the list says why it is one: the key's creation, or etcd's compaction."""
+        """Show the revisions; the title says whether older ones were compacted."""
         count = integer(len(past.revisions))
         title = f"all {count}" if past.complete else f"{count}, older compacted"
         if len(past.revisions) >= REVISIONS:
@@ -122,7 +122,7 @@ class PastPane(ServerPane):
             self.table.move_to(shown.index(wanted))
 
     async def _compare(self, past: KeyRevisions) -> None:
-        """Each revision is read once."""
+        """Read the two revisions, each at most once, and post their difference."""
         row = self.table.row
         if row is None:
             return
@@ -134,7 +134,7 @@ class PastPane(ServerPane):
             return
         before, after = (past.read(revision) for revision in past.pair(row.mod_revision))
         if past is self.past and after is not None:
-            change = await asyncio.to_thread(difference, before, after)  # megabytes take their time
+            change = await asyncio.to_thread(difference, before, after)  # slow for megabytes
             self.post_message(self.Compared(before, after, change))
 
     # What the cursor does.

@@ -1,4 +1,4 @@
-"""The keys of one prefix, page by page."""
+"""The keys of one prefix, read page by page."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from ktui.contract.etcd import KeyPage, StoredKey
 
 
 class KeyList:
-    """Keys of one prefix, read page by page in key order, or the first ones by another order."""
+    """Keys of one prefix, page by page in key order, or the first ones in another order."""
 
     def __init__(self, prefix: str, sort: str = "") -> None:
-        """`sort`: a column, `-` before it for the other direction: the first keys by it; "": by key."""
+        """`sort`: a column, with a leading `-` for descending order; "": by key, page by page."""
         self.prefix = prefix
         self.sort = sort
         self.keys: list[StoredKey] = []
@@ -23,11 +23,11 @@ class KeyList:
 
     @property
     def after(self) -> str:
-        """Where the next page begins; only while not `complete`."""
+        """The key after which the next page begins; only while not `complete`."""
         return self._next or ""
 
     def wants_more(self, last_visible: int, ahead: int) -> bool:
-        """Whether row `last_visible` comes within `ahead` rows of what has been read."""
+        """Return True if row `last_visible` is within `ahead` rows of the last key read."""
         return not self.complete and last_visible + ahead >= len(self.keys)
 
     def extend(self, page: KeyPage) -> None:

@@ -1,4 +1,4 @@
-"""The keys below one prefix, a page at a time."""
+"""The keys below one prefix, read page by page."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line
 
 PAGE = 500
-ALL_AT_ONCE = 10_000  # keys in one response, for a file
-TOP = 2_000  # keys that the server sorts out of all
+ALL_AT_ONCE = 10_000  # keys per response when all are read for an export
+TOP = 2_000  # keys per response when the server sorts
 
 
 class KeysPane(ServerPane):
-    """`list` is what has been read of the prefix; `wanted` the key that the user was led to, "" for none."""
+    """`list` has the keys read so far; `wanted` is the key to put the cursor on, "" for none."""
 
     class Rested(Message):
-        """The cursor has come to rest on a key."""
+        """The cursor has stopped on a key."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
             self.key = key
 
     class Entered(Message):
-        """On to what the key holds."""
+        """Enter was pressed on a key."""
 
     def __init__(self) -> None:
         super().__init__(id="keys-box", classes="box")
         self.list = KeyList("")
         self.wanted = ""
-        self._shortly = ""  # of the prefix, as the title says it
+        self._short_prefix = ""  # for the title: without the tree's root
         self._debounce = Debounce(self, SETTLE)
 
     def compose(self) -> ComposeResult:
@@ -60,44 +60,44 @@ class KeysPane(ServerPane):
     def table(self) -> OnDemandTable[StoredKey]:
         return self.query_one("#keys", OnDemandTable)
 
-    # Called from outside.
+    # Which keys are shown.
 
     def start(self, prefix: str, root: str) -> None:
-        """Read the keys below a prefix, from the first; its title does without the tree's `root`."""
+        """Read the keys below a prefix from the first; the title leaves out the tree's `root`."""
         self.list = KeyList(prefix)
-        self._shortly = prefix.removeprefix(root) or prefix
-        self.border_title = line(self._shortly)
+        self._short_prefix = prefix.removeprefix(root) or prefix
+        self.border_title = line(self._short_prefix)
         self.say(self.table, "reading …")
         self._read(self.list)
 
     def read_again(self) -> None:
-        """Read them again; the cursor stays on its key, and what is shown until then."""
+        """Read the keys again; until then the old ones are shown, and the cursor stays on its key."""
         if self.list.prefix:
             row = self.table.row
             self.wanted = self.wanted or (row.key if row is not None else "")
             self.list = KeyList(self.list.prefix, self.list.sort)
             self._read(self.list)
 
-    def forget(self) -> None:
-        """No prefix is shown: the next one is read, whichever it is."""
+    def clear(self) -> None:
+        """Show no prefix, so that the next one is read, even if it is the same."""
         self.list = KeyList("")
         self.wanted = ""
         self.border_title = line("keys")
         self.say(self.table, "choose a prefix")
 
-    def want(self, key: str) -> None:
-        """Put the cursor on a key: at once when it has been read already, else once it is."""
+    def select_key(self, key: str) -> None:
+        """Put the cursor on a key, now or once the key has been read; "" ends that."""
         self.wanted = key
         self._put_cursor()
 
     def show(self) -> None:
-        """What has been read."""
+        """Show the keys read so far."""
         keys = self.list
         some, order = len(keys.keys) < keys.count, keys.sort.removeprefix("-")
         read = f"{integer(len(keys.keys))} of " if some else ""
         by = f" by {order}" if order else ""
-        self.border_title = line(f"{self._shortly} · {read}{integer(keys.count)}{by}")
-        if some and not order:  # an order that a list before had is not that of some of the keys
+        self.border_title = line(f"{self._short_prefix} · {read}{integer(keys.count)}{by}")
+        if some and not order:  # the table can sort only when it has all keys
             self.table.sorted_by_owner = False
             self.table.unsort()
         self.table.sorted_by_owner = some
@@ -115,7 +115,7 @@ class KeysPane(ServerPane):
 
     @on(OnDemandTable.Wanted)
     def _more_wanted(self, event: OnDemandTable.Wanted) -> None:
-        # A filter shows few rows of many: it must not make the whole prefix be read.
+        # A filter shows few rows of many: that must not have the whole prefix read.
         if not self.table.filter and self.list.keys and self.list.wants_more(event.last, PAGE // 5):
             self._read(self.list)
 
@@ -134,14 +134,14 @@ class KeysPane(ServerPane):
 
     @on(OnDemandTable.Sorted)
     def _sort(self, event: OnDemandTable.Sorted) -> None:
-        """Not all keys are here: the server reads them all, and sends the first ones in that order."""
+        """Have the server read and sort all keys, and return the first TOP of them."""
         self.list = KeyList(self.list.prefix, f"{'-' if event.descending else ''}{event.column}")
         self.table.move_to(0)
         self.say(self.table, "the server reads and sorts all keys …")
         self._read(self.list)
 
     async def _read_all(self) -> Sequence[StoredKey]:
-        """All keys of the prefix that pass the filter, for a file."""
+        """Read all keys of the prefix that match the filter, for an export. Raises ClientError."""
         keys, known = KeyList(self.list.prefix), self.table.filter
         while not keys.keys or not keys.complete:
             keys.extend(await self.server.keys(keys.prefix, ALL_AT_ONCE, keys.after))
@@ -149,13 +149,13 @@ class KeysPane(ServerPane):
                 break
         return [key for key in keys.keys if known.matches(key)] if known else keys.keys
 
-    # What the cursor does.
+    # The cursor.
 
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:
         key = event.row.key
         if key == self.wanted or (self.wanted and not event.by_user):
-            return  # it is being read already, or the cursor is on its way to it
+            return  # that key is being read already, or the cursor is moving to it
         self.wanted = ""
         self._debounce.schedule(lambda: self.post_message(self.Rested(key)))
 

@@ -1,4 +1,4 @@
-"""Tree, keys, revisions and value next to each other: a selection in one is shown in the next."""
+"""Tree, keys, revisions and value side by side: the selection in one is shown in the next."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from textual.containers import Container
 from ktui.client.connection import ClientError
 from ktui.core.references import KeyRef, PrefixRef, Reference
 from ktui.core.state import State
-from ktui.tui.etcd.history_pane import PastPane
+from ktui.tui.etcd.history_pane import HistoryPane
 from ktui.tui.etcd.keys_pane import KeysPane
-from ktui.tui.etcd.places import ROOT, Standing, prefix_above
+from ktui.tui.etcd.places import ROOT, EtcdLocation, prefix_above
 from ktui.tui.etcd.tree_pane import TreePane
 from ktui.tui.etcd.value_pane import ValueView
 from ktui.tui.screen_bases.server_pane import ServerPane
 
 
 class EtcdPanes(ServerPane):
-    """The wiring of the panes."""
+    """Connects the panes by their messages."""
 
     def __init__(self) -> None:
         super().__init__(id="etcd-panes")
-        self.prefixes, self.keys, self.past = TreePane(), KeysPane(), PastPane()
+        self.prefixes, self.keys, self.past = TreePane(), KeysPane(), HistoryPane()
         self.value = ValueView(id="value-box", classes="box")
-        self._asked_of: object = None
+        self._read_from: object = None  # the client with which the tree was read
         self._histories = 0  # of etcd, when the tree was read
 
     def compose(self) -> ComposeResult:
@@ -37,21 +37,21 @@ class EtcdPanes(ServerPane):
             yield self.past
             yield self.value
 
-    # Where one stands.
+    # The place shown.
 
     @property
-    def standing(self) -> Standing:
+    def location(self) -> EtcdLocation:
         focused, prefix, past = self.screen.focused, self.keys.list.prefix, self.past.past
         if focused is None or focused is self.prefixes.table:
-            return Standing()
+            return EtcdLocation()
         if past is not None:
-            return Standing(prefix, past.key, past=True)
+            return EtcdLocation(prefix, past.key, past=True)
         if focused is self.keys.table or self.value.detail is None:
-            return Standing(prefix, self.keys.wanted)
-        return Standing(prefix, self.value.detail.key)
+            return EtcdLocation(prefix, self.keys.wanted)
+        return EtcdLocation(prefix, self.value.detail.key)
 
     def references(self) -> Sequence[Reference]:
-        """What is under the cursor."""
+        """Return what the row under the cursor refers to."""
         if self.past.past is not None:
             row = self.past.table.row
             return (KeyRef(self.past.past.key, row.mod_revision if row is not None else 0),)
@@ -61,14 +61,14 @@ class EtcdPanes(ServerPane):
         key = self.keys.table.row
         return () if key is None else (KeyRef(key.key),)
 
-    # Being sent somewhere.
+    # Opening a reference.
 
     def visit(self, reference: Reference | None) -> None:
-        """A prefix, a key, or the revisions of one; None is the tree."""
+        """Show a prefix, a key, or a key's revisions; None is the tree."""
         self.past.close()
         if isinstance(reference, KeyRef):
             self._go_to_prefix(prefix_above(reference.key))
-            self.keys.want(reference.key)  # its prefix may be read already
+            self.keys.select_key(reference.key)  # its prefix may have been read already
             self.replace_read(partial(self._read_wanted, reference))
         elif isinstance(reference, PrefixRef):
             self._go_to_prefix(reference.prefix)
@@ -76,14 +76,14 @@ class EtcdPanes(ServerPane):
             self.prefixes.table.focus()
 
     def _go_to_prefix(self, prefix: str) -> None:
-        self.prefixes.lead_to(prefix)
+        self.prefixes.show_prefix(prefix)
         if prefix != self.keys.list.prefix:
             self.start_keys(prefix)
-        self.keys.want("")
+        self.keys.select_key("")
         self.keys.table.focus()
 
     async def _read_wanted(self, wanted: KeyRef) -> None:
-        """Show the key that the user was led to, wherever it stands in a long list."""
+        """Show a key's value, even if the list of keys has not been read up to it."""
         await self._show_value(wanted.key)
         found = self.value.detail is not None and self.value.detail.key == wanted.key
         if found and (wanted.past or wanted.revision):
@@ -93,47 +93,47 @@ class EtcdPanes(ServerPane):
 
     # The tree.
 
-    def look(self, state: State) -> None:
-        """Its root is read once there is a server, again for another one, and when etcd is back."""
+    def read_if_needed(self, state: State) -> None:
+        """Read the tree's root once there is a server; again for another one or after an outage."""
         client = self.ktui.client
         if client is None:
             self.prefixes.say(self.prefixes.table, self.server_screen.why_no_answer())
-        elif client is not self._asked_of or state.head.histories != self._histories:
-            self._asked_of, self._histories = client, state.head.histories
+        elif client is not self._read_from or state.head.histories != self._histories:
+            self._read_from, self._histories = client, state.head.histories
             self._start_over(state)
-        elif self.prefixes.may_ask_again(state):
-            self._plant(self.prefixes.branches.root)
+        elif self.prefixes.may_retry(state):
+            self._set_root(self.prefixes.branches.root)
 
     def _start_over(self, state: State) -> None:
-        """Of another server, or another history of etcd: everything, from where the user stands."""
+        """Read the shown prefix and key from another server, or another history of etcd."""
         prefix = self.keys.list.prefix
         key = self.value.detail.key if self.value.detail is not None else self.keys.wanted
-        self._plant(_home(state))
+        self._set_root(_home(state))
         if prefix:
-            self.prefixes.lead_to(prefix)
+            self.prefixes.show_prefix(prefix)
             self.start_keys(prefix)
         if key:
-            self.keys.want(key)
+            self.keys.select_key(key)
             self.read_value(key)
 
     def turn_root(self) -> None:
-        """Turn between all of etcd and the place where Kubernetes keeps its keys."""
+        """Switch between all of etcd and the prefix of Kubernetes' keys."""
         if self.ktui.client is not None:
             self.prefixes.table.focus()
-            self._plant("" if self.prefixes.branches.root else _home(self.ktui.state))
+            self._set_root("" if self.prefixes.branches.root else _home(self.ktui.state))
 
-    def _plant(self, root: str) -> None:
-        """Read everything again: nothing of another server, or of another history of etcd, stays."""
+    def _set_root(self, root: str) -> None:
+        """Clear all panes, whose data may be of another server or history, and read the tree from `root`."""
         self.past.close()
         self.value.clear()
-        self.keys.forget()
-        self.prefixes.plant(root)
+        self.keys.clear()
+        self.prefixes.set_root(root)
 
-    # From pane to pane.
+    # Messages of the panes.
 
     @on(TreePane.Moved)
     def _somewhere_else(self) -> None:
-        self.keys.want("")
+        self.keys.select_key("")
 
     @on(TreePane.Rested)
     def _prefix_rested(self, event: TreePane.Rested) -> None:
@@ -141,13 +141,13 @@ class EtcdPanes(ServerPane):
             self.start_keys(event.prefix)
 
     def start_keys(self, prefix: str) -> None:
-        """Read the keys below a prefix, from the first."""
+        """Read the keys below a prefix from the first."""
         self.past.close()
         self.value.clear()
         self.keys.start(prefix, self.prefixes.branches.root)
 
     def read_again(self) -> None:
-        """Read all that is shown again; a Secret's values are hidden again."""
+        """Read all that is shown again; the values of a Secret are hidden again."""
         self.prefixes.read_again()
         self.keys.read_again()
         detail = self.value.detail
@@ -165,7 +165,7 @@ class EtcdPanes(ServerPane):
         self.read_value(event.key)
 
     @on(KeysPane.Entered)
-    @on(PastPane.Entered)
+    @on(HistoryPane.Entered)
     def _to_value(self) -> None:
         self.value.focus_view()
 
@@ -187,8 +187,8 @@ class EtcdPanes(ServerPane):
             self.value.fail(str(error))
         self.screen.refresh_bindings()
 
-    @on(PastPane.Compared)
-    def _compared(self, event: PastPane.Compared) -> None:
+    @on(HistoryPane.Compared)
+    def _compared(self, event: HistoryPane.Compared) -> None:
         past = self.past.past
         if past is not None and past.key == event.after.key:
             self.value.show_change(event.before, event.after, event.change, revealed=past.reveal)
@@ -196,5 +196,5 @@ class EtcdPanes(ServerPane):
 
 
 def _home(state: State) -> str:
-    """Where Kubernetes keeps its keys."""
+    """Return the prefix of Kubernetes' keys."""
     return (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT

@@ -1,4 +1,4 @@
-"""The place on the etcd screen: a prefix, a key, or its revisions."""
+"""Places on the etcd screen: a prefix, a key, or its revisions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from ktui.core.references import Crumb, KeyRef, Place, PrefixRef, Reference
 
 ROOT = "/registry/"
-# etcd has no lease 0: it means "none".
+# etcd has no lease 0: it stands for "none".
 NO_LEASE = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """`prefix` and `key` are "" while the pane that shows them has not been entered."""
+class EtcdLocation:
+    """What is open; `prefix` and `key` are "" if none is."""
 
     prefix: str = ""
     key: str = ""
@@ -36,12 +36,12 @@ def _at(reference: Reference) -> Place:
 
 
 def prefix_above(key: str) -> str:
-    """The prefix under which a key is listed: all up to its last slash."""
+    """Return the prefix under which a key is listed: the key up to its last slash."""
     return key[: key.rfind("/") + 1]
 
 
 def prefixes_down_to(prefix: str, root: str) -> Sequence[str]:
-    """The prefixes to open so that `prefix` shows in the tree, the outermost first."""
+    """Return the prefixes to open so that `prefix` is visible in the tree, the outermost first."""
     found, start = [], len(root)
     while prefix.startswith(root) and (end := prefix.find("/", start)) >= 0:
         found.append(prefix[: end + 1])
@@ -50,10 +50,10 @@ def prefixes_down_to(prefix: str, root: str) -> Sequence[str]:
 
 
 def lease_id(lease: int) -> str:
-    """A lease as etcdctl writes it: hexadecimal, or `–` for none."""
+    """Return a lease as etcdctl writes it: in hexadecimal, or `–` for none."""
     return "–" if lease == NO_LEASE else f"{lease & 0xFFFF_FFFF_FFFF_FFFF:x}"
 
 
 def is_secret(key: str) -> bool:
-    """Whether the key holds a Secret: `/registry/secrets/…` under any etcd prefix."""
+    """Return True for the key of a Secret: `/registry/secrets/…` under any etcd prefix."""
     return "/secrets/" in key

@@ -1,4 +1,4 @@
-"""etcd: the prefix tree, the keys below one prefix, one key as it is stored and decoded."""
+"""The etcd screen: the prefix tree, the keys below one prefix, one key as stored and decoded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ktui.tui.widgets.line_view import LineView
 
 
 class EtcdScreen(ServerScreen):
-    """Nothing is read before it is looked at; every read is one page."""
+    """Reads only what is shown, a page at a time."""
 
     MODE = "etcd"
     CSS_PATH = "etcd.tcss"
@@ -39,12 +39,12 @@ class EtcdScreen(ServerScreen):
         self.prefixes.table.focus()
 
     def paint_panels(self, state: State) -> None:
-        self.panes.look(state)
+        self.panes.read_if_needed(state)
 
-    # Where it stands, and what is under the cursor.
+    # Places and selection.
 
     def crumbs(self) -> Sequence[Crumb]:
-        return tuple(self.panes.standing.crumbs(self.prefixes.branches.root))
+        return tuple(self.panes.location.crumbs(self.prefixes.branches.root))
 
     def on_descendant_focus(self) -> None:
         self.moved()
@@ -97,7 +97,7 @@ class EtcdScreen(ServerScreen):
             self.prefixes.close(row)
 
     def action_all_of_etcd(self) -> None:
-        """Turn between all of etcd and the place where Kubernetes keeps its keys."""
+        """Switch between all of etcd and the prefix of Kubernetes' keys."""
         self.panes.turn_root()
 
     def action_turn_view(self) -> None:

@@ -1,4 +1,4 @@
-"""What takes the space in a stored value, as lines: field, share, bytes."""
+"""What takes the space in a stored value: field, share, bytes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ktui.core.format import integer, percent
 from ktui.core.object_lines import Line, TextSpan
 from ktui.tui.charts.bars import bar
 
-_BAR = 8  # cells of a whole
+_BAR = 8  # cells of a bar for 100%
 
 
 def heaviest(sizes: Sequence[FieldSize]) -> FieldSize | None:
-    """The second-level field (`metadata.managedFields`) that takes most; None where there is none."""
+    """Return the largest second-level field (`metadata.managedFields`); None if there is none."""
     return max((field for field in sizes if "." in field.path), key=lambda field: field.size, default=None)
 
 
 def size_lines(sizes: Sequence[FieldSize], total: int) -> list[Line]:
-    """Fields by size, those of a field below it."""
+    """Return lines with the fields by size, each followed by its inner fields, and the total."""
     lines: list[Line] = []
     for field in sizes:
         if "." in field.path:

@@ -1,4 +1,4 @@
-"""The prefix tree as rows: children are read when a prefix is opened, not before."""
+"""The prefix tree as rows: the children of a prefix are read when it is opened."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ktui.contract.etcd import PrefixChild, PrefixPage
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeRow:
-    """One prefix as it shows. `problem`: why its children could not be read."""
+    """A row of the tree. `problem` says why the prefix's children could not be read."""
 
     child: PrefixChild
     label: str
@@ -32,34 +32,34 @@ class TreeRow:
 
 
 class PrefixTree:
-    """What is known of the prefixes below `root`, and which of them are open."""
+    """The known prefixes below `root`, and which of them are open."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self._children: dict[str, list[PrefixChild]] = {}
-        self._read_at: dict[str, int] = {}  # the revision at which the children of a prefix were read
-        self._aged: set[str] = set()  # to be read again; until then what was read shows
+        self._read_at: dict[str, int] = {}  # prefix → revision at which its children were read
+        self._stale: set[str] = set()  # prefixes to read again; until then their old children are shown
         self._open: set[str] = set()
         self._reading: set[str] = set()
         self._problems: dict[str, str] = {}
         self._rows: dict[str, TreeRow] = {}
 
     def knows(self, prefix: str) -> bool:
-        """Whether the children of `prefix` have been read."""
+        """Return True if the children of `prefix` have been read."""
         return prefix in self._children
 
     def begin(self, prefix: str) -> bool:
-        """Open a prefix; True when its children have to be read first."""
+        """Open a prefix. Return True if its children must be read first."""
         self._open.add(prefix)
         self._problems.pop(prefix, None)
-        if prefix in self._reading or (prefix in self._children and prefix not in self._aged):
+        if prefix in self._reading or (prefix in self._children and prefix not in self._stale):
             return False
         self._reading.add(prefix)
         return True
 
     def put(self, prefix: str, page: PrefixPage) -> None:
         self._reading.discard(prefix)
-        self._aged.discard(prefix)
+        self._stale.discard(prefix)
         self._children[prefix] = page.children
         self._read_at[prefix] = page.revision
 
@@ -75,21 +75,21 @@ class PrefixTree:
         return prefix in self._open
 
     def parent_of(self, prefix: str) -> str | None:
-        """The prefix that `prefix` is a child of; None at the top."""
+        """Return the prefix that `prefix` is a child of; None at the top."""
         for parent, children in self._children.items():
             if parent != self.root and any(child.prefix == prefix for child in children):
                 return parent
         return None
 
-    def age(self) -> None:
-        """Everything is read again when it is next opened; what is open stays open, and shows till then."""
-        self._aged.update(self._children)
+    def mark_stale(self) -> None:
+        """Have all prefixes read again when they are next opened; until then they are shown as they are."""
+        self._stale.update(self._children)
         self._problems.clear()
         self._reading.clear()
 
     @property
     def revision(self) -> int:
-        """The oldest one of which something shows: a branch is not as new as the one read last. 0: none."""
+        """The oldest revision of any visible branch; 0 if none has been read."""
         shown = {self.root, *self._open}
         return min((at for prefix, at in self._read_at.items() if prefix in shown), default=0)
 
@@ -98,7 +98,7 @@ class PrefixTree:
         return sorted(self._open)
 
     def rows(self) -> list[TreeRow]:
-        """Visible rows in order; a row that has not changed is the same object as before."""
+        """Return the visible rows in order; unchanged rows are the same objects as before."""
         before, self._rows = self._rows, {}
         self._collect(self.root, 0, before)
         return list(self._rows.values())

@@ -1,4 +1,4 @@
-"""The tree of prefixes: each branch is read when it is opened."""
+"""The tree of prefixes; each branch is read when it is opened."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ktui.tui.widgets.lines import line
 
 
 class TreePane(ServerPane):
-    """`branches` is what has been read; `led` says that the keys shown are not those under its cursor."""
+    """`branches` has what was read; while `detached`, the keys shown are not those under the cursor."""
 
     class Rested(Message):
-        """The cursor has come to rest on a prefix."""
+        """The cursor has stopped on a prefix."""
 
         def __init__(self, prefix: str) -> None:
             super().__init__()
             self.prefix = prefix
 
     class Entered(Message):
-        """Nothing to open here: on to the keys."""
+        """Enter was pressed on a prefix without inner prefixes."""
 
     class Moved(Message):
         """The user has moved the cursor."""
@@ -37,10 +37,10 @@ class TreePane(ServerPane):
     def __init__(self) -> None:
         super().__init__(id="tree-box", classes="box")
         self.branches = PrefixTree(ROOT)
-        self.led = False
-        self._goal = ""  # the prefix that the cursor is led to while its branches are read
+        self.detached = False
+        self._goal = ""  # prefix that the cursor moves to as its branches are read
         self._debounce = Debounce(self, SETTLE)
-        self._refused_at: float | None = None  # when the root could not be read
+        self._refused_at: float | None = None  # Unix seconds when reading the root failed
 
     def compose(self) -> ComposeResult:
         yield VTable[TreeRow](PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
@@ -52,30 +52,30 @@ class TreePane(ServerPane):
     def table(self) -> VTable[TreeRow]:
         return self.query_one("#tree", VTable)
 
-    # Called from outside.
+    # Root and branches.
 
-    def plant(self, root: str) -> None:
-        """Read the tree again, from this root."""
+    def set_root(self, root: str) -> None:
+        """Read the tree again, from `root`."""
         self.branches = PrefixTree(root)
-        self.led, self._goal = False, ""
+        self.detached, self._goal = False, ""
         self._refused_at = None
         self.table.empty = "reading …"
         self._show()
         self.open(root)
 
-    def may_ask_again(self, state: State) -> bool:
-        """Whether the root could not be read, and etcd answers again since then."""
+    def may_retry(self, state: State) -> bool:
+        """Return True if reading the root has failed and etcd has answered since."""
         refused, health = self._refused_at, state.health
         return refused is not None and health is not None and health.ok and health.at >= refused
 
     def open(self, prefix: str) -> None:
-        """Show what is below a prefix."""
+        """Open a prefix and read what is below it."""
         if self.branches.begin(prefix):
             self._read(self.branches, prefix)
         self._show()
 
     def close(self, row: TreeRow) -> None:
-        """Close a branch, or go up to the one that it hangs on."""
+        """Close a branch, or move the cursor to its parent if it is closed."""
         if row.open:
             self.branches.close(row.prefix)
             self._show()
@@ -83,31 +83,31 @@ class TreePane(ServerPane):
             shown = [each.prefix for each in self.table.rows]
             self.table.move_to(shown.index(parent) if parent in shown else 0)
 
-    def lead_to(self, prefix: str) -> None:
-        """Open the branches that lead there, the cursor with them; the sender reads the keys."""
-        self.led, self._goal = True, prefix
+    def show_prefix(self, prefix: str) -> None:
+        """Open the branches above a prefix and move the cursor there; the caller reads the keys."""
+        self.detached, self._goal = True, prefix
         for item in prefixes_down_to(prefix, self.branches.root):
             self.open(item)
 
     def read_again(self) -> None:
         reopen = self.branches.open_prefixes
-        self.branches.age()
+        self.branches.mark_stale()
         for prefix in reopen or [self.branches.root]:
             self.open(prefix)
 
-    # What the cursor does.
+    # The cursor.
 
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:
         prefix = event.row.prefix
         if event.by_user:
-            self.led, self._goal = False, ""
+            self.detached, self._goal = False, ""
             self.post_message(self.Moved())
-        if not self.led:
+        if not self.detached:
             self._debounce.schedule(lambda: self._rested(prefix))
 
     def _rested(self, prefix: str) -> None:
-        if not self.led:
+        if not self.detached:
             self.post_message(self.Rested(prefix))
 
     @on(VTable.Selected)
@@ -131,8 +131,8 @@ class TreePane(ServerPane):
             self._fail(tree, prefix, str(error))
         if tree is not self.branches:
             return
-        if tree.root and tree.knows(tree.root) and not tree.rows():  # no Kubernetes here: show what there is
-            self.plant("")
+        if tree.root and tree.knows(tree.root) and not tree.rows():  # no Kubernetes keys: show all of etcd
+            self.set_root("")
             return
         if not tree.rows() and tree.knows(tree.root):
             self.table.empty = "this etcd is empty"
@@ -156,7 +156,7 @@ class TreePane(ServerPane):
         self._follow_goal()
 
     def _follow_goal(self) -> None:
-        """Put the cursor on the goal, or as near above it as has been read."""
+        """Move the cursor to the goal, or to the nearest prefix above it that has been read."""
         if not self._goal:
             return
         rows = list(self.table.rows)

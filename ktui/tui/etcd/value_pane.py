@@ -1,4 +1,4 @@
-"""One key: its metadata, the decoded object, the stored bytes; or what changed between two revisions."""
+"""One key: its metadata, the decoded object, the stored bytes; or the change between two revisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VIEWS = ("yaml", "json", "hex", "sizes")
 
 
 class ValueView(Vertical):
-    """Metadata above; below them object and bytes together, or one of them where room is short."""
+    """Metadata on top; below, object and bytes together, or one of them in a small terminal."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -49,11 +49,11 @@ class ValueView(Vertical):
 
     @property
     def redacted(self) -> bool:
-        """Whether values are being held back that `reveal` would show."""
+        """True if values are hidden that `reveal` would show."""
         detail = self.detail
         return detail is not None and not self._revealed and (detail.redacted or is_secret(detail.key))
 
-    # What to show.
+    # What is shown.
 
     def clear(self) -> None:
         self.detail = self.change = None
@@ -61,7 +61,7 @@ class ValueView(Vertical):
         self._paint_views()
 
     def reading(self, key: str) -> None:
-        """A key is on its way; what stands here stays until it is here."""
+        """Say which key is being read; a value that is shown stays until then."""
         if self.detail is None:
             self._meta(line(("reading ", "$ink-muted"), (key, "$foreground")))
 
@@ -77,13 +77,13 @@ class ValueView(Vertical):
     def show_change(
         self, older: KeyDetail | None, newer: KeyDetail, change: Difference, *, revealed: bool
     ) -> None:
-        """What changed from one revision to another."""
+        """Show the change from one revision to another."""
         self.detail, self.change, self._revealed = newer, (older, change), revealed
         self.query_one("#meta", Panel).show(lambda width, _: about_change(older, newer, width))
         self._paint_views()
 
     def turn(self) -> None:
-        """YAML, JSON, stored bytes, sizes by field."""
+        """Switch to the next view: YAML, JSON, stored bytes, sizes by field."""
         self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
         self.screen.set_class(self.view == "hex", "-hex")
         self.call_after_refresh(self._paint_views)
@@ -113,7 +113,7 @@ class ValueView(Vertical):
         raw = bytes.fromhex(detail.hex)
         width = hex_width(bytes_view.scrollable_content_region.width)
         bytes_view.show(
-            hex_lines(raw, detail.raw_bytes, width) if raw else _said("the stored bytes are hidden too")
+            hex_lines(raw, detail.raw_bytes, width) if raw else _note("the stored bytes are hidden too")
         )
 
     def _title(self) -> str:
@@ -127,19 +127,19 @@ class ValueView(Vertical):
         assert self.change is not None
         if self.change[1].lines:
             return self.change[1].lines
-        return _said("no visible difference" if self.redacted else "the same in both revisions")
+        return _note("no visible difference" if self.redacted else "the same in both revisions")
 
     def _object(self, detail: KeyDetail) -> list[Line]:
         if self.view == "sizes":
             rendered = size_lines(detail.sizes, detail.raw_bytes) if detail.sizes else None
-            return rendered or _said("its fields cannot be separated")
+            return rendered or _note("its fields cannot be separated")
         if detail.json is None:
-            return self._unread(detail)
+            return self._undecoded(detail)
         shown: Any = detail.json
         return json_lines(shown) if self.view == "json" else yaml_lines(shown)
 
-    def _unread(self, detail: KeyDetail) -> list[Line]:
-        """A value that is no object: as text if it is one, else why it cannot be read, and its bytes."""
+    def _undecoded(self, detail: KeyDetail) -> list[Line]:
+        """Return a value that is no object as text, or the reason why it cannot be decoded, and its bytes."""
         if detail.text:
             return [(TextSpan(safe(text), "string"),) for text in detail.text.splitlines()]
         cells = self.query_one("#object", LineView).scrollable_content_region.width
@@ -157,5 +157,5 @@ def _wrapped(problem: str, width: int) -> Content:
     return lines([line((part, "$error")) for part in textwrap.wrap(safe(problem), max(10, width))])
 
 
-def _said(text: str) -> list[Line]:
+def _note(text: str) -> list[Line]:
     return [(TextSpan(text, "dim"),)]

@@ -54,7 +54,7 @@ def test_a_page_is_asked_for_once() -> None:
 def test_outdated_pages_show_until_they_are_read_again() -> None:
     pages = ObjectPages(page_size=100)
     pages.put(0, page(0, 100))
-    pages.outdate()
+    pages.mark_stale()
     assert pages[0] == CachedObject(name="0")
     assert pages.missing(0, 10) == [0]
 

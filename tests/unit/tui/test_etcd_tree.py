@@ -60,7 +60,7 @@ def test_rows_that_have_not_changed_stay_the_same_objects() -> None:
 
 def test_old_rows_show_until_the_refreshed_ones_have_come() -> None:
     prefixes = tree()
-    prefixes.age()
+    prefixes.mark_stale()
     assert prefixes.begin("/registry/") and not prefixes.begin("/registry/"), "asked once"
     assert shown(prefixes) == ["▸ nodes/", "▸ pods/"]
     prefixes.put("/registry/", page("/registry/", "pods/"))
@@ -73,7 +73,7 @@ def test_it_is_as_old_as_the_oldest_branch_that_shows() -> None:
     prefixes.begin("/registry/pods/")
     prefixes.put("/registry/pods/", PrefixPage(revision=700, children=[]))
     assert prefixes.revision == 9, "the counts of its first level"
-    prefixes.age()
+    prefixes.mark_stale()
     prefixes.begin("/registry/")
     prefixes.put("/registry/", PrefixPage(revision=800, children=page("/registry/", "pods/").children))
     assert prefixes.revision == 700
