@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,10 +65,29 @@ SHOWN = {
     r"by a mistake of its own": "a bug in ktui",
     r"told|tells?": "say what is shown or reported",
 }
+# In the documentation only.
+WRITTEN = {
+    r"beside": "next to, with",
+    r"by (?:itself|themselves)": "automatically, alone",
+    r"bears": "has",
+    r"(?:is|are) told": "is shown, is reported",
+    r"in vain": "without effect",
+    r"busy (?:cores?|machine)": "say the size and version, not the load",
+}
 NO_SENTENCES = ("registry.py", "sharing")  # ids of columns, keys of telemetry
-_ANY = "|".join(PLAIN)
-# A word alone in quotes is a name: a user "nobody", the former id `foreseen`.
-_WORDS = re.compile(rf"(?<![\"'`])\b(?:{_ANY})\b|\b(?:{_ANY})\b(?![\"'`])", re.IGNORECASE)
+
+
+@cache
+def _compiled(words: str) -> re.Pattern[str]:
+    """A word alone in quotes is a name: a user "nobody", the former id `foreseen`."""
+    return re.compile(rf"(?<![\"'`])\b(?:{words})\b|\b(?:{words})\b(?![\"'`])", re.IGNORECASE)
+
+
+def _pattern(plain_forms: dict[str, str]) -> re.Pattern[str]:
+    return _compiled("|".join(plain_forms))
+
+
+_WORDS = _pattern(PLAIN)
 
 
 def texts() -> Iterator[Path]:
@@ -93,13 +113,14 @@ def unreleased() -> Iterator[tuple[int, str]]:
         yield number, text
 
 
-def decoded(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
+def decoded(path: Path, lines: Iterator[tuple[int, str]], plain_forms: dict[str, str]) -> list[str]:
     """`file:line: word → plain form` for every phrase of the list."""
     found = []
+    words = _pattern(plain_forms)
     for number, text in lines:
-        for match in _WORDS.finditer(text):
+        for match in words.finditer(text):
             plain = next(
-                say for phrase, say in PLAIN.items() if re.fullmatch(phrase, match[0], re.IGNORECASE)
+                say for phrase, say in plain_forms.items() if re.fullmatch(phrase, match[0], re.IGNORECASE)
             )
             found.append(f"{path.relative_to(ROOT)}:{number}: {match[0]!r} → {plain}")
     return found
@@ -145,8 +166,15 @@ def test_the_labels_of_keys_are_plain() -> None:
 
 
 def test_no_text_has_to_be_decoded() -> None:
-    found = [line for path in texts() for line in decoded(path, lines_of(path))]
-    found += decoded(ROOT / "CHANGELOG.md", unreleased())
+    found = [line for path in texts() for line in decoded(path, lines_of(path), PLAIN)]
+    found += decoded(ROOT / "CHANGELOG.md", unreleased(), PLAIN)
+    assert not found, "\n".join(found)
+
+
+def test_the_documentation_is_plain() -> None:
+    pages = [path for path in texts() if path.suffix == ".md"]
+    found = [line for path in pages for line in decoded(path, lines_of(path), WRITTEN)]
+    found += decoded(ROOT / "CHANGELOG.md", unreleased(), WRITTEN)
     assert not found, "\n".join(found)
 
 
