@@ -178,7 +178,7 @@ class Allocation:
         if kind not in ("NodePort", "LoadBalancer"):
             return
         draws = kind == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
-        known, had = dict[int, int](), _ports_of(was)
+        known, lacking, had = dict[int, int](), set[int](), _ports_of(was)
         ports = spec.get("ports") or []
         for index, port in enumerate(ports):
             number, given = port.get("port"), port.get("nodePort")
@@ -189,14 +189,13 @@ class Allocation:
                     if need not in self._reserved:
                         yield need
             elif draws:
-                chosen = known.get(number) or next(
-                    (p["nodePort"] for p in ports if p.get("port") == number and p.get("nodePort")), None
-                )
+                chosen = known.get(number) or _node_port_of(ports, number)
                 if chosen is None:
                     need = Need(path, None)
                     chosen = self._reserved.get(need)
                     if chosen is None:
-                        yield need
+                        yield from () if number in lacking else (need,)
+                        lacking.add(number)
                         continue
                 port["nodePort"] = chosen
             if port.get("nodePort"):
@@ -207,6 +206,11 @@ class Allocation:
                 yield need
                 return
             spec["healthCheckNodePort"] = self._reserved[need]
+
+
+def _node_port_of(ports: list[Obj], number: int) -> int | None:
+    """Return the node port that the client has given to a port of this number."""
+    return next((p["nodePort"] for p in ports if p.get("port") == number and p.get("nodePort")), None)
 
 
 def _ports_of(spec: Obj) -> set[int]:
