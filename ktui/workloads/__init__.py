@@ -1,1 +1,1 @@
-"""Client behaviours as programs that speak HTTP only."""
+"""Client behaviours as programs that only use HTTP."""

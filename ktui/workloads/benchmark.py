@@ -26,8 +26,10 @@ RETRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Extrapolation:
-    """An extrapolation, not a measurement: `agents` clients in a cluster whose collections are
-    `growth` times as large as the measured ones."""
+    """An extrapolation (not a measurement) to `agents` clients.
+
+    It is for a cluster whose collections are `growth` times as large as the measured ones.
+    """
 
     agents: int
     nodes: int
@@ -36,7 +38,7 @@ class Extrapolation:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Bytes and requests of many agents; `processed` None if it is unknown for one."""
+    """Bytes and requests of many agents; `processed` is None if it is unknown for one of them."""
 
     requests: int
     processed: int | None
@@ -45,7 +47,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measured LIST; `without` is the same without its selector."""
+    """One measured LIST; `without` is the same LIST without its selector."""
 
     planned: PlannedList
     runs: Runs
@@ -56,10 +58,10 @@ class Row:
         return self.runs.measured
 
     def times(self, many: Extrapolation) -> Total:
-        """The row for many agents.
+        """Return the row for many agents.
 
-        A LIST of one node (`{node}` in its path) does not grow with the cluster; what is
-        read for it grows, unless an index or a name limits the read to what is returned.
+        A LIST of one node (`{node}` in its path) does not grow with the cluster. The bytes read for it grow,
+        unless an index or a name limits the read to the returned objects.
         """
         measured, of_one_node = self.measured, self.planned.of_one_node
         narrowed = of_one_node and measured.counters.get("fetched", -1) == measured.items
@@ -70,7 +72,7 @@ class Row:
         return Total(measured.pages * many.agents, processed, round(received * many.agents))
 
     def document(self, many: Extrapolation | None) -> dict[str, Any]:
-        """One of the `lists` of `ktui bench --json`."""
+        """Return one of the `lists` of `ktui bench --json`."""
         total = None if many is None else self.times(many)
         return {
             **self.runs.document(),
@@ -98,7 +100,7 @@ class Bench:
         return any(row.measured.ok for row in self.rows)
 
     def document(self) -> dict[str, Any]:
-        """What `ktui bench --json` prints."""
+        """Return the document of `ktui bench --json`."""
         many = self.many
         return {
             "plan": self.plan.name,
@@ -116,7 +118,7 @@ class Bench:
 
 
 def extrapolated(total: Total) -> dict[str, Any]:
-    """A total as JSON, with its caveat."""
+    """Return a total as JSON, with its caveat."""
     return {
         "measured": False,
         "requests": total.requests,
@@ -126,7 +128,7 @@ def extrapolated(total: Total) -> dict[str, Any]:
 
 
 def total_of(rows: tuple[Row, ...], many: Extrapolation) -> Total:
-    """All rows for many agents."""
+    """Return the total of all rows for many agents."""
     totals = [row.times(many) for row in rows]
     known = [total.processed for total in totals if total.processed is not None]
     return Total(
@@ -139,7 +141,7 @@ def total_of(rows: tuple[Row, ...], many: Extrapolation) -> Total:
 async def fill(
     target: Target, plan: ClientPlan, node: str = "", namespace: str = ""
 ) -> tuple[ClientPlan, str, str]:
-    """The plan for this server: placeholders become its first node and namespace, unless given."""
+    """Return the plan with its placeholders filled: this server's first node and namespace, unless given."""
     if plan.needs(NODE):
         node = node or await _first(target, "nodes", "--node")
     if plan.needs(NAMESPACE):
@@ -149,8 +151,11 @@ async def fill(
 
 
 async def extrapolation(target: Target, plan: ClientPlan, agents: int, nodes: int) -> Extrapolation | None:
-    """The factors; 0 for those not requested. Without `agents` one runs on every node of a
-    `per_node` plan, without `nodes` the cluster stays as large as it is."""
+    """Return the factors; None if neither `agents` nor `nodes` is requested (0).
+
+    Without `agents` there is one on every node of a `per_node` plan; without `nodes` the cluster keeps its
+    size.
+    """
     if not (agents or nodes):
         return None
     present, _ = await collection_size(target.client, "/api/v1/nodes")
@@ -169,21 +174,21 @@ async def run_bench(
     rows = []
     for planned in plan.lists:
         report(planned.path)
-        row = await _patiently(target, ApiRequest(planned.path, planned.pages, planned.client), repeat)
+        row = await _with_retries(target, ApiRequest(planned.path, planned.pages, planned.client), repeat)
         twin = None
         if without and planned.without:
             key = planned.without, planned.client
             if key not in twins:
                 report(planned.without)
                 asked = ApiRequest(planned.without, planned.pages, planned.client)
-                twins[key] = await _patiently(target, asked, repeat)
+                twins[key] = await _with_retries(target, asked, repeat)
             twin = twins[key]
         rows.append(Row(planned, row, twin))
     return tuple(sorted(rows, key=_burden, reverse=True))
 
 
-async def _patiently(target: Target, request: ApiRequest, repeat: int) -> Runs:
-    """Retry after 429 as client-go does (while a cache is being filled)."""
+async def _with_retries(target: Target, request: ApiRequest, repeat: int) -> Runs:
+    """Repeat a request after 429 (while a cache is being filled), as client-go does."""
     for _ in range(RETRIES):
         runs = await run_often(target, request, repeat)
         if runs.measured.status != 429:
@@ -210,7 +215,7 @@ class _Page(msgspec.Struct):
 
 
 async def _first(target: Target, plural: str, option: str) -> str:
-    """The name of the first object. A page of one: resourceVersion=0 would return all of them."""
+    """Return the name of the first object, with a limit of 1; resourceVersion=0 would return all objects."""
     response = await target.client.request("GET", f"/api/v1/{plural}?limit=1")
     page = _Page()
     if response.status_code == 200:

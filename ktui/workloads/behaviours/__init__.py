@@ -1,1 +1,1 @@
-"""Client behaviours: each a small program that speaks HTTP as that client would."""
+"""Client behaviours: each a small program that sends HTTP requests as such a client does."""

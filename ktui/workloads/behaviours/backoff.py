@@ -1,6 +1,7 @@
-"""The pauses of client-go's reflector between two attempts, and when it keeps its place.
+"""The pauses of client-go's reflector between two attempts, and the errors after which it resumes its watch.
 
-reflector.go: 800 ms, doubling up to 30 s, each with up to as much again; from 800 ms after two quiet minutes.
+reflector.go: 800 ms, doubling up to 30 s, plus a random part up to the same length; 800 ms again after two
+quiet minutes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FIRST_SECONDS, MOST_SECONDS, QUIET_SECONDS = 0.8, 30.0, 120.0
 
 @dataclass(slots=True)
 class ReflectorBackoff:
-    """`pause` is how long to wait before the next attempt, in seconds."""
+    """Computes the pauses of one reflector. `pause` returns the seconds to wait before the next attempt."""
 
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = field(default_factory=lambda: random.Random().random)  # 0 to 1
@@ -35,8 +36,8 @@ class ReflectorBackoff:
 
 
 def keeps_its_place(error: ClientError) -> bool:
-    """Whether a reflector sends the same WATCH again: it was refused with 429, or the connection failed.
+    """Return whether a reflector sends the same WATCH again: after a 429, or if the connection failed.
 
-    After another refusal it LISTs.
+    After any other refusal it sends a LIST.
     """
     return not isinstance(error, WatchRefused) or error.status == REJECTED

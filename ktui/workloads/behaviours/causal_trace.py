@@ -1,6 +1,6 @@
-"""What one request set in motion: requests that react to another's change, and their etcd transactions.
+"""Trace what one request causes: requests that react to another's change, and their etcd transactions.
 
-All of it is the server's telemetry. A controller names in its User-Agent the resourceVersion of the event
+All of it comes from the server's telemetry. A controller's User-Agent has the resourceVersion of the event
 that it reacts to (`caused-by/1234`); the change with that revision is the cause.
 """
 
@@ -24,9 +24,9 @@ _LEASE = re.compile(r" lease:(\d+)")
 
 @dataclass(slots=True)
 class TraceStep:
-    """One request: who did what, which change it reacts to, and what it did in etcd.
+    """One request: its client, the change that it reacts to, and its calls of etcd.
 
-    `revision` is that of its change, 0 when nothing was written; `at` and `ms` as the server says.
+    `revision` is that of its own change, 0 if it wrote nothing; `at` and `ms` are the server's.
     """
 
     at: float
@@ -51,15 +51,15 @@ class TraceStep:
 
     @property
     def leases(self) -> set[str]:
-        """Ids of the leases that its keys are attached to."""
+        """Ids of the leases to which its keys are attached."""
         return {found[1] for call in self.txns if (found := _LEASE.search(call.request))}
 
     def etcd(self) -> str:
-        """Its calls of etcd in a few words."""
+        """The request's calls of etcd in a few words."""
         return ", ".join(short_call(call) for call in self.calls if call.op != "range") or "–"
 
     def document(self) -> dict[str, Any]:
-        """As JSON, with etcd's own text of each call."""
+        """Return the step as JSON, with etcd's own text of each call."""
         return {
             "at": self.at,
             "agent": self.agent,
@@ -79,7 +79,7 @@ class TraceStep:
 
 
 def short_call(call: EtcdCall) -> str:
-    """`IF mod_revision=0 PUT +lease` of a transaction; of other calls their name."""
+    """Return a transaction as `IF mod_revision=0 PUT +lease`, any other call as its name."""
     if call.op != "txn":
         return call.op
     compared = _COMPARE.search(call.request)
@@ -90,7 +90,7 @@ def short_call(call: EtcdCall) -> str:
 
 
 class CausalTrace:
-    """`take` the events of a run's telemetry; `forests` has by phase what its commands caused."""
+    """Collects a run's telemetry (`take`); `forests` returns, by phase, what its commands caused."""
 
     def __init__(self, run: str, variant: str) -> None:
         self._run = run
@@ -125,8 +125,11 @@ class CausalTrace:
             step.revision = max(step.revision, call.revision)
 
     def forests(self, command: str) -> dict[str, list[tuple[int, TraceStep]]]:
-        """By phase (depth, step) of its newest request whose label begins with `command`, of those without
-        a cause after it, and of all that they caused: each below its cause."""
+        """Return, by phase, (depth, step) of a command's newest request and of all requests that it caused.
+
+        The command's label begins with `command`. Requests without a cause that follow it belong to it; each
+        effect comes below its cause.
+        """
         caused: dict[int, list[TraceStep]] = {}
         roots: dict[str, list[TraceStep]] = {}
         for step in self._steps:
@@ -149,5 +152,6 @@ def _below(
     if not step.revision:
         return
     for effect in sorted(caused.get(step.revision, ()), key=lambda effect: effect.at):
-        if effect.cause < effect.revision or not effect.revision:  # an effect has a newer revision
+        # an effect has a newer revision than its cause
+        if effect.cause < effect.revision or not effect.revision:
             yield from _below(effect, caused, depth + 1)

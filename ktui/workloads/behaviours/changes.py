@@ -1,4 +1,4 @@
-"""Changes at a rate to a ConfigMap of the run's own: etcd's revision moves, and watches have events."""
+"""Change a ConfigMap of the run at a rate, so that etcd's revision advances and watches have events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def changes_knob(rate: float) -> Knob:
 
 
 async def keep_changing(context: LoadContext) -> None:
-    """Create the ConfigMap, patch it as often as the knob `changes` says, and delete it in the end."""
+    """Create the ConfigMap, patch it at the rate of the knob `changes`, and delete it at the end."""
     client = context.client(f"{context.workload}-writer/v1")
     name = f"ktui-workload-{context.run}{context.variant.lower()}"
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {}}
@@ -43,7 +43,7 @@ async def keep_changing(context: LoadContext) -> None:
 
 
 async def delete_all(client: LoadClient, names: Iterable[str]) -> None:
-    """Delete these ConfigMaps, within DELETE_SECONDS: the run waits for it, whatever the server does."""
+    """Delete these ConfigMaps within DELETE_SECONDS, as the run waits for it, whatever the server does."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(DELETE_SECONDS):
             for name in names:

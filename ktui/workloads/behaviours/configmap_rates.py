@@ -1,4 +1,5 @@
-"""How many GETs of ConfigMaps kubelets send a second: the formula, by strategy and kubelet version."""
+"""The number of GETs of ConfigMaps that kubelets send per second: the formula, by strategy and kubelet
+version."""
 
 from __future__ import annotations
 
@@ -6,14 +7,17 @@ from dataclasses import dataclass
 
 from ktui.workloads.behaviours.object_store import REFERENCES_ONCE_SINCE, ttl_of
 
-# A pod is synchronised again after syncFrequency times a factor between 1 and 1.5.
+# A pod is synchronised again after syncFrequency times a random factor between these.
 LEAST_FACTOR, MOST_FACTOR = 1.0, 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class KubeletFleet:
-    """`sync` is syncFrequency in seconds, `updates` further syncs of a pod per second (PLEG, changes),
-    `cluster` the nodes of the whole cluster, which decide the TTL."""
+    """A cluster's kubelets. `sync` is syncFrequency in seconds.
+
+    `updates` are further syncs of a pod per second (PLEG, changes); `cluster` is the number of nodes of the
+    whole cluster, which decides the TTL.
+    """
 
     nodes: int
     pods: int
@@ -31,7 +35,7 @@ class KubeletFleet:
 
     @property
     def accesses(self) -> float:
-        """Accesses of volumes to objects per second, of all nodes."""
+        """Accesses of volumes to objects per second, on all nodes."""
         return self.nodes * self.pods * self.references * (1 / self.mean_sync + self.updates)
 
     @property
@@ -40,13 +44,13 @@ class KubeletFleet:
 
     @property
     def refresh_interval(self) -> float:
-        """Mean seconds between two refreshes of an object: its TTL, and then the wait for an access.
+        """Mean seconds between two refreshes of an object: its TTL, then the wait for an access.
 
-        An access of the pod that caused the last refresh does not come within syncFrequency; those of other
-        pods, and those of updates, come at any time.
+        The pod that caused the last refresh accesses it only after syncFrequency; other pods, and updates, at
+        any time.
         """
-        access = 1 / (1 / self.mean_sync + self.updates)  # mean time between those of one pod
-        pods = self.pods * self.references / self.objects  # that refer to one object
+        access = 1 / (1 / self.mean_sync + self.updates)  # mean time between the accesses of one pod
+        pods = self.pods * self.references / self.objects  # that refer to the same object
         if self.updates:
             return self.ttl + access / pods
         if self.ttl > self.sync * LEAST_FACTOR:
@@ -54,7 +58,8 @@ class KubeletFleet:
         return self.ttl + min(access - self.ttl, access / pods)
 
     def rates(self) -> tuple[float, float]:
-        """GETs per second that go to etcd (no resourceVersion), and those that the cache answers (rv=0)."""
+        """GETs per second that go to etcd (no resourceVersion), and that the cache answers
+        (resourceVersion=0)."""
         if self.strategy == "Watch":
             return 0.0, 0.0
         if self.strategy == "Get" or self.minor < REFERENCES_ONCE_SINCE:

@@ -1,4 +1,4 @@
-"""What the watchers of a run received: by change, and as the audiences that the fan-out rules take."""
+"""Match the events that a run's watchers received with its changes, as input of the fan-out rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from ktui.kube.fanout import ChangeRecipients, EventWork, fan_out_by_version
 
-_TRIALS = 5  # timings of which the shortest counts
+_TRIALS = 5  # number of timings, of which the shortest counts
 PLAIN, SELECTING, TABLE = "plain", "selecting", "table"
 
 
@@ -45,8 +45,11 @@ _DECODER = msgspec.json.Decoder(_Event)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One change that the run made: `step` names it ("": it is not counted), `change` is its type in etcd,
-    `watching` the watchers open at the time. `version` is "" for a DELETE, whose answer has none."""
+    """A change that the run made. `step` is its name ("": not counted), `change` its type in etcd.
+
+    `watching` is the number of open watchers at the time. `version` is "" for a DELETE, whose answer has
+    none.
+    """
 
     step: str
     change: str
@@ -57,7 +60,7 @@ class Written:
 
 @dataclass(slots=True)
 class _Delivery:
-    """Who received the event of one revision: (group, type) → watchers; the labels and sizes of lines."""
+    """Receivers of one revision's event: (group, type) → number of watchers; labels and sizes of lines."""
 
     at: float
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -67,13 +70,16 @@ class _Delivery:
 
 @dataclass(slots=True)
 class StepFigures:
-    """All events of one step; `last` is of the newest: (revision, (group, type) → (watchers, label))."""
+    """All events of one step.
+
+    `last` is the newest event: (revision, (group, type) → (number of watchers, label)).
+    """
 
     change: str
     events: int = 0
     audiences: Counter[ChangeRecipients] = field(default_factory=Counter)
-    sizes: dict[str, int] = field(default_factory=dict)  # of one encoding, by its kind
-    line: bytes = b""  # a real event of the object itself
+    sizes: dict[str, int] = field(default_factory=dict)  # bytes of one encoding, by its kind
+    line: bytes = b""  # an event with the object itself
     last: tuple[str, dict[tuple[str, str], tuple[int, str]]] = ("", {})
 
     @property
@@ -82,10 +88,12 @@ class StepFigures:
 
 
 class EventAudiences:
-    """`received` takes each line of each watcher, `written` each change; `fold` matches them by revision.
+    """Matches events and changes by revision: `received` adds a watcher's line, `written` a change, `fold`
+    matches.
 
-    `strays` are events with a resourceVersion that is not later than the last change's, and of no change:
-    a later one is of a write whose answer has not come. `late` ones came after their change was added up.
+    `strays` are events that belong to no change although their resourceVersion is not newer than the last
+    change's (a newer one belongs to a write whose answer has not arrived). `late` events came after their
+    change was counted.
     """
 
     def __init__(self, label: str) -> None:
@@ -96,19 +104,19 @@ class EventAudiences:
         self._writes: dict[str, Written] = {}
         self._deletes: dict[str, Written] = {}
         self._deliveries: dict[str, _Delivery] = {}
-        self._folded: deque[str] = deque(maxlen=1_000)  # versions of the last changes that were added up
+        self._folded: deque[str] = deque(maxlen=1_000)  # versions of the last counted changes
 
     def deleting(self, write: Written) -> None:
-        """Before a DELETE is sent: its events may come before its answer, which names no version."""
+        """Record a DELETE before it is sent: its events may precede its answer, which has no version."""
         self._deletes[write.name] = write
 
     def written(self, write: Written) -> None:
-        """A create or a change, once it is answered."""
+        """Record a create or a change once it is answered."""
         self._writes[write.version] = write
         self._last = max(self._last, int(write.version))
 
     def received(self, group: str, line: bytes, prefix: str) -> None:
-        """One event at a watcher of `group`; of objects whose name begins otherwise nothing is kept."""
+        """Record an event at a watcher of `group`, if the object's name begins with `prefix`."""
         event = _DECODER.decode(line)
         seen = event.object.rows[0].object.metadata if event.object.rows else event.object.metadata
         if event.type == "BOOKMARK" or not seen.name.startswith(prefix):
@@ -127,7 +135,7 @@ class EventAudiences:
             self._writes[version] = write
 
     def fold(self, settled: float) -> None:
-        """Add up the events that came more than `settled` seconds ago: by then all watchers have them."""
+        """Count the events that arrived more than `settled` seconds ago: by then all watchers have them."""
         before = time.monotonic() - settled
         for version in [version for version, seen in self._deliveries.items() if seen.at <= before]:
             seen = self._deliveries.pop(version)
@@ -154,7 +162,7 @@ class EventAudiences:
 
 
 def recipients(write: Written, counts: Counter[tuple[str, str]]) -> ChangeRecipients:
-    """The audience of one change: all open watchers match the dispatch index, which has no selectors."""
+    """Return the audience of one change: all open watchers, as the dispatch index has no selectors."""
     leaving = sum(
         count for (_, type_), count in counts.items() if write.change == "MODIFIED" and type_ == "DELETED"
     )
@@ -165,7 +173,7 @@ def recipients(write: Written, counts: Counter[tuple[str, str]]) -> ChangeRecipi
 
 @dataclass(slots=True)
 class WorkByRule:
-    """The work for all events by the rule of some releases, with bytes and CPU of the real objects."""
+    """The work for all events by the rule of some releases, with bytes and CPU time of the real objects."""
 
     copies: int = 0
     encodings: int = 0
@@ -190,7 +198,7 @@ class WorkByRule:
 
 
 def work_by_version(steps: dict[str, StepFigures]) -> dict[str, WorkByRule]:
-    """Of each release's rule, followed for every event that was delivered."""
+    """Return the work by each release's rule for all delivered events."""
     found: dict[str, WorkByRule] = {}
     for figures in steps.values():
         costs = timed(figures.line)
@@ -201,7 +209,7 @@ def work_by_version(steps: dict[str, StepFigures]) -> dict[str, WorkByRule]:
 
 
 def timed(line: bytes) -> tuple[float, float]:
-    """Seconds that a deep copy and a JSON encoding of this event's object take here."""
+    """Return the seconds that a deep copy and a JSON encoding of this event's object take here."""
     if not line:
         return 0.0, 0.0
     obj: Any = msgspec.json.decode(line)["object"]

@@ -1,6 +1,6 @@
-"""An informer's loop: LIST with resourceVersion=0, then WATCH from there, again after every end.
+"""An informer's loop: LIST with resourceVersion=0, then WATCH from there; again after every end.
 
-A WATCH that is refused with 429 is sent again, without another LIST.
+A WATCH that is refused with 429 is repeated without another LIST.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ async def run_informer(client: ApiClient, collection: str, selector: str = "") -
     extra = f"&{selector}" if selector else ""
     backoff = ReflectorBackoff()
     while True:
-        # The server is restarting, refuses, or its response is broken: back off and relist, as client-go.
+        # The server is restarting, refuses, or its response is broken: back off and relist as client-go does.
         with contextlib.suppress(ClientError):
             await _list_and_watch(client, collection, extra, backoff)
         await asyncio.sleep(BACKOFF_SECONDS)
@@ -40,7 +40,7 @@ async def _list_and_watch(client: ApiClient, collection: str, extra: str, backof
     while True:
         try:
             async for _ in client.watch(f"{collection}?{query}"):
-                pass  # a cache would apply it; here the server's work matters
+                pass  # a cache would apply it; here only the server's work matters
             return
         except WatchRefused as refusal:
             if refusal.status != REJECTED:

@@ -16,7 +16,7 @@ MERGE = "application/merge-patch+json"
 
 
 class Kubelets:
-    """All kubelets of the plan with one client; each call is for one node or one pod."""
+    """All kubelets of the plan, with one client; each call acts for one node or one pod."""
 
     def __init__(self, client: ApiClient, plan: DemoPlan) -> None:
         self._client = client
@@ -27,7 +27,7 @@ class Kubelets:
         self._restarts = 0
 
     async def renew_lease(self) -> None:
-        """The next node renews its lease, as each does every 10 s."""
+        """Renew the lease of the next node, as each kubelet does every 10 s."""
         node = self._plan.nodes[self._turn % len(self._plan.nodes)]
         self._turn += 1
         now = time.time()
@@ -36,7 +36,7 @@ class Kubelets:
         await self._client.request("PATCH", path, {"spec": {"renewTime": renewed}}, MERGE)
 
     async def report_status(self) -> None:
-        """Some pod's container has restarted."""
+        """Report that some pod's container has restarted."""
         if not self._pods:
             return
         index = self._rng.randrange(len(self._pods))
@@ -48,7 +48,7 @@ class Kubelets:
         await self._client.request("PATCH", path, {"status": status}, MERGE)
 
     async def record_event(self) -> None:
-        """An event about some pod; it expires with its lease."""
+        """Record an event about some pod; it expires with its lease."""
         if not self._pods:
             return
         app, ordinal, node = self._pods[self._rng.randrange(len(self._pods))]

@@ -1,4 +1,4 @@
-"""ConfigMaps of the run's own that are created, changed and deleted, so that watches have every event."""
+"""Create, change and delete ConfigMaps of the run, so that watches have every type of event."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ktui.client.connection import ClientError
 from ktui.workloads.behaviours.changes import CHANGED, MERGE_PATCH, delete_all
 from ktui.workloads.running.context import LoadContext
 
-OBJECTS = 10  # they live and die together
-CHANGES = 3  # of each, between its creation and its deletion
+OBJECTS = 10  # created and deleted together
+CHANGES = 3  # of each object, between its creation and its deletion
 
 
 async def keep_living(context: LoadContext) -> None:
-    """Write at the rate of the knob `changes`, each object with `size` bytes; delete all in the end."""
+    """Write at the rate of the knob `changes`, each object with `size` bytes; delete all at the end."""
     client = context.client(f"{context.workload}-writer/v1")
     prefix = f"ktui-workload-{context.run}{context.variant.lower()}"
     try:

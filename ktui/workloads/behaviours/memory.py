@@ -1,4 +1,4 @@
-"""Resident memory of the server and of its etcd, as both report it in their /metrics."""
+"""Resident memory of the server and of its etcd, as reported in their /metrics."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ RESIDENT = "process_resident_memory_bytes"
 
 
 def resident_bytes(metrics: bytes) -> int:
-    """What a /metrics page reports; 0 when it does not."""
+    """Return the bytes that a /metrics page reports, 0 if it does not."""
     for line in lines_of(metrics, RESIDENT):
         return int(float(line.rpartition(" ")[2]))
     return 0
 
 
 async def sample_memory(context: LoadContext, took: Callable[[int, int], None]) -> None:
-    """Call `took` with the bytes of server and etcd twice a second; 0 while one is silent."""
+    """Call `took` with the bytes of server and etcd twice a second; 0 for one that does not answer."""
     server = context.cluster.client
     etcd = (await KtuiApi(server).info()).endpoints[0]
     async with httpx.AsyncClient(base_url=etcd, timeout=EVERY_SECONDS * 4, trust_env=False) as http:

@@ -1,4 +1,4 @@
-"""An informer that keeps its objects: LIST with resourceVersion=0, then WATCH from where it was."""
+"""An informer that caches its objects: LIST with resourceVersion=0, then WATCH from the last version."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ WATCH_SECONDS = 600
 
 
 class ObjectInformer:
-    """`objects` by name, as of the last event; `handlers` are called with (event type, object).
+    """Caches objects by name; `handlers` are called with (event type, object).
 
-    `collection` is a path, `selector` encoded parameters. After a 410 or a refusal, but not of a WATCH with
-    429, everything is listed again; what has gone meanwhile is DELETED with its last state.
+    `collection` is a path, `selector` encoded parameters. After a 410 or a refusal (except a 429 of a WATCH),
+    everything is listed again; objects that are missing then are DELETED with their last state.
     """
 
     def __init__(self, client: LoadClient, collection: str, selector: str) -> None:
@@ -33,11 +33,11 @@ class ObjectInformer:
         self._client = client
         self._collection = collection
         self._selector = selector
-        self._version = ""  # of the last event, "" to list
+        self._version = ""  # version of the last event, "" to list first
         self._backoff = ReflectorBackoff()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """List and watch until cancelled."""
         while True:
             try:
                 if not self._version:
@@ -47,7 +47,7 @@ class ObjectInformer:
                 if not keeps_its_place(error):
                     self._version = ""
                 await asyncio.sleep(self._backoff.pause())
-            except (DocumentError, KeyError, TypeError):  # the server is not what it seems
+            except (DocumentError, KeyError, TypeError):  # the answer is not that of a Kubernetes API
                 self._version = ""
                 await asyncio.sleep(self._backoff.pause())
 

@@ -1,7 +1,7 @@
-"""The kubelet's manager of ConfigMaps and Secrets under the strategy Cache: which read it sends, and when.
+"""The kubelet's manager of ConfigMaps and Secrets under the strategy Cache: when it reads, and which version.
 
-A pure model of `objectStore`: references are counted, a new reference drops the data that is held, and held
-data is fresh for a TTL that a controller writes into the node's annotation by the size of the cluster.
+A pure model of `objectStore`: references are counted, a new reference drops the cached data, and cached data
+is fresh for a TTL that a controller writes into the node's annotation by the size of the cluster.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-# (nodes up to, seconds): the controller that writes node.alpha.kubernetes.io/ttl, as a cluster grows.
+# (nodes up to, seconds): TTLs that a controller writes to node.alpha.kubernetes.io/ttl as a cluster grows.
 TTL_BY_NODES = ((100, 0.0), (500, 15.0), (1_000, 30.0), (2_000, 60.0))
 LARGEST_TTL = 300.0
 # First kubelet that adds references only for names that are new to the pod.
@@ -19,7 +19,7 @@ MOST_RECENT, ANY = "", "0"  # resourceVersion of a read: from etcd, or from the 
 
 
 def ttl_of(nodes: int) -> float:
-    """Seconds for which an object that a kubelet holds is fresh, in a cluster of that size."""
+    """Return the seconds for which a kubelet's cached object is fresh, in a cluster of this size."""
     return next((seconds for most, seconds in TTL_BY_NODES if nodes <= most), LARGEST_TTL)
 
 
@@ -33,7 +33,7 @@ class _Item:
 
 @dataclass(slots=True)
 class ObjectStore:
-    """All objects that the pods of one node refer to. `minor` is the kubelet's."""
+    """All objects to which the pods of one node refer. `minor` is the kubelet's."""
 
     minor: int
     ttl: float
@@ -41,7 +41,7 @@ class ObjectStore:
     _pods: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def register_pod(self, pod: str, names: Collection[str]) -> None:
-        """As each syncPod does. Up to 1.28 every call drops what is held of all the pod's objects."""
+        """Register a pod as each syncPod does. Up to 1.28 every call drops the cached data of the pod's objects."""
         before, now = self._pods.get(pod, frozenset()), frozenset(names)
         if self.minor < REFERENCES_ONCE_SINCE:
             self._add(now)
@@ -52,9 +52,9 @@ class ObjectStore:
         self._pods[pod] = now
 
     def version_to_read(self, name: str, now: float) -> str | None:
-        """The resourceVersion of the GET that an access causes; None when what is held is fresh.
+        """Return the resourceVersion of the GET that an access causes; None if the cached data is fresh.
 
-        KeyError when no pod refers to it.
+        Raises KeyError if no pod refers to the object.
         """
         item = self._items[name]
         if not item.held or item.failed:
@@ -62,7 +62,7 @@ class ObjectStore:
         return None if now < item.at + self.ttl else ANY
 
     def fetched(self, name: str, now: float, *, failed: bool = False) -> None:
-        """A GET was answered. One that no pod refers to any more is dropped."""
+        """Record that a GET was answered. An object to which no pod refers any more is dropped."""
         item = self._items.get(name)
         if item is not None:
             item.held, item.failed, item.at = True, failed, now

@@ -1,4 +1,4 @@
-"""A client that LISTs at exact, old revisions, as a backup that compares two moments does."""
+"""A client that LISTs at exact, old revisions, as a backup does that compares two points in time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AGE = 200.0  # seconds: beyond the snapshots of a busy cache, before etcd's comp
 
 
 class OldRevisions:
-    """Each call notes the present revision, and LISTs at the one that it noted AGE seconds before."""
+    """Each call records the present revision, and LISTs at the one recorded AGE seconds before."""
 
     def __init__(
         self, client: ApiClient, collection: str, clock: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""Clients that poll LISTs, in efficient ways and inefficient ones, as examples in the request log."""
+"""Clients that poll LISTs in efficient and inefficient ways, as examples in the request log."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from ktui.workloads.demo.plan import DemoPlan
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """What one client repeats: GET `path` every `every` seconds (pages followed when `pages`).
+    """A request that a client repeats: GET `path` every `every` seconds (following pages if `pages`).
 
-    With `nodes` an agent on each of them asks, all at the same time: `{node}` in the path is its own.
+    With `nodes` an agent on each of them sends it, all at the same time; `{node}` in the path is the agent's
+    node.
     """
 
     user_agent: str
@@ -22,29 +23,30 @@ class Poll:
     nodes: tuple[str, ...] = ()
 
 
-AGENTS = 8  # that ask at the same time: enough to see, few enough for a laptop
+AGENTS = 8  # agents that send at the same time: enough to see, few enough for a laptop
 
 
 def polls_of(plan: DemoPlan) -> Iterator[Poll]:
-    """The demo's pollers; the first ones hurt under the rules of every version, 1.36's included."""
+    """Yield the demo's pollers; the first ones are expensive in every version, including 1.36."""
     node = plan.nodes[0]
     team = plan.teams[0]
-    # The typo that the server ignores: each agent of a DaemonSet gets every pod, all at once.
+    # A typo that the server ignores: each agent of a DaemonSet gets every pod, all at the same time.
     agents = plan.nodes[:AGENTS]
     yield Poll("legacy-agent/v1.0", 45, "/api/v1/pods?filedSelector=spec.nodeName%3D{node}", nodes=agents)
-    # Full LISTs of a large collection, again and again: a WATCH would get the changes only.
+    # Repeated full LISTs of a large collection, where a WATCH would get only the changes.
     yield Poll("cost-exporter/v0.3", 9, "/api/v1/pods")
-    # A controller without a selector, which then drops most of what it got.
+    # A controller without a selector, which drops most of the objects.
     yield Poll("batch-operator/v0.9", 20, "/api/v1/pods?resourceVersion=0")
     # Every Secret of the cluster.
     yield Poll("secret-sync/v2.0", 12, "/api/v1/secrets")
-    # A selector that no index serves: all Secrets are looked at for a few.
+    # A selector without an index: all Secrets are examined for a few.
     yield Poll("Helm/4.0.1", 23, "/api/v1/secrets?labelSelector=owner%3Dhelm")
     # Events have no watch cache: always read from etcd.
     yield Poll("event-exporter/v1.7", 13, "/api/v1/events?limit=500", pages=True)
     # An export in many small pages.
     yield Poll("inventory-export/v1.2", 60, "/api/v1/pods?limit=100", pages=True)
-    # One node's pods, most recent: before 1.31 that is every pod from etcd; with rv=0 an index serves it.
+    # One node's pods at the newest version: before 1.31 that reads every pod from etcd; with
+    # resourceVersion=0 an index serves it.
     yield Poll("node-agent/v2.1", 5, f"/api/v1/pods?fieldSelector=spec.nodeName%3D{node}")
     yield Poll("kubelet/v1.36.2", 4, f"/api/v1/pods?fieldSelector=spec.nodeName%3D{node}&resourceVersion=0")
     yield Poll("kubectl/v1.36.2", 31, "/api/v1/pods?limit=500", pages=True)

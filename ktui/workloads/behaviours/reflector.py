@@ -1,6 +1,6 @@
-"""client-go's reflector, as far as its requests go: LIST, WATCH, and WATCH again from where it was.
+"""client-go's reflector, reduced to its requests: LIST, WATCH, and WATCH again from the last version.
 
-It LISTs again after a 410 or a refusal; not when a WATCH is refused with 429: that is sent again later.
+It LISTs again after a 410 or a refusal, but not after a WATCH is refused with 429, which is repeated later.
 """
 
 from __future__ import annotations
@@ -46,20 +46,21 @@ _EVENT = msgspec.json.Decoder(_WatchEvent)
 
 @dataclass(slots=True)
 class LossCounts:
-    """What followed from one way of losing one's place, added up over informers."""
+    """What followed after informers lost their watch in one way, added up over the informers."""
 
     lost: int = 0
     resumed: int = 0
     too_old: int = 0
     lists: int = 0
     listed_bytes: int = 0
-    replayed: int = 0  # events that the informer had already seen
-    failed: int = 0  # attempts that were refused or broke
+    replayed: int = 0  # events that the informer had already received
+    failed: int = 0  # attempts that were refused or failed
 
 
 @dataclass(slots=True)
 class InformerReflector:
-    """One informer. `version` is where it continues, "" to list first; `newest` the newest that it has seen.
+    """One informer. `version` is where it continues, "" to list first; `newest` is the newest version it has
+    received.
 
     `deleted_rv` "old": it takes the version of a DELETED object from before its deletion, as kube-apiserver
     1.7.0 to 1.7.12, 1.8.0 to 1.8.7 and 1.9.0 to 1.9.2 sent it.
@@ -71,20 +72,20 @@ class InformerReflector:
     counts: LossCounts = field(default_factory=LossCounts)
     version: str = ""
     newest: int = 0
-    comes_back_with: str = ""  # the version of its next watch, whatever it has seen
+    comes_back_with: str = ""  # the version of its next watch, whatever it has received
     cut: asyncio.Event = field(default_factory=asyncio.Event)
-    reading: asyncio.Event = field(default_factory=asyncio.Event)  # cleared: it does not read its watch
+    reading: asyncio.Event = field(default_factory=asyncio.Event)  # while cleared, it does not read its watch
     backoff: ReflectorBackoff = field(default_factory=ReflectorBackoff)
     _seen: dict[tuple[str, str], str] = field(default_factory=dict)
     _expired: bool = False
     _must_list: bool = False
-    _has_watched: bool = False  # since it listed
+    _has_watched: bool = False  # since its last LIST
 
     def __post_init__(self) -> None:
         self.reading.set()
 
     async def run(self) -> None:
-        """List, watch, and again after every end."""
+        """List and watch, again after every end."""
         while True:
             try:
                 if (self._must_list or not self.version) and not self.context.knobs.yes("watchlist"):
@@ -98,7 +99,7 @@ class InformerReflector:
             await asyncio.sleep(self.backoff.pause())
 
     async def _list(self) -> None:
-        """All of it: from the cache, not older than before, or after a 410 in pages at the newest version."""
+        """List all: from the cache, not older than before; after a 410 in pages at the newest version."""
         label, query = "LIST rv=0", f"resourceVersion={self.version or 0}"
         if self._expired:
             label, query = "LIST after 410", f"limit={PAGE}"
@@ -121,12 +122,12 @@ class InformerReflector:
         self._expired = self._must_list = self._has_watched = False
 
     async def _watch(self) -> None:
-        """Until the server or a cut ends it."""
+        """Watch until the server or a cut ends it."""
         self.cut.clear()
-        # Not before: an event that was being read when its watch was cut would set another version.
+        # Not earlier: an event that was being read when its watch was cut would set another version.
         self.version, self.comes_back_with = self.comes_back_with or self.version, ""
         query, label = f"resourceVersion={self.version}", "WATCH"
-        if self._must_list or not self.version:  # with WatchList: else it has been listed
+        if self._must_list or not self.version:  # with WatchList; otherwise it has been listed
             self.version, self._expired, self._must_list, self._has_watched = "", False, False, False
             query, label = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "WATCH initial"
         path = f"{self.collection}?watch=true&allowWatchBookmarks=true&{query}&timeoutSeconds={WATCH_SECONDS}"

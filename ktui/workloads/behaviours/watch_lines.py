@@ -1,4 +1,4 @@
-"""The events of a WATCH: one line of JSON each."""
+"""Split a WATCH's stream into events: one line of JSON each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LONGEST_LINE = 16 * 1024 * 1024
 
 
 async def watch_lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """The lines of a stream, each with the newline at its end. A longer line than 16 MiB ends them."""
+    """Yield the lines of a stream, each with its newline. A line longer than 16 MiB ends the iteration."""
     rest = b""
     try:
         async for piece in pieces:

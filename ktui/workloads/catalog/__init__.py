@@ -1,1 +1,1 @@
-"""The workloads: one file each."""
+"""The workloads, one file each."""

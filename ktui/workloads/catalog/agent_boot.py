@@ -1,7 +1,7 @@
-"""agent-boot: a DaemonSet's agents start at once and send their LISTs.
+"""agent-boot: a DaemonSet's agents start at the same time and send their LISTs.
 
 Every agent sends the LISTs of a plan of `ktui bench`, one after the other. An agent whose boot fails (an
-error, or no time left) is restarted under a restart policy, as a kubelet or a rollout controller would.
+error, or no time left) is restarted under a restart policy, as a kubelet or a rollout controller would do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ktui.workloads.running.workload import Fix, Workload
 
 POLICIES = ("none", "fixed", "exponential", "tenth")
 FIXED_SECONDS = 5.0
-BACKOFF_SECONDS, MOST_BACKOFF_SECONDS = 10.0, 300.0  # of a kubelet for a crashing container
+BACKOFF_SECONDS, MOST_BACKOFF_SECONDS = 10.0, 300.0  # a kubelet's backoff for a crashing container
 ACCEPTS = {"json": JSON, "protobuf": PROTOBUF, "metadata": f"{JSON};{METADATA_ONLY}"}
 FORMS = ("plan", "unset", "0")
 
@@ -48,13 +48,13 @@ KNOBS = (
     shares_knob("the agents"),
 )
 
-# What the article measured in a cluster of 4,000 nodes and 100,000 pods: of a collection the bytes read for
-# each agent that names no resourceVersion (up to 1.30), the bytes that it gets of them, and the time.
+# Measurements of the article in a cluster of 4,000 nodes and 100,000 pods, by collection: bytes read for each
+# agent that sends no resourceVersion (up to 1.30), bytes returned, and the time.
 ARTICLE_CLUSTER, ARTICLE_NODES = "4,000 nodes, 100,000 pods", 4_000
 
 
 class ArticleFigure(NamedTuple):
-    """One collection: bytes, None where the article has no figure; `note` on its times."""
+    """One collection of the article: bytes, None without a figure; `note` on its times."""
 
     read: float
     returned: float | None
@@ -71,7 +71,7 @@ ARTICLE = {
 
 
 class PlannedRequest(NamedTuple):
-    """One LIST of the boot, before its node is filled in."""
+    """A LIST of the boot, before its node is filled in."""
 
     label: str
     path: str
@@ -79,7 +79,7 @@ class PlannedRequest(NamedTuple):
 
 
 def planned_requests(context: LoadContext) -> list[PlannedRequest]:
-    """The LISTs of a boot under the present knobs. WorkloadError when the plan cannot be read."""
+    """Return the LISTs of a boot under the present knobs; raise WorkloadError if the plan cannot be read."""
     knobs = context.knobs
     try:
         plan = find_plan(knobs.text("plan"))
@@ -97,7 +97,7 @@ def _requests(plan: ClientPlan, rv: str, *, selectors: bool) -> Iterator[Planned
 
 
 def with_version(path: str, rv: str) -> str:
-    """The LIST with resourceVersion=0, or without one."""
+    """Return the LIST with resourceVersion=0, or without a resourceVersion."""
     plain, _, query = path.partition("?")
     kept = [text for text in query.split("&") if text and not text.startswith("resourceVersion=")]
     parameters = [*kept, "resourceVersion=0"] if rv == "0" else kept
@@ -109,7 +109,7 @@ def plural(path: str) -> str:
 
 
 async def run(context: LoadContext) -> None:
-    """Boot the fleet, and again after a pause, until the run is over."""
+    """Boot the fleet, again after a pause, until the run ends."""
     agent = agent_of(planned_requests(context))
     user = LoadUser(group="system:nodes") if agent == "kubelet" else user_of(agent)
     async with own_level(context, user):
@@ -125,7 +125,7 @@ async def _boot_again(context: LoadContext) -> None:
             return
         context.now = f"all agents run; they restart in {again:g} s"
         await context.pause(again)
-        if context.phase == "boot":  # not after a change of a knob: that has a phase of its own
+        if context.phase == "boot":  # not after a change of a knob, which begins its own phase
             context.begin("restart")
 
 
@@ -150,14 +150,14 @@ def agent_of(requests: Sequence[PlannedRequest]) -> str:
 
 
 def user_on(agent: str, node: str) -> LoadUser | None:
-    """A kubelet's user is that of its node; None: that of the agent."""
+    """Return the user of an agent: a kubelet's is its node's; None for the agent's own."""
     return LoadUser(f"system:node:{node}", "system:nodes") if agent == "kubelet" else None
 
 
 async def _agent(
     context: LoadContext, client: LoadClient, number: int, requests: Sequence[PlannedRequest]
 ) -> None:
-    """One agent, until it runs."""
+    """Run one agent until it has booted."""
     await asyncio.sleep(start_delay(context, number))
     attempt = 0
     while not await boots(context, client, context.cluster.node(number), requests):
@@ -171,7 +171,7 @@ async def _agent(
 
 
 def start_delay(context: LoadContext, number: int) -> float:
-    """When an agent of a fleet starts first: together, but for the policy that limits starts a minute."""
+    """The delay of an agent's first start: 0, except under the policy that limits starts per minute."""
     if context.knobs.text("policy") != "tenth":
         return 0.0
     return number / starts_per_second(context)
@@ -182,7 +182,7 @@ def starts_per_second(context: LoadContext) -> float:
 
 
 def restart_delay(context: LoadContext, attempt: int) -> float:
-    """Seconds before an agent that failed `attempt` times starts again."""
+    """Return the seconds before an agent that failed `attempt` times starts again."""
     match context.knobs.text("policy"):
         case "fixed":
             return FIXED_SECONDS
@@ -190,13 +190,13 @@ def restart_delay(context: LoadContext, attempt: int) -> float:
             return float(min(MOST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2 ** (attempt - 1)))
         case "tenth":
             return attempt / starts_per_second(context)
-    return 0.1 * context.rng.random()  # at once; a process takes its time to start
+    return 0.1 * context.rng.random()  # at once, plus the time in which a process starts
 
 
 async def boots(
     context: LoadContext, client: LoadClient, node: str, requests: Sequence[PlannedRequest]
 ) -> bool:
-    """One boot: its LISTs one after the other. False when one fails or the time is over."""
+    """Send one boot's LISTs, one after the other; return False if one fails or the time is over."""
     accept = ACCEPTS[context.knobs.text("accept")]
     try:
         async with asyncio.timeout(context.knobs.number("timeout")):
@@ -212,7 +212,7 @@ async def boots(
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """The article's table: what is read for one agent's LISTs and what it gets; then the article's."""
+    """Return two tables: bytes read and returned for one agent's LISTs in this run, then the article's."""
     measured = [
         (request, figures)
         for request in planned_requests(context)
@@ -252,7 +252,7 @@ def _measured(context: LoadContext, measured: Sequence[tuple[PlannedRequest, Loa
 
 
 def _article(context: LoadContext, measured: Sequence[tuple[PlannedRequest, LoadFigures]]) -> FindingsTable:
-    """The article's figures, of one agent and of one on every node; below each, those of this run."""
+    """Return the article's figures for one agent and for one on every node, with this run's below each."""
     here = {request.path.partition("?")[0]: figures for request, figures in measured}
     rows, notes = [], []
     agents = context.knobs.integer("agents")
@@ -272,7 +272,7 @@ def _article(context: LoadContext, measured: Sequence[tuple[PlannedRequest, Load
 
 
 def _pair(read: float, returned: float | None, agents: int) -> tuple[str, ...]:
-    """Bytes of one agent and of all."""
+    """Return the bytes of one agent and of all agents."""
     if not returned:
         return long_bytes(read), "–", "–", long_bytes(read * agents), "–"
     factor = times(read / returned)
@@ -286,13 +286,13 @@ def _pair(read: float, returned: float | None, agents: int) -> tuple[str, ...]:
 
 
 def per_request(figures: LoadFigures) -> tuple[float, float]:
-    """Bytes read and bytes returned, the mean of all requests."""
+    """Return the mean bytes read and bytes returned of all requests."""
     spent = figures.spent
     return spent.processed_bytes / figures.requests, spent.encoded_bytes / figures.requests
 
 
 def short(path: str) -> str:
-    """`pods spec.nodeName rv=0`: a LIST in a few words."""
+    """Return a LIST in a few words: `pods spec.nodeName rv=0`."""
     plain, _, query = path.partition("?")
     words = [plural(plain)]
     for parameter in query.split("&"):

@@ -21,16 +21,16 @@ from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.workload import Fix, Workload
 
 PODS = "/api/v1/pods"
-MOST_OPEN = 400  # LISTs that wait at the same time
-AFTER_SECONDS = 3.0  # LISTs are still sent for this long
-ENDED_SECONDS = 60.0  # for those that wait then
+MOST_OPEN = 400  # LISTs that may wait at the same time
+AFTER_SECONDS = 3.0  # LISTs continue for this long after the stall
+ENDED_SECONDS = 60.0  # time for the LISTs that still wait then
 TRIES, QUICK_MS = 30, 500.0
 SKIP_FALLBACK = "ConsistentListFromCacheSkipTimeoutFallback"
 ALL = "all"
 
 
 class Policy(NamedTuple):
-    """The LIST that is sent, and the rules under which: "" leaves the server's."""
+    """The LIST to send, and the version and gates to follow; "" keeps the server's version."""
 
     about: str
     path: str
@@ -56,7 +56,7 @@ KNOBS = (
 
 
 async def run(context: LoadContext) -> None:
-    """One pass for each policy; the same again when a knob is changed, until the run ends."""
+    """Run one pass for each policy; again after a changed knob, until the run ends."""
     peaks: dict[str, list[int]] = context.memory.setdefault("peaks", {})
 
     def took(server: int, etcd: int) -> None:
@@ -76,7 +76,7 @@ async def run(context: LoadContext) -> None:
 
 
 async def _pass(context: LoadContext, name: str) -> None:
-    """LISTs at a rate: before, during and after a stall of the watches."""
+    """Send LISTs at a rate, before, during and after a stall of the watches."""
     policy = POLICIES[name]
     if policy.version:
         await context.follow_rules(policy.version, policy.gates)
@@ -99,9 +99,9 @@ async def _pass(context: LoadContext, name: str) -> None:
 
 
 async def _lists(context: LoadContext, path: str, over: asyncio.Event) -> None:
-    """Send LISTs whether or not those before have been answered: clients do not know of each other.
+    """Send LISTs at their rate even if earlier ones are not answered, as independent clients do.
 
-    Once it is `over` none is sent any more, and those that wait are waited for.
+    Once `over` is set no more are sent, and those that wait are awaited.
     """
     client = context.client("list-storm/v1")
     open_lists: set[asyncio.Task[None]] = set()
@@ -122,7 +122,7 @@ async def _lists(context: LoadContext, path: str, over: asyncio.Event) -> None:
 
 
 async def _recovered(context: LoadContext) -> None:
-    """Wait until a consistent LIST is quick again: what one policy has left behind is not the next one's."""
+    """Wait until a consistent LIST is fast again, so that one policy does not affect the next."""
     context.begin("recovery")
     client = context.client("list-storm/v1")
     for _ in range(TRIES):
@@ -139,7 +139,7 @@ async def _list(context: LoadContext, client: LoadClient, path: str) -> None:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """Before, during and after, for each policy."""
+    """Return the figures before, during and after the stall, for each policy."""
     peaks = context.memory.get("peaks", {})
     rows = []
     for (variant, phase), figures in account.phases.items():

@@ -1,7 +1,7 @@
-"""deployment-chain: what `kubectl apply` of one Deployment sets in motion, request by request.
+"""deployment-chain: what `kubectl apply` of one Deployment causes, request by request.
 
-Five small controllers run it, as in a cluster; the causal trace shows every request, transaction, event and
-lease that one command of kubectl causes.
+Five small controllers run the Deployment as in a cluster; the causal trace shows every request, transaction,
+event and lease that one kubectl command causes.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from ktui.workloads.running.workload import Fix, Workload
 
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
-MOST_ROWS = 80  # of one trace; JSON has all
-QUIET_SECONDS = 0.5  # after a command's goal is reached: what is still caused by it belongs to it
+MOST_ROWS = 80  # rows of one trace; JSON has all
+QUIET_SECONDS = 0.5  # seconds after a command's goal is reached in which its effects still count
 
 KNOBS = (
     Knob("replicas", 3, "pods of the Deployment; scaled to twice as many", least=1, most=100),
@@ -65,7 +65,7 @@ class Kubectl:
         self._path = f"{DEPLOYMENTS}/{chain.name}"
 
     async def commands(self) -> None:
-        """Once: apply, scale, a new image, a conflict, delete."""
+        """Run each command once: apply, scale, a new image, a conflict, delete."""
         replicas = self._context.knobs.integer("replicas")
         await self._do("apply", self._apply(), self._rolled_out(replicas))
         await self._do("scale", self._scale(2 * replicas), self._rolled_out(2 * replicas))
@@ -87,7 +87,7 @@ class Kubectl:
         await asyncio.sleep(QUIET_SECONDS)
 
     def _rolled_out(self, replicas: int) -> Callable[[], bool]:
-        """All pods are of the newest template, available, and no others are left."""
+        """A check whether all pods have the newest template and are available, and no others are left."""
 
         def reached() -> bool:
             found = self.deployments.objects.get(self._chain.name)
@@ -122,7 +122,7 @@ class Kubectl:
         await self._write("PATCH", self._path, {"spec": {"template": template}}, "set image", strategic)
 
     async def _scale_in_conflict(self, replicas: int) -> None:
-        """Scale; and once, just before a controller writes the status, another client changes the object."""
+        """Scale, with a conflict: another client changes the object before a controller writes its status."""
 
         async def interfere(path: str) -> None:
             if path == f"{self._path}/status":
@@ -140,7 +140,7 @@ class Kubectl:
         await self._write("DELETE", self._path, options, "delete", "application/json")
 
     async def clean_up(self) -> None:
-        """Delete what is left, without a grace period."""
+        """Delete the remaining objects without a grace period."""
         self._context.begin("clean up")
         options = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
         for collection in (DEPLOYMENTS, REPLICA_SETS, PODS):
@@ -148,7 +148,7 @@ class Kubectl:
 
 
 async def no_interference(_: str) -> None:
-    """No client changes the object before a controller updates it."""
+    """Do nothing before a controller's update."""
 
 
 def image(version: int) -> str:
@@ -178,7 +178,7 @@ def deployment(name: str, replicas: int, surge: str, unavailable: str) -> Obj:
 
 
 async def run(context: LoadContext) -> None:
-    """Start the controllers, then let kubectl do its commands, again and again."""
+    """Start the controllers, then run kubectl's commands repeatedly."""
     chain = Chain(context, no_interference)
     trace = context.memory["trace"] = CausalTrace(context.run, context.variant)
     context.account.observers.append(trace.take)
@@ -219,7 +219,7 @@ async def _rounds(context: LoadContext, kubectl: Kubectl) -> None:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """What each command caused, in sum, and then step by step."""
+    """Return the tables of what each command caused: the sums, then each step."""
     trace: CausalTrace | None = context.memory.get("trace")
     if trace is None:
         return []

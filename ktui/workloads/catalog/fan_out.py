@@ -1,7 +1,7 @@
-"""fan-out: one change of an object goes out to many watchers, some of which select.
+"""fan-out: one change of an object is sent to many watchers, some of which have a selector.
 
-Objects enter and leave a label selector, so that the cache makes up ADDED and DELETED events. Deep copies and
-encodings of kube-apiserver are counted by following its rule for every event that the watchers received.
+Objects enter and leave a label selector, for which the cache sends ADDED and DELETED events. kube-apiserver's
+deep copies and encodings are computed by its rule for every event that the watchers received.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 LABEL = "ktui-fan-out"
 AS_TABLE = f"{JSON};as=Table;g=meta.k8s.io;v=v1"
 WATCH_SECONDS = 600
-SETTLED = 1.0  # seconds after which every watcher has an event
+SETTLED = 1.0  # seconds after which every watcher has received an event
 BACKOFF_SECONDS = 1.0
 
 KNOBS = (
@@ -50,7 +50,7 @@ KNOBS = (
 
 @dataclass(frozen=True, slots=True)
 class LifeStep:
-    """One change of an object's life; `selected` is whether it has the label afterwards."""
+    """One change in an object's life; `selected` is whether it has the label afterwards."""
 
     name: str
     verb: str
@@ -70,7 +70,7 @@ LIFE = (
 
 
 async def run(context: LoadContext) -> None:
-    """Watch and write until the run is over; a changed knob opens the watches again."""
+    """Watch and write until the run ends; a changed knob opens the watches again."""
     seen = context.memory.setdefault("seen", EventAudiences(LABEL))
     samples: list[FanOut] = context.memory.setdefault("samples", [])
 
@@ -88,7 +88,7 @@ async def run(context: LoadContext) -> None:
                     for task in watches:
                         task.cancel()
             finally:
-                seen.fold(0.0)  # before later writes: one that was cut off has no answer
+                seen.fold(0.0)  # before later writes: a write that was cut off has no answer
     finally:
         context.account.observers.remove(sample)
 
@@ -98,7 +98,7 @@ def _prefix(context: LoadContext) -> str:
 
 
 async def _watches(context: LoadContext, seen: EventAudiences) -> list[Any]:
-    """A LIST for the resourceVersion, and from there the watches of each group."""
+    """Send a LIST for the resourceVersion, and open the watches of each group from there."""
     knobs = context.knobs
     watchers = knobs.integer("watchers")
     tables = round(watchers * knobs.integer("tables") / 100)
@@ -114,7 +114,7 @@ async def _watches(context: LoadContext, seen: EventAudiences) -> list[Any]:
 
 
 async def _watch(context: LoadContext, seen: EventAudiences, group: str, version: str) -> None:
-    """One watcher, from `version` on; it comes back when its stream ends."""
+    """Run one watcher from `version` on; reopen the watch when its stream ends."""
     client = context.client(f"fan-out-{group}")
     selector = f"&labelSelector={LABEL}%3Din" if group == SELECTING else ""
     query = f"watch=true&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}{selector}"
@@ -131,7 +131,7 @@ async def _watch(context: LoadContext, seen: EventAudiences, group: str, version
 
 
 async def _write(context: LoadContext, seen: EventAudiences, watchers: int) -> None:
-    """Objects live one after the other, until a knob changes; the last one is deleted in any case."""
+    """Create, change and delete objects in turn, until a knob changes; always delete the last one."""
     client = context.client("fan-out-writer")
     for number in itertools.count():
         name = f"{_prefix(context)}{number}"
@@ -172,14 +172,14 @@ async def _change(context: LoadContext, client: LoadClient, name: str, step: Lif
 
 
 def _version(answer: LoadAnswer) -> str:
-    """The resourceVersion of the object in the answer."""
+    """Return the resourceVersion of the object in the answer."""
     body = ListBody(collection=False)
     body.feed(answer.body)
     return body.envelope().metadata.resource_version
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """The work of one change's fan-out by version, and what the watchers got of each step."""
+    """Return the work of one change's fan-out by version, and what the watchers received of each step."""
     seen: EventAudiences | None = context.memory.get("seen")
     if seen is None:
         return []
@@ -225,7 +225,7 @@ def _work(context: LoadContext, account: Account, seen: EventAudiences) -> Findi
 
 
 def _received(seen: EventAudiences) -> FindingsTable:
-    """Of each step the newest event: its type in etcd, and as the two kinds of watchers received it."""
+    """Return each step's newest event: its type in etcd, and as both kinds of watchers received it."""
     rows = []
     for step in LIFE:
         figures = seen.steps.get(step.name)

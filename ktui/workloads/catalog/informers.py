@@ -1,4 +1,4 @@
-"""informers: reflectors that LIST and WATCH, and what each way of losing one's place costs."""
+"""informers: reflectors that LIST and WATCH, and the cost of each way of losing the watch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ KNOBS = (
 
 
 async def run(context: LoadContext) -> None:
-    """Keep the reflectors running, lose their place now and then, and change objects meanwhile."""
+    """Run the reflectors, make them lose their watch from time to time, and change objects meanwhile."""
     context.begin("start")
     by_loss: dict[str, LossCounts] = context.memory.setdefault("losses", {})
     collection = COLLECTIONS[context.knobs.text("resource")]
@@ -77,12 +77,12 @@ async def run(context: LoadContext) -> None:
 
 
 async def lose(context: LoadContext, reflectors: Sequence[InformerReflector], loss: str) -> None:
-    """Make all of them lose their place in one way."""
+    """Make all reflectors lose their watch in one way."""
     if loss == "compaction":
         await context.inject(Fault("cut", CUT_SECONDS))
         await asyncio.sleep(COMPACT_AFTER)
         await context.inject(Fault("compact"))
-        await asyncio.sleep(CUT_SECONDS)  # the next loss begins when this one is over
+        await asyncio.sleep(CUT_SECONDS)  # the next loss begins after this one has ended
         return
     if loss == "restart":
         await context.inject(Fault("kill"))
@@ -105,9 +105,9 @@ async def lose(context: LoadContext, reflectors: Sequence[InformerReflector], lo
 
 
 def _before_the_buffer(context: LoadContext) -> int:
-    """The newest version that is too old for a watch, as the server's telemetry tells it; 0: there is none.
+    """Return the newest version that is too old for a watch, by the server's telemetry; 0 if there is none.
 
-    An event buffer grows as long as its oldest event is younger than 75 s, and drops none.
+    An event buffer grows while its oldest event is younger than 75 s, and then drops none.
     """
     resource = COLLECTIONS[context.knobs.text("resource")].rpartition("/")[2]
     cache = next((cache for name, cache in context.account.caches.items() if name.startswith(resource)), None)
@@ -115,7 +115,7 @@ def _before_the_buffer(context: LoadContext) -> int:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """What followed from each loss, and what each kind of request cost."""
+    """Return what followed from each loss, and the cost of each kind of request."""
     losses = tuple(
         (
             loss,

@@ -1,4 +1,4 @@
-"""kubelet-configmaps: how kubelets keep ConfigMaps of their pods current, by strategy and version.
+"""kubelet-configmaps: how kubelets keep the ConfigMaps of their pods current, by strategy and version.
 
 Simulated time is faster than real time by the knob `speed`. Rates in the table are per simulated second.
 """
@@ -45,7 +45,7 @@ KNOBS = (
 
 @dataclass(order=True)
 class _Sync:
-    """The next sync of one pod, in real seconds of the loop's clock."""
+    """The next sync of one pod; `at` is in real seconds of the loop's clock."""
 
     at: float
     number: int
@@ -55,7 +55,7 @@ class _Sync:
 
 
 class Kubelet:
-    """One node: its manager, and its client."""
+    """The kubelet of one node: its manager and its client."""
 
     def __init__(self, client: LoadClient, store: ObjectStore) -> None:
         self.client = client
@@ -64,7 +64,7 @@ class Kubelet:
         self._fetching: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def sync(self, context: LoadContext, pod: str, names: Sequence[str], tasks: NodeTasks) -> None:
-        """syncPod, and the accesses of the pod's volumes that follow in the reconciler's next turn."""
+        """Sync a pod, then access its volumes as the reconciler does in its next iteration."""
         self.store.register_pod(pod, names)
         for name in names:
             match context.knobs.text("strategy"):
@@ -76,7 +76,7 @@ class Kubelet:
                     await self._cached(context, name)
 
     async def _cached(self, context: LoadContext, name: str) -> None:
-        """Under the lock of what is held, as upstream; data that was dropped has none."""
+        """Read an object under its lock, as upstream does; dropped data has no lock."""
         if self.store.minor < REFERENCES_ONCE_SINCE:
             await self._fetch(context, name)
             return
@@ -99,7 +99,7 @@ class Kubelet:
 
 
 def simulated(context: LoadContext) -> float:
-    """Simulated seconds."""
+    """Return the simulated time in seconds."""
     return asyncio.get_running_loop().time() * context.knobs.number("speed")
 
 
@@ -134,7 +134,7 @@ class NodeTasks:
             task.cancel()
 
     async def _reflect(self, name: str) -> None:
-        """LIST of the one object from the cache, then WATCH; immutable objects are not watched."""
+        """LIST one object from the cache, then WATCH it; immutable objects are not watched."""
         collection, _, object_name = name.rpartition("/")
         selector = f"fieldSelector=metadata.name%3D{object_name}"
         client = self._context.client("kubelet/v1.29.0")
@@ -154,7 +154,7 @@ class NodeTasks:
 
 
 async def run(context: LoadContext) -> None:
-    """Kubelets synchronise their pods until the run is over; a changed knob restarts them."""
+    """Synchronise the kubelets' pods until the run ends; a changed knob restarts them."""
     maps = [f"/api/v1/namespaces/{ns}/configmaps/{name}" for ns, name in await configmaps(context)]
     if not maps:
         raise ClientError("the server has no ConfigMaps: `ktui seed` fills it with a demo cluster")
@@ -173,8 +173,8 @@ async def run(context: LoadContext) -> None:
 
 
 async def _phases(context: LoadContext, fleet: KubeletFleet, after: str) -> None:
-    """First every pod's first sync, then the steady state, about which the formula speaks."""
-    if context.memory.get("begun") == fleet:  # an earlier slice of a comparison
+    """Begin the phases: every pod's first sync, then the steady state, which the formula describes."""
+    if context.memory.get("begun") == fleet:  # in an earlier slice of a comparison
         return
     context.memory["begun"] = fleet
     context.begin(f"{after}first syncs")
@@ -188,7 +188,7 @@ async def configmaps(context: LoadContext) -> list[tuple[str, str]]:
 
 
 def fleet_of(context: LoadContext, available: int) -> KubeletFleet:
-    """The fleet that the knobs describe, with as many different objects as the server has."""
+    """Return the fleet that the knobs describe, with as many different objects as the server has."""
     knobs = context.knobs
     pods, references = knobs.integer("pods"), knobs.integer("references")
     objects = min(knobs.integer("objects") or pods * references, pods * references, available)
@@ -206,9 +206,9 @@ def fleet_of(context: LoadContext, available: int) -> KubeletFleet:
 
 
 def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> list[_Sync]:
-    """Every pod with its next sync, spread over one interval as in a cluster that has run for a while.
+    """Return every pod with its next sync, spread over one interval as in a cluster that has run for a while.
 
-    The kubelets of an earlier slice of a comparison go on with what they hold.
+    Kubelets of an earlier slice of a comparison keep their cached objects.
     """
     if context.memory.get("of") != fleet:
         context.memory |= {"of": fleet, "kubelets": None}
@@ -229,7 +229,7 @@ def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> lis
 
 
 def _interval(context: LoadContext, fleet: KubeletFleet) -> float:
-    """Simulated seconds until a pod's next resync."""
+    """Return the simulated seconds until a pod's next resync."""
     return fleet.sync * context.rng.uniform(LEAST_FACTOR, MOST_FACTOR)
 
 
@@ -265,7 +265,7 @@ async def _updates(
     fleet: KubeletFleet,
     tasks: NodeTasks,
 ) -> None:
-    """Syncs for other reasons than the resync: random, at a rate."""
+    """Run syncs for reasons other than the resync, at random times and a given rate."""
     per_second = fleet.updates * len(pods) * context.speed
     while per_second:
         await asyncio.sleep(context.rng.expovariate(per_second))
@@ -273,7 +273,7 @@ async def _updates(
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """GETs per simulated second, by the formula and as the server counted them."""
+    """Return GETs per simulated second, by the formula and as the server counted them."""
     rows = []
     for phase, fleet in context.memory.get("fleets", {}).items():
         figures = account.phases.get((context.variant, phase))
@@ -303,7 +303,7 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
 
 
 def gets(figures: LoadFigures, seconds: float) -> tuple[float, float]:
-    """GETs per second that etcd and the cache answered."""
+    """Return GETs per second that etcd and the cache answered."""
     total = figures.verb_routes
     return total["GET", "etcd"] / seconds, total["GET", "cache"] / seconds
 

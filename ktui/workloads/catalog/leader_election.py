@@ -1,4 +1,4 @@
-"""leader-election: Leases are renewed during a storm of LISTs, with and without a level of their own."""
+"""leader-election: Leases are renewed during many LISTs, with and without a priority level of their own."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ktui.workloads.running.workload import Fix, Workload
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 # kube-controller-manager's and kube-scheduler's defaults, in seconds.
 LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD = 15, 10.0, 2.0
-REQUEST_TIMEOUT = RENEW_DEADLINE / 2  # client-go: of one request
+REQUEST_TIMEOUT = RENEW_DEADLINE / 2  # client-go's timeout of one request (seconds)
 MICROSECONDS = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 STORM = LoadUser("system:serviceaccount:default:list-storm", "system:serviceaccounts")
-# Users by `level`: "own" matches the flow schema system-leader-election, "shared" the storm's.
+# Users by `level`: "own" matches the flow schema system-leader-election, "shared" that of the LISTs.
 USERS = {"own": LoadUser("system:kube-controller-manager", "system:authenticated"), "shared": STORM}
 
 KNOBS = (
@@ -54,9 +54,9 @@ class _Lease(msgspec.Struct):
 
 @dataclass(slots=True)
 class Renewals:
-    """Of one phase. `late`: not within the retry period; `missed`: refused, failed or timed out;
+    """Renewals of one phase. `late`: after the retry period; `missed`: refused, failed or timed out.
 
-    `lost`: leaders whose last renewal was longer ago than the renew deadline, and who step down.
+    `lost`: leaders that step down because their last renewal is older than the renew deadline.
     """
 
     done: int = 0
@@ -67,7 +67,7 @@ class Renewals:
 
 
 async def run(context: LoadContext) -> None:
-    """Renew all the time; LIST between two calm periods."""
+    """Renew leases all the time; send LISTs between two quiet periods."""
     async with own_level(context, STORM):
         await _beside_storm(context)
 
@@ -88,7 +88,7 @@ async def _beside_storm(context: LoadContext) -> None:
             await asyncio.sleep(context.knobs.number("lasts"))
         finally:
             over.set()
-            await context.drain(storm)  # a LIST that is given up in its queue would be a 429
+            await context.drain(storm)  # a LIST that is given up in its queue would count as a 429
         context.begin("after")
         await asyncio.sleep(context.knobs.number("calm"))
     finally:
@@ -106,7 +106,7 @@ async def _storm(context: LoadContext, over: asyncio.Event) -> None:
 
 
 async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int) -> None:
-    """One leader: its Lease is created, renewed until it is cancelled, and deleted."""
+    """Run one leader: create its Lease, renew it until cancelled, and delete it."""
     name = f"ktui-workload-{context.run}{context.variant.lower()}-{number}"
     clients = {level: context.client("leader/v1", user) for level, user in USERS.items()}
     client = clients[context.knobs.text("level")]
@@ -131,7 +131,7 @@ async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int
             if time.monotonic() - renewed > RENEW_DEADLINE:
                 counts.lost += 1
                 context.count("leaders_lost")
-                renewed = time.monotonic()  # another one is elected
+                renewed = time.monotonic()  # another leader is elected
             context.now = f"{context.found.get('leaders_lost', 0)} leaders lost"
     finally:
         with contextlib.suppress(ClientError):
@@ -139,7 +139,7 @@ async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int
 
 
 async def _renewed(client: LoadClient, name: str) -> bool:
-    """Read the Lease and put it back with the time, as client-go's elector does; False when that failed."""
+    """Read the Lease and update its time, as client-go's elector does; return False if that failed."""
     path = f"{LEASES}/{name}"
     try:
         async with asyncio.timeout(REQUEST_TIMEOUT):
@@ -163,7 +163,7 @@ def _lease(name: str, found: LoadAnswer | None = None) -> dict[str, Any]:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """Renewals by phase, as their clients saw them."""
+    """Return renewals by phase, as their clients measured them."""
     rows = tuple(
         (
             phase,

@@ -1,4 +1,4 @@
-"""polling-controller: controllers that LIST everything again and again, and the forms that cost less."""
+"""polling-controller: controllers that repeatedly LIST everything, and variants that cost less."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that repeat an action: what polling-controller, kubectl-users, helm and paged-export share."""
+"""Clients that repeat an action, for polling-controller, kubectl-users, helm and paged-export."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def repeated_workload(
     clients: int,
     every: float,
 ) -> Workload:
-    """A workload of `clients` that do an action every `every` seconds, in one of its forms.
+    """Return a workload of `clients` that do an action every `every` seconds, in one of several forms.
 
-    `forms` has for each a sentence, which is the title of its fix, and the action; the first is the bad one.
+    `forms` has a sentence (the title of the form's fix) and the action of each; the first form is the
+    inefficient one.
     """
     first = next(iter(forms))
     about = "; ".join(f"{form}: {about}" for form, (about, _) in forms.items())
@@ -54,7 +55,7 @@ def repeated_workload(
 async def _client(
     context: LoadContext, client: LoadClient, number: int, forms: Mapping[str, tuple[str, Action]]
 ) -> None:
-    """One client, for good; the first action of each is at a moment of its own."""
+    """Run one client until cancelled; each client's first action is at a random time."""
     await asyncio.sleep(context.rng.random() * context.knobs.number("every"))
     while True:
         _, action = forms[context.knobs.text("form")]
@@ -66,7 +67,7 @@ async def _client(
 
 
 def get(path: str, label: str = "LIST", accept: str = "") -> Action:
-    """One GET or LIST; `{namespace}` and `{node}` become those of the client's number."""
+    """Return an action that sends one GET or LIST; `{namespace}` and `{node}` become those of the client."""
 
     async def action(context: LoadContext, client: LoadClient, number: int) -> None:
         await client.get(filled(path, context, number), label, accept=accept)
@@ -75,7 +76,7 @@ def get(path: str, label: str = "LIST", accept: str = "") -> Action:
 
 
 def pages(path: str, accept: str = "") -> Action:
-    """A LIST with a limit, and the pages after it."""
+    """Return an action that sends a LIST with a limit, and reads the pages after it."""
 
     async def action(context: LoadContext, client: LoadClient, number: int) -> None:
         first = page = filled(path, context, number)
@@ -92,7 +93,7 @@ def pages(path: str, accept: str = "") -> Action:
 
 
 def informer(path: str) -> Action:
-    """LIST from the cache, then WATCH from there until the server ends it."""
+    """Return an action that LISTs from the cache, then WATCHes from there until the server ends it."""
 
     async def action(context: LoadContext, client: LoadClient, number: int) -> None:
         collection = filled(path, context, number)
@@ -110,7 +111,7 @@ def informer(path: str) -> Action:
 
 
 def filled(path: str, context: LoadContext, number: int) -> str:
-    """The path for one client: clients go round the nodes and namespaces."""
+    """Return the path for one client; clients are distributed over nodes and namespaces."""
     namespaces = context.cluster.namespaces
     return path.replace("{node}", context.cluster.node(number)).replace(
         "{namespace}", namespaces[number % len(namespaces)]

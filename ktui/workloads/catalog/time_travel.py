@@ -1,4 +1,4 @@
-"""time-travel: a client goes from a replica that is current to one that is behind (kubernetes#59848)."""
+"""time-travel: a client moves from a current replica to one that is behind (kubernetes#59848)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Pods(msgspec.Struct):
 
 @dataclass(slots=True)
 class Journey:
-    """LISTs of one form at the replica that is behind; `past` showed what had been deleted."""
+    """LISTs of one form at the replica that is behind; `past` counts those that showed a deleted object."""
 
     sent: int = 0
     past: int = 0
@@ -66,7 +66,7 @@ class Journey:
 
 
 async def run(context: LoadContext) -> None:
-    """Move an object from node to node behind the back of a replica, and read it there, again and again."""
+    """Repeatedly move an object between nodes while a replica is behind, and read it there."""
     if context.replica is None:
         raise WorkloadError("time-travel needs a second replica: it is started over an embedded etcd only")
     journeys: dict[str, Journey] = context.memory.setdefault("journeys", {})
@@ -106,14 +106,14 @@ async def _place(writer: LoadClient, name: str, node: str) -> None:
 
 
 async def _current(client: LoadClient, path: str) -> int:
-    """The revision of a consistent read."""
+    """Return the revision of a consistent read."""
     return int(_read(await client.read(path, "consistent LIST")).metadata.resource_version)
 
 
 async def _travel(
     context: LoadContext, client: LoadClient, path: str, form: str, seen: int, counts: Journey
 ) -> None:
-    """One LIST at the replica that is behind."""
+    """Send one LIST to the replica that is behind."""
     answer = await client.read(path, f"LIST rv {form}")
     counts.sent += 1
     counts.ms.append(answer.ms)
@@ -138,7 +138,7 @@ def _read(answer: LoadAnswer) -> _Pods:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """What each form of LIST showed at the replica that was behind."""
+    """Return what each form of LIST showed at the replica that was behind."""
     rows = tuple(
         (
             f"rv {form}",
