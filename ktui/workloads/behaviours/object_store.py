@@ -41,7 +41,7 @@ class ObjectStore:
     _pods: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def register_pod(self, pod: str, names: Collection[str]) -> None:
-        """Register a pod as each syncPod does. Up to 1.28 every call drops the cached data of the pod's objects."""
+        """Register a pod, as each syncPod does. Up to 1.28 each call drops all data cached for the pod."""
         before, now = self._pods.get(pod, frozenset()), frozenset(names)
         if self.minor < REFERENCES_ONCE_SINCE:
             self._add(now)
