@@ -59,10 +59,10 @@ class Application:
         self._services = services
         self.catalog = Catalog(services.registry)
         metrics = RequestMetrics()
-        self._server = Server(
+        self.server = Server(
             services, self.catalog, OpenWatches(services.bus), BodyParser(ParserPool()), LargeRequests()
         )
-        self._api = Api(self._server, metrics, others)
+        self._api = Api(self.server, metrics, others)
         self._pages = Pages(services, self.catalog, metrics, others.pages)
         self._logs = services.request_logs
         self._stopping = False
@@ -88,9 +88,9 @@ class Application:
     async def stop(self) -> None:
         """End the streams and refuse further requests."""
         self._stopping = True
-        self._server.watches.end_all()
+        self.server.watches.end_all()
         self._pages.close()
-        await self._server.parser.close()
+        await self.server.parser.close()
         await self.catalog.stop()
 
     async def _live(self, receive: Receive, send: Send) -> None:

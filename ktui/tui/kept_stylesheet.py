@@ -32,7 +32,7 @@ Parsed = LRUCache[tuple[Any, ...], list[RuleSet]]
 Key = tuple[int, int, tuple[bool, ...]]
 
 
-class Candidates:
+class RuleCandidates:
     """The rules whose last selector may match; `asked`: their pseudo-classes that a path does not hold."""
 
     def __init__(self, number: int, rules: tuple[RuleSet, ...]) -> None:
@@ -54,7 +54,7 @@ class StyleMemory:
 
     def __init__(self) -> None:
         self._parsed: LRUCache[frozenset[tuple[str, str]], Parsed] = LRUCache(_THEMES)
-        self._candidates: dict[tuple[RuleSet, ...], Candidates] = {}
+        self._candidates: dict[tuple[RuleSet, ...], RuleCandidates] = {}
         self._paths: dict[tuple[Any, ...], int] = {}
         self._numbers = count()
         self.looks: dict[Key, Look] = {}
@@ -67,11 +67,11 @@ class StyleMemory:
             found = self._parsed[key] = LRUCache(_SOURCES)
         return found
 
-    def candidates(self, rules: tuple[RuleSet, ...]) -> Candidates:
+    def candidates(self, rules: tuple[RuleSet, ...]) -> RuleCandidates:
         """The same object for the same rules."""
         found = self._candidates.get(rules)
         if found is None:
-            found = self._candidates[rules] = Candidates(next(self._numbers), rules)
+            found = self._candidates[rules] = RuleCandidates(next(self._numbers), rules)
         return found
 
     def path(self, above: int, node: DOMNode) -> int:
@@ -120,7 +120,7 @@ class KeptStylesheet(Stylesheet):
         super().__init__(variables=variables)
         self._memory = memory or StyleMemory()
         self._parse_cache = _memory.parsed(self._variables)
-        self._by_names: dict[frozenset[str], Candidates] = {}
+        self._by_names: dict[frozenset[str], RuleCandidates] = {}
         self._applied: WeakKeyDictionary[DOMNode, Key] = WeakKeyDictionary()
         self._unknown: dict[DOMNode, Look] = {}  # nodes whose rules are being matched
         self._paths: dict[Any, Any] | None = None  # of a node whose component classes are being styled
@@ -204,7 +204,7 @@ class KeptStylesheet(Stylesheet):
         node._nodes.updated()
         node.notify_style_update()
 
-    def _candidates_of(self, node: DOMNode) -> Candidates:
+    def _candidates_of(self, node: DOMNode) -> RuleCandidates:
         rules = self.rules  # parses what is new
         names = frozenset(self.rules_map.keys() & node._selector_names)
         found = self._by_names.get(names)

@@ -9,7 +9,7 @@ from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
-from ktui.kube.status import precondition_failed, precondition_unmet, success
+from ktui.kube.status import forbidden, precondition_failed, precondition_unmet, success
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
@@ -29,9 +29,15 @@ JOB_PODS_STAY = (
 )
 
 
+# Admission plugin NamespaceLifecycle.
+IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
+
+
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = await compute(sent_options, server, call, resource, body)
+    if resource.id == "namespaces" and call.info.name in IMMORTAL:
+        raise forbidden(resource, call.info.name, "this namespace may not be deleted")
     await check_webhooks(server, resource, call.info, "DELETE", None)
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)

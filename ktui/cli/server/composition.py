@@ -20,6 +20,7 @@ from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
 from ktui.cli.server.chain import SYNC_SECONDS, RequestChain, make_chain
 from ktui.cli.server.config import ServeConfig
+from ktui.cli.server.controllers import ServerController, make_controllers
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
 from ktui.cli.server.facts import Facts
@@ -47,9 +48,7 @@ from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for
 from ktui.wire.stored_codec import StoredCodec, prepare
 from ktui.writes.bootstrap.start import create_cluster_objects
-from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.handlers import WRITES
-from ktui.writes.quota_controller import QuotaController
 
 log = log_of(__name__)
 
@@ -78,8 +77,7 @@ class Composition:
         self._request_logs: RequestLogFiles | None = None
         self._flow: ServerFlow | None = None
         self._codec = StoredCodec()
-        self._definitions: DefinitionController | None = None
-        self._quotas: QuotaController | None = None
+        self._controllers: list[ServerController] = []
         self._stop = asyncio.Event()
 
     @property
@@ -116,11 +114,9 @@ class Composition:
         await self._http.start()
         await self._bootstrap(client, registry)
         if not client.read_only:
-            self._definitions = DefinitionController(registry)
-            self._definitions.start()
-        if self._owned and not client.read_only:
-            self._quotas = QuotaController(registry, lambda: app.catalog.table.preferred())
-            self._quotas.start()
+            self._controllers = make_controllers(app, owned=self._owned)
+            for controller in self._controllers:
+                controller.start()
         if self._args.log_file:
             self._keep_running("the log", partial(log_telemetry, self._bus))
         self._count_keys(browser)
@@ -170,9 +166,8 @@ class Composition:
             await self._flow.stop()
         if self._chain is not None:
             await self._chain.stop()
-        for controller in (self._definitions, self._quotas):
-            if controller is not None:
-                await controller.stop()
+        for controller in self._controllers:
+            await controller.stop()
         if self._registry is not None:
             await self._registry.close()
         if self._client is not None:

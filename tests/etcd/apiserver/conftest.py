@@ -12,8 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ktui.apiserver.app import build_app
-from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.app import Application, build_app
 from ktui.apiserver.chain import RequestLog
 from ktui.apiserver.flow_control import Unlimited
 from ktui.apiserver.http.server import HttpServer
@@ -74,14 +73,15 @@ class Api:
         self,
         server: HttpServer,
         services: Services,
-        catalog: Catalog,
+        app: Application,
         facts: Facts,
         http: httpx.AsyncClient,
         flow: ServerFlow,
     ) -> None:
         self.server = server
         self.flow = flow
-        self.catalog = catalog
+        self.app = app
+        self.catalog = app.catalog
         self.services = services
         self.facts = facts
         self.http = http
@@ -172,7 +172,7 @@ async def running(
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     try:
         async with plain_client(server.url, headers=headers, timeout=60) as http:
-            yield Api(server, services, app.catalog, facts, http, flow)
+            yield Api(server, services, app, facts, http, flow)
     finally:
         await server.stop()
         await flow.stop()

@@ -1,0 +1,192 @@
+"""Finish the deletion of namespaces, as kube-controller-manager does: the content first, then the namespace.
+
+Without it `kubectl delete namespace` would wait forever. Upstream: pkg/controller/namespace/deletion.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
+from ktui.storage.requests import StoreListRequest
+from ktui.storage.writer import NoWrite
+from ktui.writes.admission.lookups import builtin
+from ktui.writes.definitions.conditions import set_condition
+from ktui.writes.delete import delete
+from ktui.writes.marked_objects import MarkedObjects
+from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.options import DeleteOptions
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+log = logging.getLogger(__name__)
+
+Obj = dict[str, Any]
+
+FINALIZER = "kubernetes"
+RETRY_SECONDS = 1.0  # while objects remain: pods in their grace period, objects with finalizers
+PAGE = 500
+# Type → (status, reason, message) once nothing is left; upstream's wording.
+_DONE = {
+    "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
+    "NamespaceDeletionGroupVersionParsingFailure": (
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    "NamespaceDeletionContentFailure": (
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    "NamespaceContentRemaining": ("ContentRemoved", "All content successfully removed"),
+    "NamespaceFinalizersRemaining": (
+        "ContentHasNoFinalizers",
+        "All content-preserving finalizers finished",
+    ),
+}
+
+
+@dataclass(slots=True)
+class Remaining:
+    """What is still in a namespace: objects by resource (`pods.`, `jobs.batch`) and by finalizer."""
+
+    resources: Counter[str] = field(default_factory=Counter)
+    finalizers: Counter[str] = field(default_factory=Counter)
+
+    def conditions(self) -> Iterator[tuple[str, str, str, str]]:
+        """Type, status, reason and message of each condition of the namespace."""
+        texts = dict.fromkeys(_DONE, "")
+        if self.resources:
+            each = (f"{name} has {n} resource instances" for name, n in sorted(self.resources.items()))
+            texts["NamespaceContentRemaining"] = f"Some resources are remaining: {', '.join(each)}"
+        if self.finalizers:
+            each = (f"{name} in {n} resource instances" for name, n in sorted(self.finalizers.items()))
+            held = "Some content in the namespace has finalizers remaining: "
+            texts["NamespaceFinalizersRemaining"] = held + ", ".join(each)
+        reasons = {
+            "NamespaceContentRemaining": "SomeResourcesRemain",
+            "NamespaceFinalizersRemaining": "SomeFinalizersRemain",
+        }
+        for kind, text in texts.items():
+            if text:
+                yield kind, "True", reasons[kind], text
+            else:
+                yield kind, "False", *_DONE[kind]
+
+
+class NamespaceController:
+    """Follows namespaces through their watch cache until `stop`.
+
+    Only for an etcd that ktui has started: another has a kube-controller-manager.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._registry = server.services.registry
+        self._marked = MarkedObjects(self._registry, builtin("", "namespaces"), _is_held, self._delete)
+
+    def start(self) -> None:
+        self._marked.start()
+
+    async def stop(self) -> None:
+        await self._marked.stop()
+
+    async def _delete(self, _: str, name: str) -> None:
+        while True:
+            try:
+                remaining = await self._delete_content(name)
+                await self._report(name, remaining)
+                if not remaining.resources:
+                    await self._finalize(name)
+                    return
+            except StatusError as error:
+                if error.code == 404:
+                    return
+                log.warning("the content of namespace %s is not deleted yet: %s", name, error.message)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _delete_content(self, namespace: str) -> Remaining:
+        """Delete every object as a client would; return what is left."""
+        remaining = Remaining()
+        for resource in self._content():
+            store = self._registry.uncached_store(resource)
+            start = ""
+            while True:
+                page = await store.list(StoreListRequest(namespace, limit=PAGE, start_key=start))
+                for obj in page.objects:
+                    if (kept := await self._delete_object(resource, obj)) is not None:
+                        remaining.resources[f"{resource.resource}.{resource.group}"] += 1
+                        remaining.finalizers.update(metadata_of(kept).get("finalizers") or [])
+                start = page.next_start
+                if not start:
+                    break
+        return remaining
+
+    def _content(self) -> list[Resource]:
+        """Every namespaced resource that is stored, once (Events are served by two groups)."""
+        by_prefix: dict[str, Resource] = {}
+        for resource in self._server.catalog.table.preferred():
+            if resource.namespaced and resource.stored:
+                by_prefix.setdefault(resource.prefix, resource)
+        return list(by_prefix.values())
+
+    async def _delete_object(self, resource: Resource, obj: StoredObject) -> Obj | None:
+        """Delete one object; None if it is gone, else the object.
+
+        ktui runs no kubelets: a pod whose grace period has passed is removed in place of its kubelet.
+        """
+        options = DeleteOptions(policy="Background")
+        if resource.id == "pods" and _is_overdue(json.loads(obj.full_json())):
+            options = DeleteOptions(grace_seconds=0)
+        try:
+            gone, kept = await delete(self._server, resource, obj.namespace, obj.name, options)
+        except StatusError as error:
+            if error.code == 404:
+                return None
+            raise
+        return None if gone else kept
+
+    async def _report(self, name: str, remaining: Remaining) -> None:
+        """Write the conditions, if they have changed."""
+
+        def reported(old: Obj) -> Obj:
+            new = dict(old)
+            for condition in remaining.conditions():
+                set_condition(new, *condition)
+            if new["status"] == old.get("status"):
+                raise NoWrite
+            return new
+
+        await self._registry.for_resource(builtin("", "namespaces")).store.update(None, name, reported)
+
+    async def _finalize(self, name: str) -> None:
+        """Remove the finalizer; a namespace without another one is deleted."""
+
+        def finalized(old: Obj) -> Obj | None:
+            kept = [held for held in (old.get("spec") or {}).get("finalizers") or [] if held != FINALIZER]
+            if not kept and not metadata_of(old).get("finalizers"):
+                return None
+            return {**old, "spec": {**(old.get("spec") or {}), "finalizers": kept}}
+
+        await self._registry.for_resource(builtin("", "namespaces")).store.update(None, name, finalized)
+
+
+def _is_held(namespace: Obj) -> bool:
+    """True if the namespace is being deleted and waits for this controller."""
+    held = (namespace.get("spec") or {}).get("finalizers") or []
+    return bool(metadata_of(namespace).get("deletionTimestamp")) and FINALIZER in held
+
+
+def _is_overdue(pod: Obj) -> bool:
+    """True if the time by which the pod's kubelet had to remove it has passed."""
+    end = metadata_of(pod).get("deletionTimestamp")
+    return end is not None and datetime.datetime.fromisoformat(end) <= datetime.datetime.now(datetime.UTC)

@@ -1,0 +1,84 @@
+"""Claims and volumes that are deleted: they go once they are not in use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from ktui.writes.storage_protection import StorageProtection
+from tests.etcd.apiserver.conftest import Api
+
+pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
+
+CLAIMS, PODS = "/api/v1/namespaces/a/persistentvolumeclaims", "/api/v1/namespaces/a/pods"
+VOLUMES = "/api/v1/persistentvolumes"
+SIZE = {"storage": "1Gi"}
+CLAIM = {
+    "metadata": {"name": "c"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": SIZE}},
+}
+VOLUME = {
+    "metadata": {"name": "v"},
+    "spec": {"capacity": SIZE, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"}},
+}
+USER = {
+    "metadata": {"name": "user"},
+    "spec": {
+        "containers": [{"name": "c", "image": "i"}],
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}],
+    },
+}
+
+
+@pytest.fixture
+async def protected(api: Api) -> AsyncIterator[Api]:
+    protection = StorageProtection(api.services.registry)
+    protection.start()
+    yield api
+    await protection.stop()
+
+
+async def made(api: Api, collection: str, obj: dict[str, Any]) -> None:
+    answer = await api.create(collection, obj)
+    assert answer.status_code == 201, answer.text
+
+
+async def gone(api: Api, path: str) -> None:
+    """Wait until GET answers 404; each try is an answer of the server."""
+    async with asyncio.timeout(60):
+        while (await api.get(path)).status_code != 404:
+            pass
+
+
+async def test_a_claim_that_no_pod_uses_goes(protected: Api) -> None:
+    await made(protected, CLAIMS, CLAIM)
+    marked = (await protected.delete(f"{CLAIMS}/c")).json()["metadata"]
+    assert marked["finalizers"] == ["kubernetes.io/pvc-protection"]
+    await gone(protected, f"{CLAIMS}/c")
+
+
+async def test_a_claim_stays_while_a_pod_uses_it(protected: Api) -> None:
+    await made(protected, PODS, USER)
+    await made(protected, CLAIMS, CLAIM)
+    await made(protected, CLAIMS, {**CLAIM, "metadata": {"name": "other"}})
+    await protected.delete(f"{CLAIMS}/c")
+    await protected.delete(f"{CLAIMS}/other")
+    await gone(protected, f"{CLAIMS}/other")  # by then the one before it was looked at
+    assert (await protected.get(f"{CLAIMS}/c")).status_code == 200
+    await protected.delete(f"{PODS}/user")
+    await gone(protected, f"{CLAIMS}/c")
+
+
+async def test_a_bound_volume_stays_and_a_free_one_goes(protected: Api) -> None:
+    await made(protected, VOLUMES, VOLUME)
+    await protected.merge(f"{VOLUMES}/v/status", {"status": {"phase": "Bound"}})
+    await made(protected, VOLUMES, {**VOLUME, "metadata": {"name": "free"}})
+    await protected.delete(f"{VOLUMES}/v")
+    await protected.delete(f"{VOLUMES}/free")
+    await gone(protected, f"{VOLUMES}/free")
+    assert (await protected.get(f"{VOLUMES}/v")).status_code == 200
+    await protected.merge(f"{VOLUMES}/v/status", {"status": {"phase": "Released"}})
+    await gone(protected, f"{VOLUMES}/v")
