@@ -45,7 +45,7 @@ QUORUM = "quorumList: a LIST without resourceVersion; from 1.31 on the cache ans
 
 
 class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """What a request is about; `limit` makes a page of it."""
+    """The target of a request; with `limit` the request is for one page."""
 
     resource: str
     version: str
@@ -54,11 +54,11 @@ class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     name: str = ""
     limit: int = 0
     selector: str = ""
-    kperf_selector: str = msgspec.field(name="seletor", default="")  # as kperf spells it in LISTs
+    kperf_selector: str = msgspec.field(name="seletor", default="")  # kperf's spelling in LISTs
     field_selector: str = ""
 
     def path(self, **more: str) -> str:
-        """The API path with its query."""
+        """Return the API path with its query."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         place = f"/namespaces/{self.namespace}" if self.namespace else ""
         name = f"/{self.name}" if self.name else ""
@@ -74,14 +74,14 @@ class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ProfilePatch(ProfileTarget):
-    """A PATCH of one of the objects `name`-0 to `name`-(keySpaceSize − 1), which exist."""
+    """A PATCH of one of the existing objects `name`-0 to `name`-(keySpaceSize − 1)."""
 
     key_space_size: int = 1
     patch_type: str = ""
     body: str = ""  # JSON
 
     def check(self) -> str:
-        """What is wrong with it, "" when nothing is."""
+        """Return what is wrong with the patch, "" if it is valid."""
         if not self.name or self.key_space_size < 1:
             return "patch: give name, and a keySpaceSize of at least 1"
         if self.patch_type not in PATCH_TYPES:
@@ -95,11 +95,13 @@ class ProfilePatch(ProfileTarget):
     async def send(self, client: LoadClient, label: str, rng: random.Random, retries: int) -> None:
         path = f"{self.path()}-{rng.randrange(self.key_space_size)}"
         body, content_type = msgspec.Raw(self.body.encode()), PATCH_TYPES[self.patch_type]
-        await client.write_patiently("PATCH", path, body, label, content_type=content_type, retries=retries)
+        await client.write_with_retries(
+            "PATCH", path, body, label, content_type=content_type, retries=retries
+        )
 
 
 class WeightedRequest(msgspec.Struct, rename="camel"):
-    """One kind of request with its weight among the others: exactly one of the kinds is given."""
+    """A kind of request with its weight; exactly one of the kinds is set."""
 
     shares: int = 1
     stale_list: ProfileTarget | None = None
@@ -123,9 +125,9 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
             await _watch_list(client, self.watch_list, self.label)
         elif (stale := self.stale_list or self.stale_get) is not None:
             path = stale.path(resourceVersion="0")
-            await client.get_patiently(path, self.label, accept=accept, retries=retries)
+            await client.get_with_retries(path, self.label, accept=accept, retries=retries)
         elif (quorum := self.quorum_list or self.quorum_get) is not None:
-            await client.get_patiently(quorum.path(), self.label, accept=accept, retries=retries)
+            await client.get_with_retries(quorum.path(), self.label, accept=accept, retries=retries)
 
 
 KINDS = {
@@ -142,7 +144,7 @@ _KINDS_TEXT = ", ".join(KINDS.values())
 
 
 class ProfileSpec(msgspec.Struct, rename="camel"):
-    """One phase; without `total` and `duration` it lasts as long as the run."""
+    """One phase; without `total` and `duration` it lasts until the run ends."""
 
     requests: list[WeightedRequest]
     rate: float = 0.0
@@ -166,7 +168,7 @@ class LoadProfile(msgspec.Struct):
 
 
 def read_profile(path: Path) -> Workload:
-    """The workload that a file describes. WorkloadError names what is wrong with it."""
+    """Return the workload that a file describes; WorkloadError names what is wrong with the file."""
     try:
         content = read_bytes(path, MOST_BYTES).decode("utf-8")
         document: Any = parse_toml(content) if path.suffix == ".toml" else read_yaml(content.encode())
@@ -177,7 +179,7 @@ def read_profile(path: Path) -> Workload:
     count = 1
     if isinstance(document, dict) and isinstance(document.get("loadProfile"), dict):
         count, document = document.get("count", 1), document["loadProfile"]
-    if isinstance(document, dict) and "spec" in document:  # of earlier versions: one phase
+    if isinstance(document, dict) and "spec" in document:  # from earlier versions: one phase
         document = {"specs": [document["spec"]], **document}
     try:
         profile = msgspec.convert(document, LoadProfile, strict=False)
@@ -188,7 +190,7 @@ def read_profile(path: Path) -> Workload:
 
 
 def _check(document: dict[str, Any], profile: LoadProfile) -> None:
-    """Bounds, and what ktui does not send."""
+    """Check bounds, and refuse requests that ktui does not send."""
     for number, (spec, raw) in enumerate(zip(profile.specs, document["specs"], strict=True), 1):
         if not 0 <= spec.rate <= MOST_RATE or not 1 <= spec.conns <= MOST_CONNECTIONS:
             raise WorkloadError(f"specs[{number}]: rate up to {MOST_RATE}, conns 1 to {MOST_CONNECTIONS}")
@@ -226,7 +228,7 @@ def _workload(name: str, profile: LoadProfile, count: object) -> Workload:
 
 
 async def _phase(context: LoadContext, spec: ProfileSpec) -> None:
-    """One spec: its connections take requests by weight, at the rate of all together."""
+    """Run one spec: its connections choose requests by weight, at a common rate."""
     loop = asyncio.get_running_loop()
     began, sent = loop.time(), 0
     weights = [request.shares for request in spec.requests]
@@ -253,7 +255,7 @@ async def _phase(context: LoadContext, spec: ProfileSpec) -> None:
 
 
 async def _watch_list(client: LoadClient, target: ProfileTarget, label: str) -> None:
-    """A streaming list, until its initial events are over."""
+    """Send a streaming list, until its initial events are complete."""
     more = {"watch": "true", "allowWatchBookmarks": "true", "sendInitialEvents": "true"}
     stream = client.watch(target.path(**more, resourceVersionMatch="NotOlderThan"), label)
     end = b"initial-events-end"

@@ -36,7 +36,7 @@ SELECTORS = ("labelSelector", "fieldSelector")
 
 
 class PlanError(Exception):
-    """No usable plan; the message is one clear sentence."""
+    """The plan cannot be used; the message is one clear sentence."""
 
 
 class _List(msgspec.Struct, forbid_unknown_fields=True):
@@ -56,7 +56,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class PlannedList:
-    """One LIST; `without` is the same without its selector, "" for none. Paths may contain placeholders."""
+    """One LIST; `without` is the same LIST without its selector, "" for none. Paths may have placeholders."""
 
     path: str
     without: str = ""
@@ -70,7 +70,7 @@ class PlannedList:
         return NODE in self.path
 
     def filled(self, node: str, namespace: str) -> PlannedList:
-        """With its placeholders replaced."""
+        """Return the LIST with its placeholders replaced."""
 
         def fill(text: str) -> str:
             return text.replace(NODE, node).replace(NAMESPACE, namespace)
@@ -80,7 +80,7 @@ class PlannedList:
 
 @dataclass(frozen=True, slots=True)
 class ClientPlan:
-    """`per_node`: one such client runs per node."""
+    """The LISTs of one client; `per_node`: one such client runs on every node."""
 
     name: str
     lists: tuple[PlannedList, ...]
@@ -88,12 +88,12 @@ class ClientPlan:
     per_node: bool = False
 
     def needs(self, placeholder: str) -> bool:
-        """True if the server has to be asked for a node or a namespace."""
+        """True if the plan needs a node or a namespace of the server."""
         return any(placeholder in planned.path + planned.without for planned in self.lists)
 
 
 def builtin_plans() -> dict[str, ClientPlan]:
-    """The plans that come with ktui, by name."""
+    """Return the plans that come with ktui, by name."""
     folder = resources.files("ktui.workloads") / "plans"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda f: f.name)
     named = [(file.name.removesuffix(".toml"), file.read_bytes()) for file in files]
@@ -101,7 +101,7 @@ def builtin_plans() -> dict[str, ClientPlan]:
 
 
 def find_plan(word: str) -> ClientPlan:
-    """A built-in plan by its name, else the file of that name. PlanError lists the built-in ones."""
+    """A built-in plan by name, else the plan in the file of that name; PlanError lists the built-in ones."""
     plans = builtin_plans()
     if word in plans:
         return plans[word]
@@ -117,10 +117,10 @@ def find_plan(word: str) -> ClientPlan:
 
 
 def read_plan(name: str, content: bytes) -> ClientPlan:
-    """Read a plan file's text. PlanError names what is wrong with it."""
+    """Parse a plan file's text; PlanError names what is wrong with it."""
     try:
         file = msgspec.convert(parse_toml(content.decode("utf-8")), _File)
-    except (msgspec.ValidationError, ValueError) as error:  # UnicodeDecodeError and DocumentError are, too
+    except (msgspec.ValidationError, ValueError) as error:  # includes UnicodeDecodeError and DocumentError
         raise PlanError(f"the plan {name!r} cannot be read: {error}") from error
     if not file.lists:
         raise PlanError(f"the plan {name!r} has no [[list]]")
@@ -137,7 +137,7 @@ def _planned(name: str, file: _File, row: _List) -> PlannedList:
 
 
 def without_selectors(path: str) -> str:
-    """The same LIST of everything; "" when it has no selector."""
+    """Return the same LIST without selectors; "" if it has none."""
     plain, query = path.partition("?")[0], split_url(path)[1]
     parameters = query.split("&")
     kept = [text for text in parameters if text.partition("=")[0] not in SELECTORS]

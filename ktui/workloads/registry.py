@@ -1,4 +1,4 @@
-"""All workloads by name, and how one is found."""
+"""All workloads by name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WORKLOADS: dict[str, Workload] = {
 
 
 def find_workload(word: str) -> Workload:
-    """The workload of that name, or a file's load profile. WorkloadError lists the names."""
+    """Return the workload of that name, or of a load profile's file; WorkloadError lists the names."""
     if word in WORKLOADS:
         return WORKLOADS[word]
     if Path(word).suffix in PROFILES:

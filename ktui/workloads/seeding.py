@@ -1,4 +1,5 @@
-"""Fill a server with the demo cluster, through its own create path; most of a large one are copies."""
+"""Fill a server with the demo cluster through its own create path; most objects of a large cluster are
+copies."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from ktui.workloads.demo.objects import Create
 from ktui.workloads.demo.plan import DemoPlan
 
 USER_AGENT = "ktui-seed"
-# Threads: enough to keep server and etcd busy, few enough to leave other clients their turn.
+# Threads: enough to keep server and etcd busy, few enough that other clients are served.
 WRITERS = 8
 COPIES = 50  # stored by one transaction
 
 
 @dataclass(slots=True)
 class SeedProgress:
-    """Progress so far; `existed` counts existing objects (a second run adds nothing)."""
+    """Progress up to now; `existed` counts objects that existed before (a second run adds none)."""
 
     stage: str = ""
     created: int = 0
@@ -32,7 +33,7 @@ class SeedProgress:
 
 
 def stages(plan: DemoPlan, now: float) -> Iterator[tuple[str, Iterator[Create]]]:
-    """(name, objects) in dependency order: definitions before custom resources, namespaces first."""
+    """Yield (name, objects) in order of dependency: definitions before custom resources, namespaces first."""
     yield "namespaces", cluster.namespaces(plan)
     yield "custom resource definitions", cilium.definitions()
     yield "nodes", cluster.nodes(plan, now)
@@ -49,20 +50,20 @@ def stages(plan: DemoPlan, now: float) -> Iterator[tuple[str, Iterator[Create]]]
 
 
 def count_objects(plan: DemoPlan) -> int:
-    """The number of objects that `seed` creates; builds each of them once (20 µs per object)."""
+    """Return the number of objects that `seed` creates, by building each once (20 µs per object)."""
     return sum(1 for _, objects in stages(plan, time.time()) for _ in objects)
 
 
 class Copier(Protocol):
-    """Stores what is alike an object that the server has stored. Called from several threads."""
+    """Stores copies of objects that the server has stored. Called from several threads."""
 
     def has_example(self, item: Create) -> bool: ...
 
     def learn(self, item: Create, answer: bytes) -> None:
-        """Take an object, whose creation got this answer, as the example."""
+        """Use an object, whose creation got this answer, as the example for others."""
 
     def store(self, items: Sequence[Create]) -> Sequence[Create]:
-        """Store copies; return those that have to be created. ClientError."""
+        """Store copies; return the items that have to be created instead. Raises ClientError."""
 
 
 async def seed(
@@ -71,9 +72,9 @@ async def seed(
     report: Callable[[SeedProgress], None] = lambda _: None,
     copier: Copier | None = None,
 ) -> SeedProgress:
-    """Create every object of the plan. Raises ClientError on the first refusal.
+    """Create every object of the plan; raise ClientError on the first refusal.
 
-    `report` is called from several threads, never from two at a time.
+    `report` is called from several threads, but never from two at the same time.
     """
     work = _Work(report)
     with ExitStack() as stack:
@@ -102,7 +103,7 @@ class _Work:
             self._objects = iter(())
 
     def take(self) -> Create | None:
-        """The next object; None if there is none."""
+        """Return the next object, None if there is none."""
         with self._lock:
             return next(self._objects, None)
 
@@ -140,9 +141,9 @@ def _copy(client: BlockingClient, work: _Work, copier: Copier, items: Sequence[C
 
 
 def _create(client: BlockingClient, work: _Work, copier: Copier | None, item: Create) -> None:
-    """Create it with its status, unless it exists."""
+    """Create an object with its status, unless it exists."""
     created = client.write("POST", item.path, item.body)
-    # The cluster IP of a Service that exists is allocated: that is refused before its name is.
+    # An existing Service's cluster IP is in use, which is reported before its name.
     if created.status == 409 or (created.status == 422 and _exists(client, item)):
         work.done(existed=True)
         return

@@ -34,9 +34,9 @@ INFORMERS = (
 
 
 def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
-    """Start informers and pollers, one after the other: the demo's objects have to be there.
+    """Start informers and pollers, one after the other; the demo's objects must exist.
 
-    A refused or failed request is reported by the server: the next one follows all the same.
+    The server reports a refused or failed request; the next one follows in any case.
     """
     for place, poll in enumerate(polls_of(plan)):
         clients = [ApiClient(connection, poll.user_agent) for _ in poll.nodes or ("",)]
@@ -68,27 +68,27 @@ def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: D
 
 
 async def follow_together(clients: Sequence[ApiClient], poll: Poll) -> None:
-    """One poll of each agent, all at the same time."""
+    """Send one poll of each agent, all at the same time."""
     paths = [poll.path.replace("{node}", node) for node in poll.nodes] or [poll.path]
     await asyncio.gather(*(follow(client, path, poll) for client, path in zip(clients, paths, strict=True)))
 
 
 async def follow(client: ApiClient, path: str, poll: Poll) -> None:
-    """One LIST, and the pages after it."""
+    """Send one LIST, and read the pages after it."""
     token = await _page(client, path)
     while poll.pages and token:
         token = await _page(client, f"{path}&continue={quote(token, safe='')}")
 
 
 async def _page(client: ApiClient, path: str) -> str:
-    """The token of the next page, "" after the last."""
+    """Read a page; return the token of the next page, "" after the last."""
     body = ListBody(collection=True)
     fired = await client.send_timed(path, on_chunk=body.feed)
     return body.envelope().metadata.continue_token if fired.status == 200 else ""
 
 
 async def boot_agent(client: ApiClient, lists: ClientPlan, node: str) -> None:
-    """An agent restarts on `node`: its LISTs, one after the other."""
+    """Send the LISTs of an agent that restarts on `node`, one after the other."""
     for planned in lists.lists:
         await client.send_timed(planned.filled(node, "").path)
 
@@ -96,7 +96,7 @@ async def boot_agent(client: ApiClient, lists: ClientPlan, node: str) -> None:
 async def _repeat(every: float, action: Callable[[], Awaitable[None]], after: float = 0.0) -> None:
     await asyncio.sleep(after)
     while True:
-        # A server that stopped or refused reports that itself, and may be back next time.
+        # The server itself reports why it stopped or refused, and may be available next time.
         with contextlib.suppress(ClientError):
             await action()
         await asyncio.sleep(every)

@@ -201,7 +201,7 @@ async def boots(
     try:
         async with asyncio.timeout(context.knobs.number("timeout")):
             for request in requests:
-                answer = await client.get_patiently(
+                answer = await client.get_with_retries(
                     request.path.replace(NODE, node), request.label, accept=accept
                 )
                 if not answer.ok:

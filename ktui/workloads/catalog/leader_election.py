@@ -102,7 +102,7 @@ async def _storm(context: LoadContext, over: asyncio.Event) -> None:
     while not over.is_set():
         query = "?resourceVersion=0" if context.knobs.text("read") == "rv=0" else ""
         with contextlib.suppress(ClientError):
-            await client.get_patiently(f"{PODS}{query}", "LIST pods")
+            await client.get_with_retries(f"{PODS}{query}", "LIST pods")
 
 
 async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int) -> None:

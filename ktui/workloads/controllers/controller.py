@@ -1,6 +1,7 @@
-"""What all controllers share: informers that fill a queue of names, and a worker that takes them one by one.
+"""Common parts of the controllers: informers that fill a queue of names, and a worker that processes the
+names.
 
-As client-go: a name is in the queue once, and one whose sync fails comes back after 5 ms, doubling.
+As in client-go, a name is in the queue once, and a name whose sync fails comes back after 5 ms, doubling.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ REPLICA_SETS = "/apis/apps/v1/namespaces/default/replicasets"
 PODS = "/api/v1/namespaces/default/pods"
 EVENTS = "/api/v1/namespaces/default/events"
 LABEL = "ktui-chain"
-FIRST_BACKOFF, MOST_BACKOFF = 0.005, 5.0  # seconds, of a name whose sync failed
+FIRST_BACKOFF, MOST_BACKOFF = 0.005, 5.0  # seconds until a name whose sync failed comes back
 CONFLICT, NOT_FOUND = 409, 404
 
 
 class SyncError(ClientError):
-    """A request was answered with an error: the sync of its object is tried again."""
+    """A request was answered with an error, so the sync of its object is repeated."""
 
 
 @dataclass(slots=True)
 class Chain:
-    """The run that the controllers serve: they see only objects with its label.
+    """The run that the controllers serve; they see only objects with its label.
 
-    `before_update` is awaited before each PUT of a path: a run makes conflicts happen with it.
+    `before_update` is awaited before each PUT of a path, and can cause conflicts.
     """
 
     context: LoadContext
@@ -53,7 +54,7 @@ class Chain:
 
 
 class Controller(ABC):
-    """`agent` is its User-Agent, `user` whom it authenticates as; both are upstream's."""
+    """A controller. AGENT is its User-Agent, USER the user as which it authenticates; both are upstream's."""
 
     AGENT: ClassVar[str]
     USER: ClassVar[LoadUser | None] = None
@@ -63,16 +64,16 @@ class Controller(ABC):
         self.chain = chain
         self.client = chain.context.client(self.AGENT, user or self.USER)
         self.informers: list[ObjectInformer] = []
-        self._queue: dict[str, str] = {}  # name → resourceVersion of the change that put it there
+        self._queue: dict[str, str] = {}  # name → resourceVersion of the change that queued it
         self._waiting = asyncio.Event()
         self._failures: dict[str, int] = {}
 
     @abstractmethod
     async def sync(self, name: str, cause: str) -> None:
-        """Bring the object nearer to its spec; ClientError when it has to be tried again."""
+        """Bring the object closer to its spec; raise ClientError if the sync has to be repeated."""
 
     def informer(self, collection: str, more: str = "") -> ObjectInformer:
-        """One more informer, of this run's objects."""
+        """Add an informer of this run's objects."""
         found = ObjectInformer(self.client, collection, self.chain.selector + more)
         self.informers.append(found)
         return found
@@ -85,7 +86,7 @@ class Controller(ABC):
         asyncio.get_running_loop().call_later(seconds, self.enqueue, name, cause)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Process the queue until cancelled."""
         async with asyncio.TaskGroup() as group:
             for informer in self.informers:
                 group.create_task(informer.run())
@@ -104,23 +105,23 @@ class Controller(ABC):
         except ClientError:
             failures = self._failures[name] = self._failures.get(name, 0) + 1
             delay = min(MOST_BACKOFF, FIRST_BACKOFF * 2 ** min(failures - 1, 20))
-            if name not in self._queue:  # else a newer change has put it there
+            if name not in self._queue:  # otherwise a newer change has queued it
                 self.enqueue_after(delay, name, cause)
         else:
             self._failures.pop(name, None)
 
-    # Requests. The label of each says who does what: it is the step's name in the causal trace.
+    # Requests. The label of each says who does what, and is the step's name in the causal trace.
 
     async def create(self, path: str, body: Obj, what: str, cause: str) -> Obj:
         return await self._send("POST", path, body, what, cause)
 
     async def update(self, path: str, body: Obj, what: str, cause: str) -> Obj:
-        """PUT with the object's resourceVersion: refused with 409 if it has changed."""
+        """PUT with the object's resourceVersion; refused with 409 if the object has changed."""
         await self.chain.before_update(path)
         return await self._send("PUT", path, body, what, cause)
 
     async def report(self, collection: str, obj: Obj, status: Obj, what: str, cause: str) -> None:
-        """PUT the status, if it has changed."""
+        """PUT the status if it has changed."""
         status["observedGeneration"] = obj["metadata"]["generation"]
         if status != (obj.get("status") or {}):
             path = f"{collection}/{obj['metadata']['name']}/status"
@@ -137,12 +138,12 @@ class Controller(ABC):
         return await self._send("PATCH", path, body, what, cause, content_type)
 
     async def delete(self, path: str, options: Obj, what: str, cause: str) -> None:
-        """One that has gone already is deleted."""
+        """Delete an object; a missing object counts as deleted."""
         body = {"apiVersion": "v1", "kind": "DeleteOptions", **options}
         await self._send("DELETE", path, body, what, cause, may_be_gone=True)
 
     async def read(self, path: str, what: str, cause: str) -> Obj | None:
-        """The live object, not the informer's; None when there is none."""
+        """Return the stored object, not the informer's; None if it does not exist."""
         answer = await self.client.read(path, f"{self.COMPONENT}: {what}", cause)
         if answer.status == NOT_FOUND:
             return None
@@ -173,7 +174,7 @@ class Controller(ABC):
         raise SyncError(f"{method} {path}: HTTP {answer.status}")
 
     async def record(self, obj: Obj, kind: str, reason: str, message: str, cause: str) -> None:
-        """An Event about `obj`: a write with a lease."""
+        """Create an Event about `obj`: a write with a lease."""
         metadata, now = obj["metadata"], timestamp(time.time())
         about = {"kind": kind, "namespace": "default", "name": metadata["name"], "uid": metadata["uid"]}
         body: dict[str, Any] = {
@@ -196,19 +197,19 @@ def version_of(obj: Obj) -> str:
     return str(obj["metadata"]["resourceVersion"])
 
 
-def is_going(obj: Obj) -> bool:
-    """Whether it is being deleted."""
+def is_deleting(obj: Obj) -> bool:
+    """Return whether the object is being deleted."""
     return "deletionTimestamp" in obj["metadata"]
 
 
 def owner_of(obj: Obj) -> Obj:
-    """The reference to its controller, {} without one."""
+    """Return the reference to its controller, {} if it has none."""
     references: list[Obj] = obj["metadata"].get("ownerReferences") or []
     return next((reference for reference in references if reference.get("controller")), {})
 
 
 def owned_by(owner: Obj, api_version: str, kind: str) -> list[Obj]:
-    """The ownerReferences of what a controller creates for `owner`."""
+    """Return the ownerReferences of an object that a controller creates for `owner`."""
     metadata = owner["metadata"]
     reference = {"apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata["uid"]}
     return [{**reference, "controller": True, "blockOwnerDeletion": True}]

@@ -1,7 +1,7 @@
 """The Deployment controller: a ReplicaSet for each template, and a rolling update from one to the next.
 
-As upstream's: old ReplicaSets go down as far as the new one has available pods, the new one goes up as far as
-maxSurge allows. Left out: rollbacks, pauses, conditions, the history's limit.
+As upstream's: old ReplicaSets shrink as far as the new one has available pods, and the new one grows as far
+as maxSurge allows. Not implemented: rollbacks, pauses, conditions, the history's limit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ktui.workloads.controllers.controller import (
     REPLICA_SETS,
     Chain,
     Controller,
-    is_going,
+    is_deleting,
     owned_by,
     owner_of,
     version_of,
@@ -36,13 +36,14 @@ class RollingUpdate(NamedTuple):
     unavailable: int
 
     def new_size(self, new: int, everything: int) -> int:
-        """Of the new ReplicaSet with `new` pods, when all have `everything` (NewRSNewReplicas)."""
+        """Return the size of the new ReplicaSet (`new` pods now) if all have `everything` pods
+        (NewRSNewReplicas)."""
         if new >= self.wanted:
             return self.wanted
         return new + max(0, min(self.wanted + self.surge - everything, self.wanted - new))
 
     def to_remove(self, everything: int, new: int, new_available: int) -> int:
-        """Pods that the old ReplicaSets may lose now (reconcileOldReplicaSets)."""
+        """Return the number of pods that the old ReplicaSets may lose now (reconcileOldReplicaSets)."""
         return max(0, everything - (self.wanted - self.unavailable) - (new - new_available))
 
 
@@ -55,7 +56,7 @@ class DeploymentController(Controller):
         super().__init__(chain)
         self._deployments = self.informer(DEPLOYMENTS)
         self._sets = self.informer(REPLICA_SETS)
-        self._created: dict[str, Obj] = {}  # ReplicaSets that the informer has not seen yet, by name
+        self._created: dict[str, Obj] = {}  # by name: ReplicaSets that the informer has not received yet
         self._deployments.handlers.append(
             lambda _, obj: self.enqueue(obj["metadata"]["name"], version_of(obj))
         )
@@ -68,7 +69,7 @@ class DeploymentController(Controller):
 
     async def sync(self, name: str, cause: str) -> None:
         deployment = self._deployments.objects.get(name)
-        if deployment is None or is_going(deployment):
+        if deployment is None or is_deleting(deployment):
             return
         uid = deployment["metadata"]["uid"]
         known = {**self._created, **self._sets.objects}
@@ -111,7 +112,7 @@ class DeploymentController(Controller):
         await self._scaled(deployment, made, 0, size, cause)
 
     async def _shrink(self, deployment: Obj, old: list[Obj], most: int, cause: str) -> None:
-        """Take `most` pods from the old ReplicaSets, the oldest first."""
+        """Remove `most` pods from the old ReplicaSets, the oldest first."""
         for replica_set in sorted(old, key=lambda found: str(found["metadata"]["creationTimestamp"])):
             less = min(most, _size(replica_set))
             if less:
@@ -151,7 +152,7 @@ def rolling_update(deployment: Obj) -> RollingUpdate:
 
 
 def _share(limit: int | str, wanted: int, *, up: bool) -> int:
-    """`25%` of the wanted pods, rounded up for maxSurge and down for maxUnavailable."""
+    """Return `25%` as a number of the wanted pods, rounded up for maxSurge and down for maxUnavailable."""
     if isinstance(limit, int):
         return limit
     exact = wanted * int(limit.removesuffix("%")) / 100
@@ -159,7 +160,7 @@ def _share(limit: int | str, wanted: int, *, up: bool) -> int:
 
 
 def template_hash(deployment: Obj) -> str:
-    """Names the template (upstream's is another function of the same)."""
+    """Return a hash of the template; upstream uses another function."""
     content = msgspec.json.encode(deployment["spec"]["template"], order="sorted")
     return hashlib.sha256(content).hexdigest()[:10]
 

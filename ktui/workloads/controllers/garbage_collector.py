@@ -1,6 +1,7 @@
-"""The garbage collector: objects whose owner has gone are deleted in the background.
+"""The garbage collector: deletes objects in the background after their owner was deleted.
 
-As upstream's: an owner that the informer saw go is looked up once more before its dependents are deleted.
+As upstream's: an owner whose deletion the informer reports is read once more before its dependents are
+deleted.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ktui.workloads.controllers.controller import (
     REPLICA_SETS,
     Chain,
     Controller,
-    is_going,
+    is_deleting,
     owner_of,
     version_of,
 )
@@ -50,7 +51,7 @@ class GarbageCollector(Controller):
     async def sync(self, name: str, cause: str) -> None:
         collection, _, own_name = name.rpartition("/")
         dependent = self._known[collection].objects.get(own_name)
-        if dependent is None or is_going(dependent):
+        if dependent is None or is_deleting(dependent):
             return
         reference = owner_of(dependent)
         path = f"{OWNERS[reference['kind']]}/{reference['name']}"

@@ -1,11 +1,11 @@
-"""A kubelet: runs the pods of its node, and removes those that are being deleted."""
+"""A kubelet: runs the pods of its node, and removes pods that are being deleted."""
 
 from __future__ import annotations
 
 import time
 
 from ktui.workloads.behaviours.object_informer import Obj
-from ktui.workloads.controllers.controller import PODS, Chain, Controller, is_going, version_of
+from ktui.workloads.controllers.controller import PODS, Chain, Controller, is_deleting, version_of
 from ktui.workloads.demo.objects import timestamp
 from ktui.workloads.running.users import LoadUser
 
@@ -20,11 +20,11 @@ class NodeKubelet(Controller):
     def __init__(self, chain: Chain, node: str) -> None:
         super().__init__(chain, LoadUser(f"system:node:{node}", "system:nodes"))
         self._pods = self.informer(PODS, f"&fieldSelector=spec.nodeName%3D{node}")
-        self._seen: dict[str, str] = {}  # uid → the last thing that was begun for it
+        self._seen: dict[str, str] = {}  # uid → the last action that was begun for the pod
         self._pods.handlers.append(self._pod_changed)
 
     def _pod_changed(self, type_: str, pod: Obj) -> None:
-        uid, doing = pod["metadata"]["uid"], "end" if is_going(pod) else "start"
+        uid, doing = pod["metadata"]["uid"], "end" if is_deleting(pod) else "start"
         if type_ == "DELETED":
             self._seen.pop(uid, None)
         elif self._seen.get(uid) != doing:
@@ -35,7 +35,7 @@ class NodeKubelet(Controller):
         pod = self._pods.objects.get(name)
         if pod is None:
             return
-        if is_going(pod):
+        if is_deleting(pod):
             await self._end(pod, cause)
         elif (pod.get("status") or {}).get("phase") != "Running":
             await self._start(pod, cause)
@@ -47,7 +47,7 @@ class NodeKubelet(Controller):
         await self.patch(f"{PODS}/{name}/status", {"status": _running(pod)}, "report Pod Running", cause)
 
     async def _end(self, pod: Obj, cause: str) -> None:
-        """All containers have ended: the pod goes, without a grace period."""
+        """Delete the pod without a grace period once all its containers have ended."""
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         await self.record(pod, "Pod", "Killing", "Stopping container main", cause)
         options = {"gracePeriodSeconds": 0, "preconditions": {"uid": uid}}

@@ -1,6 +1,6 @@
-"""The ReplicaSet controller: as many pods as the spec says.
+"""The ReplicaSet controller: keeps as many pods as the spec has replicas.
 
-Pods that it has created or deleted, and that the informer has not seen yet, count (upstream's expectations).
+Its own creations and deletions count before the informer reports them (upstream's expectations).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ktui.workloads.controllers.controller import (
     REPLICA_SETS,
     Chain,
     Controller,
-    is_going,
+    is_deleting,
     owned_by,
     owner_of,
     version_of,
@@ -28,7 +28,7 @@ class ReplicaSetController(Controller):
         super().__init__(chain)
         self._sets = self.informer(REPLICA_SETS)
         self._pods = self.informer(PODS)
-        self._created: dict[str, Obj] = {}  # by name, until the informer has seen them
+        self._created: dict[str, Obj] = {}  # by name, until the informer has received them
         self._deleted: set[str] = set()
         self._sets.handlers.append(lambda _, obj: self.enqueue(obj["metadata"]["name"], version_of(obj)))
         self._pods.handlers.append(self._pod_changed)
@@ -36,14 +36,14 @@ class ReplicaSetController(Controller):
     def _pod_changed(self, type_: str, pod: Obj) -> None:
         name = pod["metadata"]["name"]
         self._created.pop(name, None)
-        if type_ == "DELETED" or is_going(pod):
+        if type_ == "DELETED" or is_deleting(pod):
             self._deleted.discard(name)
         if owner := owner_of(pod).get("name"):
             self.enqueue(owner, version_of(pod))
 
     async def sync(self, name: str, cause: str) -> None:
         replica_set = self._sets.objects.get(name)
-        if replica_set is None or is_going(replica_set):
+        if replica_set is None or is_deleting(replica_set):
             return
         pods = self._pods_of(replica_set)
         missing = int(replica_set["spec"]["replicas"]) - len(pods)
@@ -59,7 +59,7 @@ class ReplicaSetController(Controller):
         return [
             pod
             for name, pod in known.items()
-            if owner_of(pod).get("uid") == uid and not is_going(pod) and name not in self._deleted
+            if owner_of(pod).get("uid") == uid and not is_deleting(pod) and name not in self._deleted
         ]
 
     async def _create_pod(self, replica_set: Obj, cause: str) -> None:
@@ -102,5 +102,6 @@ def is_ready(pod: Obj) -> bool:
 
 
 def _to_delete_first(pod: Obj) -> tuple[bool, bool, str]:
-    """Pods without a node, then those that are not ready, as upstream's ActivePodsWithRanks begins."""
+    """Return the sort key for deletions: pods without a node first, then those that are not ready
+    (ActivePodsWithRanks)."""
     return bool(pod["spec"].get("nodeName")), is_ready(pod), str(pod["metadata"]["name"])

@@ -1,11 +1,11 @@
-"""The scheduler: binds each pod to the node that has the fewest of the run's pods."""
+"""The scheduler: binds each pod to the node with the fewest pods of this run."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from ktui.workloads.behaviours.object_informer import Obj
-from ktui.workloads.controllers.controller import PODS, Chain, Controller, is_going, version_of
+from ktui.workloads.controllers.controller import PODS, Chain, Controller, is_deleting, version_of
 from ktui.workloads.running.users import LoadUser
 
 
@@ -18,7 +18,7 @@ class Scheduler(Controller):
         super().__init__(chain)
         self._nodes = nodes
         self._pods = self.informer(PODS)
-        self._assumed: dict[str, str] = {}  # pod → node, until the informer has seen it
+        self._assumed: dict[str, str] = {}  # pod → node, until the informer has received the binding
         self._pods.handlers.append(self._pod_changed)
 
     def _pod_changed(self, type_: str, pod: Obj) -> None:
@@ -30,7 +30,7 @@ class Scheduler(Controller):
 
     async def sync(self, name: str, cause: str) -> None:
         pod = self._pods.objects.get(name)
-        if pod is None or is_going(pod) or pod["spec"].get("nodeName") or name in self._assumed:
+        if pod is None or is_deleting(pod) or pod["spec"].get("nodeName") or name in self._assumed:
             return
         taken = Counter(self._assumed.values())
         taken.update(found["spec"].get("nodeName", "") for found in self._pods.objects.values())

@@ -1,1 +1,1 @@
-"""A demo cluster: objects as in a real one, the same for the same seed."""
+"""A demo cluster with objects as in a real one; the same seed gives the same objects."""

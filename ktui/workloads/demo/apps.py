@@ -9,7 +9,7 @@ from ktui.workloads.demo.objects import Create, Json, core, demo_uid, group, own
 from ktui.workloads.demo.plan import App, DemoPlan
 from ktui.workloads.demo.pods import PodFacts, pod
 
-# One pod in this many is not Running: a cluster without problems shows little.
+# One pod in this many is not Running, because a cluster without problems shows little.
 PENDING_EVERY, FAILED_EVERY = 97, 211
 
 
@@ -103,7 +103,7 @@ def pods(plan: DemoPlan, now: float) -> Iterator[Create]:
 
 
 def pod_facts(app: App, ordinal: int, index: int, node: str, zone: str = "") -> PodFacts:
-    """The facts of one Deployment pod; `index` counts all of them and fixes IP and phase."""
+    """Return the facts of one Deployment pod; `index`, its number among all pods, determines IP and phase."""
     phase = "Running"
     if index % PENDING_EVERY == PENDING_EVERY - 1:
         phase = "Pending"
@@ -172,7 +172,7 @@ def _config(namespace: str, name: str, labels: dict[str, str], data: dict[str, s
 
 
 def _release_secret(app: App) -> Json:
-    """A Secret as helm stores a release: `helm list` LISTs these by label, with their values."""
+    """Return a Secret as helm stores a release; `helm list` LISTs these by label, with their values."""
     payload = base64.b64encode(f"release of {app.name} ".encode() * 60).decode()
     return {
         "apiVersion": "v1",

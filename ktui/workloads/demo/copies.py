@@ -1,4 +1,4 @@
-"""A stored object as the example of others: what the server makes of `b`, from what it made of `a`."""
+"""Derive the stored form of an object from another: as the server stored `a`, it would store `b`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import msgspec
 
 from ktui.workloads.demo.objects import Create, Json
 
-# A key or a value of a list's member in managed fields: k:{"ip":"10.64.0.2"}, v:"10.64.0.0/24".
+# A key or a value of a list's item in managed fields: k:{"ip":"10.64.0.2"}, v:"10.64.0.0/24".
 _QUOTED = re.compile(r'\\"([^"\\]*)\\"')
 
 
 class NotAlike(Exception):
-    """The objects differ in more than their texts and numbers: this one is no copy of the example."""
+    """The objects differ in more than texts and numbers, so one cannot be derived from the other."""
 
 
 def copy_of(stored: Json, example: Create, wanted: Create) -> Json:
-    """The object that the server would store for `wanted`, which is `alike` the `example` stored as `stored`.
+    """Return the object that the server would store for `wanted`; it stored the `alike` object `example` as
+    `stored`.
 
-    The copy has a uid of its own and the example's times. What the server left out of the example it
-    leaves out of the copy. Raises NotAlike.
+    The copy has its own uid and the example's times. Members that the server omitted in the example are
+    omitted in the copy. Raises NotAlike.
     """
     changed: dict[str, str | None] = {}
     copied: Json = _carried(stored, _whole(example), _whole(wanted), changed)
@@ -37,7 +38,7 @@ def _whole(item: Create) -> Json:
 
 
 def _carried(stored: Any, sent: Any, other: Any, changed: dict[str, str | None]) -> Any:
-    """`stored` with `other`'s leaves in place of those of `sent`; adds texts that differ to `changed`."""
+    """Return `stored` with the leaves of `other` instead of `sent`'s; add texts that differ to `changed`."""
     if sent == other:
         return stored
     if isinstance(sent, dict) and isinstance(other, dict) and isinstance(stored, dict):
@@ -54,12 +55,12 @@ def _carried(stored: Any, sent: Any, other: Any, changed: dict[str, str | None])
     if stored != sent or type(sent) is not type(other):
         raise NotAlike
     if isinstance(sent, str) and changed.setdefault(sent, other) != other:
-        changed[sent] = None  # it stands for several texts
+        changed[sent] = None  # it corresponds to several texts
     return other
 
 
 def _renamed(fields: list[Json], changed: dict[str, str | None]) -> list[Json]:
-    """Managed fields whose members' keys have the copy's values."""
+    """Return managed fields with the copy's values in the keys of list items."""
 
     def renamed(found: re.Match[str]) -> str:
         name = changed.get(found[1], found[1])

@@ -1,4 +1,4 @@
-"""Events as kubelets and schedulers record them: the one resource with a lease and without a watch cache."""
+"""Events as kubelets and schedulers record them: the only resource with a lease and without a watch cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REASONS = (
 
 
 def event(namespace: str, name: str, node: str, number: int, now: float) -> Create:
-    """One event about a pod; `number` makes its name unique and picks its reason."""
+    """Return one event about a pod; `number` makes its name unique and selects its reason."""
     severity, reason, message, component = _REASONS[number % len(_REASONS)]
     body: Json = {
         "apiVersion": "v1",
@@ -37,7 +37,7 @@ def event(namespace: str, name: str, node: str, number: int, now: float) -> Crea
 
 
 def events(plan: DemoPlan, now: float) -> Iterator[Create]:
-    """One event for every fourth pod."""
+    """Yield one event for every fourth pod."""
     rng = random.Random(plan.size.seed)
     for index, (app, ordinal, node) in enumerate(plan.app_pods()):
         if index % 4 == 0:

@@ -1,4 +1,4 @@
-"""The parts that all builders share: an object to create, and the path to POST it to."""
+"""Common parts of the demo's builders: an object to create, and the path to POST it to."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """One object to POST to `path`, and the status to PATCH afterwards (kube-apiserver
-    drops `status` from a create).
+    """An object to POST to `path`, and the status to PATCH afterwards (a create drops `status`).
 
-    Objects with the same `alike` get the same from the server (defaults, labels, managed fields): a large
-    cluster copies them from one of them (see `copies`). "": none is copied.
+    Objects with the same `alike` get the same additions from the server (defaults, labels, managed fields),
+    so a large cluster copies them from one example (see `copies`). "": not copied.
     """
 
     path: str
@@ -38,7 +37,7 @@ def group(api_version: str, namespace: str, resource: str) -> str:
 
 
 def owner(api_version: str, kind: str, name: str, uid: str) -> list[Json]:
-    """An ownerReference of a controller."""
+    """Return the ownerReference of a controller."""
     return [
         {
             "apiVersion": api_version,
@@ -52,7 +51,7 @@ def owner(api_version: str, kind: str, name: str, uid: str) -> list[Json]:
 
 
 def demo_uid(*parts: str) -> str:
-    """A stable uid for ownerReferences: objects are posted before their owner's real uid is known."""
+    """Return a stable uid for ownerReferences: objects are posted before their owner's real uid is known."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "ktui-demo/" + "/".join(parts)))
 
 

@@ -1,4 +1,4 @@
-"""The size of the demo cluster and what runs in it: computed once, from a seed."""
+"""The size of the demo cluster and the workloads in it, computed once from a seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ZONES = ("eu-west-1a", "eu-west-1b", "eu-west-1c")
 
 @dataclass(frozen=True, slots=True)
 class DemoSize:
-    """What `ktui seed` creates: at least 1 node, and 1 namespace besides the system's."""
+    """Size of the cluster that `ktui seed` creates: at least 1 node, and 1 namespace next to the system's."""
 
     pods: int = 2_000
     nodes: int = 60
@@ -65,14 +65,14 @@ class DemoPlan:
         return tuple(name for name in self.namespaces if name not in SYSTEM_NAMESPACES)
 
     def node_of(self, index: int) -> str:
-        """Pods are distributed over the nodes; a stride of a prime keeps one app's pods apart."""
+        """Return the node of a pod; a prime stride distributes one app's pods over the nodes."""
         return self.nodes[(index * 7) % len(self.nodes)]
 
     def zone_of(self, node: str) -> str:
         return ZONES[(int(node.removeprefix("node-")) - 1) % len(ZONES)]
 
     def app_pods(self) -> Iterator[tuple[App, int, str]]:
-        """(app, ordinal, node) of every Deployment pod."""
+        """Yield (app, ordinal, node) of every Deployment pod."""
         index = 0
         for app in self.apps:
             for ordinal in range(app.replicas):
@@ -81,7 +81,7 @@ class DemoPlan:
 
 
 def make_plan(size: DemoSize) -> DemoPlan:
-    """The plan for `size`; the same size and seed give the same plan."""
+    """Return the plan for `size`; the same size and seed give the same plan."""
     rng = random.Random(size.seed)
     teams = _teams(max(1, size.namespaces - len(SYSTEM_NAMESPACES)))
     nodes = tuple(f"node-{number:0{max(2, len(str(size.nodes)))}d}" for number in range(1, size.nodes + 1))
@@ -96,7 +96,7 @@ def _teams(count: int) -> tuple[str, ...]:
 
 
 def _apps(teams: tuple[str, ...], pods: int, rng: random.Random) -> Iterator[App]:
-    """Apps are distributed over the teams until all pods are used; with realistically skewed sizes."""
+    """Yield apps, distributed over the teams, until all pods are used; with realistically skewed sizes."""
     average = max(1, pods // max(1, len(teams) * 6))
     number = 0
     while pods > 0:
@@ -116,12 +116,12 @@ def _apps(teams: tuple[str, ...], pods: int, rng: random.Random) -> Iterator[App
         number += 1
 
 
-# Kubernetes' own alphabet for generated names: no vowels, so no words.
+# Kubernetes' alphabet for generated names: without vowels, so that names are not words.
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def _suffix(number: int, length: int = 5) -> str:
-    """`number` as a generated-name suffix: distinct for distinct numbers below 27**length."""
+    """Return `number` as a generated-name suffix, distinct for distinct numbers below 27**length."""
     number = (number * 10_007 + 1_234_567) % 27**length  # 10,007 is prime to 27: a bijection
     letters = []
     for _ in range(length):

@@ -1,4 +1,4 @@
-"""A pod as created by a workload: its spec, and the status that the kubelet reports."""
+"""A pod as a workload creates it: its spec, and the status that the kubelet reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PodFacts:
     image: str
     owner: tuple[str, str, str]
     config: str
-    zone: str = ""  # of the node: the server labels the pod with it
+    zone: str = ""  # the node's zone, with which the server labels the pod
     phase: str = "Running"
 
 
@@ -38,7 +38,7 @@ def pod(facts: PodFacts, now: float) -> Create:
 
 
 def pod_status(facts: PodFacts, now: float, restarts: int = 0) -> Json:
-    """The status that a kubelet reports for `facts.phase`."""
+    """Return the status that a kubelet reports for `facts.phase`."""
     if facts.phase == "Pending":
         condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": timestamp(now)}
         return {"phase": "Pending", "conditions": [condition], "qosClass": "Burstable"}

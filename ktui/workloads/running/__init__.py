@@ -1,1 +1,1 @@
-"""What every workload runs on: knobs, clients, figures, the runner and its summary."""
+"""Run workloads: knobs, clients, figures, the runner and its summary."""

@@ -31,10 +31,10 @@ class _Open(NamedTuple):
 
 
 class Account:
-    """`take` telemetry events; `phases` and `labels` grow. `moved` is called after each batch.
+    """Adds up telemetry events (`take`) in `phases` and `labels`. `moved` is called after each batch.
 
-    `others` counts what the server did meanwhile that was not of this run: its own housekeeping and
-    other clients. `dropped` counts events that the server did not send because this reader was slow.
+    `others` counts what the server did meanwhile outside of this run: its own housekeeping, and other
+    clients' requests. `dropped` counts events that the server did not send because this reader was slow.
     """
 
     def __init__(self, run: str, moved: Callable[[], None] = lambda: None) -> None:
@@ -43,24 +43,25 @@ class Account:
         self.live = LoadFigures()  # since `take_live` was last called
         self.etcd_calls = 0  # of the whole server
         self.others = LoadFigures()
-        self.housekeeping = TotalCost()  # RPCs of the server's own: reflectors, counts, progress requests
+        self.housekeeping = TotalCost()  # RPCs of the server itself: reflectors, counts, progress requests
         self.dropped = 0
         self.head = 0
         self.caches: dict[str, CacheStatus] = {}
         self.nominal_seats: dict[str, int] = {}  # by priority level
-        self.observers: list[Callable[[AnyEvent], None]] = []  # called with each event: a workload's own
+        # called with each event, for a workload's own use
+        self.observers: list[Callable[[AnyEvent], None]] = []
         self._run = run
         self._moved = moved
         self._open: dict[int, _Open] = {}
         self._watched: dict[int, TotalCost] = {}
-        self._verbs: dict[int, str] = {}  # of other clients' open requests
+        self._verbs: dict[int, str] = {}  # verbs of other clients' open requests
         self._answered = self._finished_count = 0
         self._marked = ""  # the newest marker
         self._settled = asyncio.Event()
 
     @property
     def missing(self) -> int:
-        """Requests that were answered, or are still being served, without the server's account of them."""
+        """Requests that were answered or are still being served, but are missing in the server's account."""
         return max(len(self._open), self._answered - self._finished_count)
 
     def take(self, events: Iterable[AnyEvent]) -> None:
@@ -90,32 +91,33 @@ class Account:
         self._moved()
 
     def take_live(self) -> LoadFigures:
-        """What was added since the last call."""
+        """Return the figures added since the last call."""
         live, self.live = self.live, LoadFigures()
         return live
 
     def unanswered(self, tag: Tag) -> None:
-        """A request failed on the client's side: no answer came."""
+        """Record a request that failed on the client's side, without an answer."""
         for figures in self._of(tag):
             figures.unanswered += 1
 
     def answered(self) -> None:
-        """A client has its answer: the server's account of it comes, or has come."""
+        """Record that a client has its answer; the server's account of it comes before or after."""
         self._answered += 1
 
     def server_ended(self) -> None:
-        """The server was killed: it gives no account of the requests that were open."""
+        """Record that the server was killed: it gives no account of the open requests."""
         self._open.clear()
         self._watched.clear()
         self._verbs.clear()
         self._finished_count = self._answered
 
     async def settled(self, last: str, patience: float, most: float) -> None:
-        """Wait until the server has accounted for every request that was answered, and none is open.
+        """Wait until the server has accounted for every answered request, and none is open.
 
-        A request that its client has given up may be known to the server alone: what the server publishes
-        before the marker `last` includes it. "": there is no such marker. TimeoutError when no request has
-        ended for `patience` seconds, or after `most`: a server ends LISTs of gigabytes one after the other.
+        The server may still serve a request that its client has given up; all events that it publishes before
+        the marker `last` include such requests ("": there is no marker). Raises TimeoutError if no request
+        has ended for `patience` seconds, or after `most`: a server ends LISTs of gigabytes one after the
+        other.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + most
@@ -128,7 +130,7 @@ class Account:
                     limit.reschedule(min(end, loop.time() + patience))
 
     async def know_level(self, name: str, most: float) -> None:
-        """Wait for a priority level, which the server reports once a second; for at most `most` seconds."""
+        """Wait, at most `most` seconds, for a priority level, which the server reports once a second."""
         with suppress(TimeoutError):
             async with asyncio.timeout(most):
                 while name not in self.nominal_seats:
@@ -138,9 +140,9 @@ class Account:
     def _started(self, event: RequestStarted) -> None:
         tag = tag_of(event.user_agent, self._run)
         if tag is None:
-            if len(self._verbs) > 10_000:  # ends were dropped
+            if len(self._verbs) > 10_000:  # their ends were dropped
                 self._verbs.clear()
-            if event.client != "ktui":  # the run's own preparations, a dashboard
+            if event.client != "ktui":  # the run's own preparations, or a dashboard
                 self._verbs[event.id] = event.verb
             return
         self._open[event.id] = _Open(tag, event.verb, event.level)

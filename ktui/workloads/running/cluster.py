@@ -1,4 +1,4 @@
-"""What a workload has to know of the cluster before it runs: names of nodes, namespaces and objects."""
+"""Names of the cluster's nodes, namespaces and objects, which a workload needs before it runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Names(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """`version` is the Kubernetes version that the server follows, "" when it does not say."""
+    """The cluster. `version` is the Kubernetes version that the server follows, "" if unknown."""
 
     client: ApiClient
     nodes: tuple[str, ...]
@@ -38,16 +38,16 @@ class Cluster:
     version: str = ""
 
     def node(self, index: int) -> str:
-        """The node of the agent `index`: with more agents than nodes several share one."""
+        """Return the node of agent number `index`; with more agents than nodes, several share one."""
         return self.nodes[index % len(self.nodes)]
 
     async def names(self, collection: str, limit: int = MOST_NAMES) -> list[tuple[str, str]]:
-        """(namespace, name) of at most `limit` objects that `collection` lists."""
+        """Return (namespace, name) of at most `limit` objects that `collection` lists."""
         return await names_in(self.client, collection, limit)
 
 
 async def read_cluster(client: ApiClient, version: str) -> Cluster:
-    """Read the names. ClientError when there are no nodes, or no server."""
+    """Read the names; raise ClientError if there are no nodes or no server."""
     nodes = await names_in(client, "/api/v1/nodes", MOST_NAMES)
     if not nodes:
         raise ClientError("the server has no nodes: `ktui seed` fills it with a demo cluster")
@@ -56,7 +56,7 @@ async def read_cluster(client: ApiClient, version: str) -> Cluster:
 
 
 async def names_in(client: ApiClient, collection: str, limit: int) -> list[tuple[str, str]]:
-    """One page of names: a LIST that is not part of the run's figures."""
+    """Return one page of names, by a LIST that is not part of the run's figures."""
     response = await client.request("GET", f"{collection}?limit={limit}", headers={"Accept": METADATA_LIST})
     if response.status_code != 200:
         raise ClientError(f"cannot list {collection}: HTTP {response.status_code}")

@@ -1,4 +1,4 @@
-"""What a workload is given when it runs: clients, knobs, phases, and a place for its findings."""
+"""The context of a running workload: clients, knobs, phases, and its findings."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DRAIN_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class FindingsTable:
-    """A workload's own table in the summary: cells are text, all columns but the first are numbers.
+    """A workload's own table in the summary: cells are text; all columns but the first are numbers.
 
-    `data` is what programs get beyond the cells.
+    `data` is the additional data for programs.
     """
 
     title: str
@@ -34,7 +34,7 @@ class FindingsTable:
     data: tuple[dict[str, Any], ...] = ()
 
     def shown(self) -> dict[str, Any]:
-        """What people see of it, as JSON."""
+        """Return the part for people, as JSON."""
         return {
             "title": self.title,
             "rows": [dict(zip(self.heads, row, strict=True)) for row in self.rows],
@@ -55,11 +55,12 @@ async def _no_rules(version: str, gates: Mapping[str, bool]) -> None:
 
 @dataclass(slots=True)
 class LoadContext:
-    """`found` are figures that only the workload knows, by name; `now` says in a few words what goes on.
+    """The context of a run. `found` are figures that only the workload knows; `now` describes its current
+    activity.
 
-    `inject` begins a fault: kinds that are always used belong into `Workload.faults`. `follow_rules`
-    makes ktui's server follow a version's rules with these gates until the run ends (ClientError).
-    `speed` is by how much simulated time is faster than real time: a workload that simulates sets it.
+    `inject` begins a fault; faults that a workload always uses belong in `Workload.faults`. `follow_rules`
+    makes ktui's server follow a version's rules with these gates until the run ends (ClientError). `speed` is
+    how many times faster than real time simulated time is; a workload that simulates sets it.
     """
 
     workload: str
@@ -73,7 +74,7 @@ class LoadContext:
     speed: float = 1.0
     now: str = ""
     found: dict[str, float | int | str] = field(default_factory=dict)
-    memory: dict[str, Any] = field(default_factory=dict)  # of the workload, for its tables
+    memory: dict[str, Any] = field(default_factory=dict)  # the workload's data for its tables
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     _phase: str = "run"
     began: Callable[[str], None] = lambda _: None
@@ -87,35 +88,35 @@ class LoadContext:
         return self._phase
 
     def begin(self, phase: str) -> None:
-        """Requests from now on belong to `phase`."""
+        """Begin a phase: requests from now on belong to it."""
         if phase != self._phase:
             self._phase = phase
             self.began(phase)
 
     def client(self, agent: str, user: LoadUser | None = None) -> LoadClient:
-        """One more client; `agent` is the first part of its User-Agent, and decides its user."""
+        """Return a new client; `agent` is the first part of its User-Agent, and determines its user."""
         return LoadClient(self.fleet, agent, user or user_of(agent), self._tag, self.account)
 
     def replica_client(self, agent: str) -> LoadClient:
-        """A client of the second replica, whose account is not part of the run's figures."""
+        """Return a client of the second replica, whose account is not part of the run's figures."""
         assert self.replica is not None
         return LoadClient(self.replica, agent, user_of(agent), self._tag, Account(self.run))
 
     async def drain(self, tasks: Collection[asyncio.Task[None]]) -> None:
-        """Let requests in flight end, for a few seconds: they belong to the phase, this time does not."""
+        """Let requests in flight finish for a few seconds, which do not count as the phase's time."""
         self.stopped()
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=DRAIN_SECONDS)
             await stop(*late)
 
     def count(self, name: str, more: float = 1) -> None:
-        """Add to one of `found`."""
+        """Add to one of the figures in `found`."""
         before = self.found.get(name, 0)
         assert not isinstance(before, str)
         self.found[name] = before + more
 
     async def pause(self, seconds: float) -> bool:
-        """Wait; True when a knob was changed since the last time, which ends the wait."""
+        """Wait; return True if a knob was changed since the last call, which ends the wait."""
         try:
             async with asyncio.timeout(seconds):
                 await self.changed.wait()

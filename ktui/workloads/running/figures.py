@@ -1,4 +1,4 @@
-"""What the requests of one phase cost, as the server counted it."""
+"""The cost of one phase's requests, as the server counted it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_STORAGE = "none"
 
 @dataclass(slots=True)
 class LevelFigures:
-    """The requests of one priority level: how many waited in its queues (`waits`, µs), or were rejected."""
+    """The requests of one priority level: how many waited in its queues (`waits`, µs) or were rejected."""
 
     requests: int = 0
     rejected: int = 0
@@ -31,7 +31,8 @@ class LevelFigures:
 
     def add(self, event: RequestFinished) -> None:
         self.requests += 1
-        self.rejected += event.status == REJECTED and not event.seats  # else by a cache that is not ready
+        # otherwise a cache that is not ready rejected it
+        self.rejected += event.status == REJECTED and not event.seats
         self.seat_seconds += event.seat_seconds
         if wait := event.phases.get("seats"):
             self.waits.add(round(wait * 1000))
@@ -43,7 +44,7 @@ class LevelFigures:
         self.waits.merge(other.waits)
 
     def document(self, seconds: float) -> dict[str, Any]:
-        """As JSON; the mean is over `seconds`."""
+        """Return the figures as JSON; the mean is over `seconds`."""
         return {
             "requests": self.requests,
             "mean_seats": round(self.seat_seconds / seconds if seconds > 0 else 0.0, 3),
@@ -55,10 +56,11 @@ class LevelFigures:
 
 @dataclass(slots=True)
 class LoadFigures:
-    """`routes` counts answers by route; `spent` adds up their costs; `times` their durations.
+    """Figures of requests. `routes` counts answers by route, `spent` adds their costs, `times` has their
+    durations.
 
-    Watches are not in `times`: they last as long as the client wants. `unanswered` are requests
-    that the connection failed.
+    Watches are not in `times`, as they last as long as the client wants. `unanswered` are requests without an
+    answer.
     """
 
     spent: TotalCost = field(default_factory=TotalCost)
@@ -68,13 +70,14 @@ class LoadFigures:
     verb_routes: Counter[tuple[str, str]] = field(default_factory=Counter)
     times: LatencyHistogram = field(default_factory=LatencyHistogram)
     levels: dict[str, LevelFigures] = field(default_factory=dict)  # by priority level
-    waits: LatencyHistogram = field(default_factory=LatencyHistogram)  # for the cache to be fresh enough
+    # waits until the cache was fresh enough
+    waits: LatencyHistogram = field(default_factory=LatencyHistogram)
     unanswered: int = 0
 
     def add(
         self, verb: str, event: RequestFinished, before: TotalCost | None = None, level: str = ""
     ) -> None:
-        """Count an answered request; `before` is what of its cost was added already."""
+        """Count an answered request; `before` is the part of its cost that was added before."""
         if level:
             self.levels.setdefault(level, LevelFigures()).add(event)
         spent = by_answer(event)
@@ -112,25 +115,25 @@ class LoadFigures:
 
     @property
     def failed(self) -> int:
-        """Answers with another error than 429, and requests without an answer."""
+        """Answers with an error other than 429, and requests without an answer."""
         return self.unanswered + sum(
             count for status, count in self.statuses.items() if status >= 400 and status != REJECTED
         )
 
     @property
     def letters(self) -> Counter[str]:
-        """Answers by the letter of their route: C, S, E; `–` when storage was not asked."""
+        """Answers by the letter of their route: C, S, E; `–` if storage was not read."""
         letters: Counter[str] = Counter()
         for route, count in self.routes.items():
             letters["–" if route == NO_STORAGE else letter_of(route)] += count
         return letters
 
     def milliseconds(self, share: float) -> float:
-        """The duration that `share` of the answers did not exceed."""
+        """Return the duration (ms) that `share` of the answers did not exceed."""
         return self.times.percentile(share) / 1000.0
 
     def document(self, seconds: float) -> dict[str, Any]:
-        """As JSON; rates are per second over `seconds`."""
+        """Return the figures as JSON; rates are per second over `seconds`."""
         spent = self.spent
         per = 1.0 / seconds if seconds > 0 else 0.0
         amplification = spent.amplification

@@ -24,9 +24,9 @@ from ktui.workloads.running.tags import CAUSE, Tag
 from ktui.workloads.running.users import LoadUser
 
 MOST_CONNECTIONS = 500
-MOST_BODY = 64 * 1024  # of an answer that is kept: a List's metadata comes before its items
-MOST_LIST = 16 * 1024 * 1024  # of a List whose items the client needs
-RETRIES = 10  # after an answer with Retry-After, as client-go
+MOST_BODY = 64 * 1024  # bytes of an answer to keep: a List's metadata comes before its items
+MOST_LIST = 16 * 1024 * 1024  # bytes of a List whose items the client needs
+RETRIES = 10  # repetitions after an answer with Retry-After, as in client-go
 CHUNK = 1 << 16
 GZIP = 16 + zlib.MAX_WBITS
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=120)
@@ -35,7 +35,7 @@ UNBOUNDED = aiohttp.ClientTimeout(total=None, sock_connect=30)
 
 @dataclass(frozen=True, slots=True)
 class LoadAnswer:
-    """An answer as its client sees it; its beginning is kept only on request."""
+    """An answer as its client sees it; the beginning of its body is kept only on request."""
 
     status: int
     size: int
@@ -49,10 +49,10 @@ class LoadAnswer:
 
 
 class Fleet:
-    """Connections that all clients of a run share; raises ClientError when the server is gone.
+    """Connections that all clients of a run share; methods raise ClientError if the server is unreachable.
 
-    `impersonates`: clients may act as the users that they stand for (`kubectl --as`). Only at a server of
-    ktui: elsewhere that needs rights.
+    `impersonates`: clients act as the users for which they stand (`kubectl --as`). Only used for ktui's
+    server: elsewhere it needs rights.
     """
 
     def __init__(self, connection: ServerConnection, *, impersonates: bool = False) -> None:
@@ -66,13 +66,13 @@ class Fleet:
                 limit=MOST_CONNECTIONS, ssl=trust if isinstance(trust, ssl.SSLContext) else False
             ),
             skip_auto_headers=("User-Agent",),
-            auto_decompress=False,  # what is not looked at costs no CPU here: a run measures the server
+            auto_decompress=False,  # not decompressed unless needed, to leave the CPU to the measured server
             trust_env=False,
         )
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
-        """Sentences that name the server instead of the library's exceptions."""
+        """Turn the library's exceptions into sentences that name the server."""
         url = self.connection.url
         try:
             yield
@@ -84,9 +84,10 @@ class Fleet:
     async def send(
         self, method: str, path: str, headers: Mapping[str, str], *, body: Any = None, keep: int = 0
     ) -> LoadAnswer:
-        """One request, its answer read to the end, `keep` bytes of it kept. ClientError when none comes.
+        """Send a request and read its answer to the end, keeping `keep` bytes; raise ClientError without an
+        answer.
 
-        Only an answer of which bytes are kept is decompressed: the `size` of another is as it was sent.
+        Only an answer of which bytes are kept is decompressed; the `size` of another is its compressed size.
         """
         data = None if body is None else msgspec.json.encode(body)
         began, size, kept = time.perf_counter(), 0, bytearray()
@@ -103,7 +104,7 @@ class Fleet:
         return LoadAnswer(response.status, size, ms, bytes(kept), retry_after(response.headers))
 
     async def stream(self, path: str, headers: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
-        """The pieces of a stream that lasts. ClientError when it is refused or breaks."""
+        """Yield the pieces of a long-lasting stream; raise ClientError if it is refused or breaks."""
         with self._clear_errors():
             async with self._open("GET", path, headers, None, UNBOUNDED) as response:
                 if response.status != 200:
@@ -137,7 +138,7 @@ class Fleet:
 
 
 class LoadClient:
-    """One simulated client. Its requests are tagged, so that the server's figures can be told apart."""
+    """One simulated client. Its requests are tagged, so that the server's figures can be assigned to it."""
 
     def __init__(
         self, fleet: Fleet, agent: str, user: LoadUser, tag: Callable[[str], Tag], account: Account
@@ -149,25 +150,25 @@ class LoadClient:
         self._headers = user.headers() if fleet.impersonates else {}
 
     async def get(self, path: str, label: str = "", *, accept: str = "", keep: bool = False) -> LoadAnswer:
-        """One GET or LIST, read to its end. ClientError when no answer comes."""
+        """Send one GET or LIST and read it to the end; raise ClientError without an answer."""
         headers = {"Accept": accept} if accept else {}
         return await self._send("GET", path, label, headers, keep=MOST_BODY if keep else 0)
 
     async def read(self, path: str, label: str = "", cause: str = "") -> LoadAnswer:
-        """One GET or LIST with its whole body, up to 16 MiB. ClientError when no answer comes."""
+        """Send one GET or LIST, return its body up to 16 MiB; raise ClientError without an answer."""
         return await self._send("GET", path, label, {}, keep=MOST_LIST, cause=cause)
 
-    async def get_patiently(
+    async def get_with_retries(
         self, path: str, label: str = "", *, accept: str = "", retries: int = RETRIES
     ) -> LoadAnswer:
-        """As client-go: a 429 is retried after Retry-After, up to `retries` times."""
-        return await _patiently(lambda: self.get(path, label, accept=accept), retries)
+        """Send a GET as client-go does: a 429 is repeated after Retry-After, up to `retries` times."""
+        return await _with_retries(lambda: self.get(path, label, accept=accept), retries)
 
-    async def write_patiently(
+    async def write_with_retries(
         self, method: str, path: str, body: Any, label: str, *, content_type: str, retries: int
     ) -> LoadAnswer:
-        """`write`, which a 429 repeats as it does `get_patiently`."""
-        return await _patiently(
+        """Send a `write`; a 429 is repeated as in `get_with_retries`."""
+        return await _with_retries(
             lambda: self.write(method, path, body, label, content_type=content_type), retries
         )
 
@@ -181,16 +182,17 @@ class LoadClient:
         content_type: str = "application/json",
         cause: str = "",
     ) -> LoadAnswer:
-        """One write, with its answer; `cause` is the resourceVersion that the client reacts to.
+        """Send one write and return its answer; raise ClientError without an answer.
 
-        ClientError when no answer comes."""
+        `cause` is the resourceVersion to which the client reacts.
+        """
         headers = {"Content-Type": content_type}
         return await self._send(method, path, label, headers, body=body, keep=MOST_BODY, cause=cause)
 
     async def watch(self, path: str, label: str = "", *, accept: str = "") -> AsyncGenerator[bytes, None]:
-        """The pieces of a WATCH's stream. ClientError when it is refused or breaks.
+        """Yield the pieces of a WATCH's stream; raise ClientError if it is refused or breaks.
 
-        As client-go: one that is refused with Retry-After is sent again after it, up to ten times.
+        As in client-go, a WATCH that is refused with Retry-After is repeated after it, up to ten times.
         """
         for left in reversed(range(RETRIES + 1)):
             tag = self._tag(label)
@@ -236,7 +238,7 @@ class LoadClient:
         return answer
 
 
-async def _patiently(send: Callable[[], Awaitable[LoadAnswer]], retries: int) -> LoadAnswer:
+async def _with_retries(send: Callable[[], Awaitable[LoadAnswer]], retries: int) -> LoadAnswer:
     answer = await send()
     for _ in range(retries):
         if answer.status != REJECTED:
@@ -247,7 +249,7 @@ async def _patiently(send: Callable[[], Awaitable[LoadAnswer]], retries: int) ->
 
 
 def allow_open_files(wanted: int) -> None:
-    """Raise the soft limit of open files as far as the hard one allows."""
+    """Raise the soft limit of open files to `wanted`, as far as the hard limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

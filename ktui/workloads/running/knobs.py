@@ -1,4 +1,4 @@
-"""Knobs: the settings of a workload, typed and bounded, that may be changed while it runs."""
+"""Knobs: typed and bounded settings of a workload that can be changed while it runs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class WorkloadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One setting. The type of `default` is the type of its values.
+    """One setting, with values of the type of `default`.
 
-    `choices` are the words that a text may be; `least` and `most` bound a number.
+    `choices` are the allowed texts; `least` and `most` bound a number.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Knob:
     unit: str = ""
 
     def parse(self, text: str) -> Value:
-        """The value that `text` stands for. WorkloadError names what is wrong and what is allowed."""
+        """Return the value that `text` means; WorkloadError names what is wrong and what is allowed."""
         text = text.strip()
         if isinstance(self.default, bool):
             return self._parse_bool(text)
@@ -59,7 +59,7 @@ class Knob:
         return number
 
     def next(self, value: Value, step: int) -> Value:
-        """The neighbouring value: of choices the next one, of a number a fifth or at least 1 more or less."""
+        """Return the next value: of choices the next one, of a number a fifth (at least 1) more or less."""
         if isinstance(self.default, bool):
             return not value
         if isinstance(self.default, str):
@@ -74,7 +74,7 @@ class Knob:
 
 
 def written(value: Value) -> str:
-    """A value as a user writes it."""
+    """Return a value as a user writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -92,14 +92,14 @@ class Knobs:
         self._values = {knob.name: knob.default for knob in self.knobs} | self._values
 
     def set(self, name: str, text: str) -> Value:
-        """Change one. WorkloadError when there is no such knob, or no such value."""
+        """Change a knob; raise WorkloadError for an unknown knob or an invalid value."""
         value = self.find(name).parse(text)
         self._values[name] = value
         self.changed()
         return value
 
     def find(self, name: str) -> Knob:
-        """The knob of that name; WorkloadError lists those there are."""
+        """Return the knob of that name; WorkloadError lists the names."""
         for knob in self.knobs:
             if knob.name == name:
                 return knob
@@ -124,12 +124,12 @@ class Knobs:
         return dict(self._values)
 
     def copy(self) -> Knobs:
-        """The same values, to be changed independently."""
+        """Return the same values, to be changed independently."""
         return Knobs(self.knobs, dict(self._values))
 
 
 def assign(knobs: Knobs, assignments: Iterable[str]) -> None:
-    """Apply `name=value` words. WorkloadError names the one that is wrong."""
+    """Apply `name=value` words; WorkloadError names the invalid one."""
     for word in assignments:
         name, equals, text = word.partition("=")
         if not equals:
@@ -138,7 +138,7 @@ def assign(knobs: Knobs, assignments: Iterable[str]) -> None:
 
 
 def described(values: Mapping[str, Any]) -> str:
-    """`agents=50 plan=cilium-agent`: values on one line; of a file only its name."""
+    """Return values on one line: `agents=50 plan=cilium-agent`; a file is shown by its name only."""
     return " ".join(
         f"{name}={PurePath(text).name if '/' in (text := written(value)) else text}"
         for name, value in values.items()

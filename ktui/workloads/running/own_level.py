@@ -1,4 +1,4 @@
-"""A priority level for the clients of a run alone, as an administrator would make it against a storm."""
+"""A priority level for only the clients of a run, as an administrator would create against overload."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ktui.workloads.running.users import LoadUser
 
 FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1"
 LEVELS, SCHEMAS = f"{FLOW}/prioritylevelconfigurations", f"{FLOW}/flowschemas"
-PRECEDENCE = 50  # before upstream's, but for the mandatory `exempt` and `probes`
+PRECEDENCE = 50  # before upstream's schemas, except the mandatory `exempt` and `probes`
 QUEUING = {"queues": 64, "handSize": 6, "queueLengthLimit": 50}  # as upstream's `system`
 TRIES, AGAIN_SECONDS = 100, 0.1
-REPORTED_SECONDS = 5.0  # a short run would end before the server has reported the level's seats
+REPORTED_SECONDS = 5.0  # a shorter run would end before the server has reported the level's seats
 
 
 def shares_knob(clients: str) -> Knob:
@@ -29,9 +29,10 @@ def shares_knob(clients: str) -> Knob:
 
 @asynccontextmanager
 async def own_level(context: LoadContext, user: LoadUser) -> AsyncIterator[None]:
-    """While this lasts, `user` is served in a level of its own with `shares`: it lends and borrows no seats.
+    """While the block runs, serve `user` in its own level with `shares`, which neither lends nor borrows
+    seats.
 
-    A group is served together. Nothing is made for 0 shares. WorkloadError, ClientError.
+    A group is served together. 0 shares create no level. Raises WorkloadError or ClientError.
     """
     shares = context.knobs.integer("shares")
     if not shares:
@@ -59,7 +60,7 @@ async def _create(context: LoadContext, collection: str, body: dict[str, Any]) -
 
 
 async def _in_force(context: LoadContext, name: str) -> None:
-    """The server gives a FlowSchema its condition once it follows it."""
+    """Wait until the server applies a FlowSchema, to which it then gives its condition."""
     for _ in range(TRIES):
         answer = await context.cluster.client.request("GET", f"{SCHEMAS}/{name}")
         if b'"Dangling"' in answer.content:
@@ -99,7 +100,7 @@ def _schema(name: str, user: LoadUser) -> dict[str, Any]:
 
 
 def levels_table(context: LoadContext, account: Account) -> FindingsTable:
-    """What flow control did, by kind of request and priority level."""
+    """Return what flow control did, by kind of request and priority level."""
     rows = tuple(
         (
             label,

@@ -1,7 +1,7 @@
-"""A run as it goes on: one line of JSON a second, and commands on standard input.
+"""A run in progress: one line of JSON a second, and commands on standard input.
 
-`ktui workload run NAME --stream` writes the lines; the dashboard reads them, in a process of its own.
-Commands are lines, too: `set KNOB VALUE`, `fault KIND` and `stop`.
+`ktui workload run NAME --stream` writes the lines; the dashboard starts it as a process and reads them.
+Commands are lines too: `set KNOB VALUE`, `fault KIND` and `stop`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SECOND = 1.0
 
 
 class LiveSecond(msgspec.Struct, kw_only=True, omit_defaults=True, tag="second"):
-    """What the server counted for this run within one second.
+    """The server's counts for this run within one second.
 
-    `routes` counts answers by letter (C, S, E, –, and ! for errors). `wait_ms` is the longest that a read
-    waited for its cache to be fresh, `marker` the knobs and faults that were used.
+    `routes` counts answers by letter (C, S, E, –, and ! for errors). `wait_ms` is the longest wait of a read
+    until its cache was fresh; `marker` has the knobs and faults that were used.
     """
 
     at: float
@@ -51,19 +51,19 @@ class LiveSecond(msgspec.Struct, kw_only=True, omit_defaults=True, tag="second")
 
 
 class Tables(msgspec.Struct, tag="tables"):
-    """The workload's own tables so far, as in the summary."""
+    """The workload's own tables up to now, as in the summary."""
 
     tables: list[dict[str, Any]]
 
 
 class Refused(msgspec.Struct, tag="refused"):
-    """A command that cannot be followed, in one sentence."""
+    """A command could not be executed; the reason is one sentence."""
 
     message: str
 
 
 class Finished(msgspec.Struct, tag="finished"):
-    """The summary; the last line."""
+    """The summary, which is the last line."""
 
     summary: dict[str, Any]
 
@@ -73,7 +73,7 @@ DECODER = msgspec.json.Decoder(Line)
 
 
 def live_second(run: Run, at: float) -> LiveSecond:
-    """The figures since the last call."""
+    """Return the figures since the last call."""
     marker = " ".join(run.markers)
     run.markers.clear()
     figures = run.account.take_live()
@@ -115,7 +115,7 @@ def encoded(line: Line) -> str:
 
 
 async def follow_commands(run: Run, lines: AsyncIterator[str], refused: Callable[[str], None]) -> None:
-    """Do what the lines say until they end; then stop the run."""
+    """Execute the commands of the lines until they end; then stop the run."""
     faults: set[asyncio.Task[None]] = set()
 
     async def obey(doing: Awaitable[None]) -> None:

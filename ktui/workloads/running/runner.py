@@ -1,4 +1,4 @@
-"""Runs a workload for a bounded time, and puts what the server counted together."""
+"""Run a workload for a limited time, and add up what the server counted."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs, WorkloadError
 from ktui.workloads.running.workload import Workload
 
-# For the server to end the requests of clients that have gone: without one that ends, and in all.
+# Seconds for the server to end requests of clients that have gone: without progress, and in total.
 SETTLE_SECONDS, MOST_SETTLE_SECONDS = 15.0, 120.0
-AGAIN_SECONDS = 0.1  # between attempts to reach a server that was killed
+AGAIN_SECONDS = 0.1  # seconds between attempts to reach a server that was killed
 MOST_MARKER = 200  # characters
 SLICES = 4  # of each side of a comparison: A B A B A B A B
 
@@ -34,7 +34,7 @@ Revive = Callable[[float], Awaitable[None]]
 
 @dataclass(slots=True)
 class RunVariant:
-    """One side of a comparison, or the whole run: `name` is "" then."""
+    """One side of a comparison, or the whole run (`name` "")."""
 
     name: str
     knobs: Knobs
@@ -43,7 +43,7 @@ class RunVariant:
 
 
 class Run:
-    """One run of one workload at one server. `go` once; then `account` and `variants` hold the results."""
+    """One run of a workload at a server. Call `go` once; then `account` and `variants` have the results."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Run:
         revive: Revive | None = None,
         replica: ServerConnection | None = None,
     ) -> None:
-        """`faults` strike each slice of the run at their time; `revive` starts a killed server again.
+        """`faults` begin at their time in each slice of the run; `revive` restarts a killed server.
 
         `replica` is a second server over the same etcd.
         """
@@ -88,7 +88,7 @@ class Run:
         return self._following.kube_version
 
     async def go(self, seconds: float, beside: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Run for at most `seconds`, with `beside` as long as it lasts. Raises ClientError."""
+        """Run for at most `seconds`, with `beside` running until then; raise ClientError."""
         for kind in {*self.workload.faults, *(fault.kind for _, fault in self.faults)}:
             await self._check_fault(kind)
         rules = await self._rules()
@@ -104,13 +104,13 @@ class Run:
             await fleet.close()
             if self._replica is not None:
                 await self._replica.close()
-            with suppress(TimeoutError):  # then the summary says that some are missing
+            with suppress(TimeoutError):  # the summary then says that some are missing
                 async with asyncio.timeout(SETTLE_SECONDS):
                     last = await self._mark(f"ends ({self.id})")
                 if telemetry is not None:
                     await self.account.settled(last, SETTLE_SECONDS, MOST_SETTLE_SECONDS)
             await stop(telemetry, watcher)
-            followed = self._following  # the summary names it
+            followed = self._following  # for the summary
             if rules is not None:
                 with suppress(ClientError):
                     await self._follow_rules(rules)
@@ -147,7 +147,7 @@ class Run:
             self._end_phase(variant, variant.context.phase)
 
     def stop(self) -> None:
-        """End the run now; its summary is of what was."""
+        """End the run now; the summary covers the time until now."""
         self._stopping.set()
 
     def _end_phase(self, variant: RunVariant, phase: str) -> None:
@@ -171,7 +171,7 @@ class Run:
             variant.knobs.changed = context.changed.set
 
     def _began(self, variant: RunVariant, current: list[str], name: str) -> None:
-        """A workload begins a phase; `current` holds the one that ends."""
+        """Begin a phase of the workload; `current` holds the one that ends."""
         self._end_phase(variant, current[0])
         self._phase_began = time.monotonic()
         current[0] = name
@@ -182,7 +182,7 @@ class Run:
         self._phase_began = None
 
     async def set(self, name: str, text: str) -> None:
-        """Change a knob of the running variant: a phase of its own begins. WorkloadError, ClientError."""
+        """Change a knob of the running variant, which begins a phase; raise WorkloadError or ClientError."""
         self.current.knobs.find(name).parse(text)
         if self.current.context is not None:
             self.current.context.begin(f"{name}={text}")
@@ -192,9 +192,9 @@ class Run:
             await self._set_version(self.current)
 
     async def _mark(self, text: str) -> str:
-        """In the stream of this run, and in the server's telemetry: charts and recordings show it.
+        """Add a marker to this run's stream and to the server's telemetry, for charts and recordings.
 
-        The marker's text, "" if the server has none.
+        Returns the marker's text, "" if the server has no markers.
         """
         self.markers.append(text)
         marker = f"{self.workload.name}: {text}"[:MOST_MARKER]
@@ -207,7 +207,7 @@ class Run:
     # Faults.
 
     async def _check_fault(self, kind: str) -> None:
-        """WorkloadError unless the server may be disturbed in that way."""
+        """Raise WorkloadError unless this fault may be injected into the server."""
         info = None if self.real else await KtuiApi(self.client).info()
         if info is None or info.etcd_kind != "embedded":
             raise WorkloadError(
@@ -217,7 +217,7 @@ class Run:
             raise WorkloadError("the fault kill is for a server of the run's own: leave out --attach")
 
     async def fault(self, fault: Fault) -> None:
-        """Inject one now: it begins a phase, and its end another. ValueError, WorkloadError, ClientError."""
+        """Inject a fault: its start and its end begin phases. Raises ValueError, WorkloadError, ClientError."""
         fault = fault.checked()
         await self._check_fault(fault.kind)
         context = self.current.context
@@ -226,7 +226,7 @@ class Run:
         await self._inject(fault)
         if not fault.seconds:
             return
-        if fault.kind != "kill":  # else it is over: the server runs again
+        if fault.kind != "kill":  # otherwise it is over: the server runs again
             await asyncio.sleep(fault.seconds)
         if context.phase == fault.kind:
             context.begin(f"after {fault.kind}")
@@ -243,7 +243,7 @@ class Run:
             await KtuiApi(self.client).follow_rules(rules.kube_version, rules.feature_gates)
 
     async def inject(self, fault: Fault) -> None:
-        """For a workload: begin a fault. Why it was not injected goes to the summary's remarks."""
+        """Begin a workload's own fault; the reason of a failure is added to the summary's remarks."""
         await self._note_refusal(fault, self._inject_checked(fault.checked()))
 
     async def _inject_checked(self, fault: Fault) -> None:
@@ -294,7 +294,7 @@ class Run:
         return task
 
     async def _rules(self) -> Rules | None:
-        """The rules that the server follows now, to be restored at the end; None at a real kube-apiserver."""
+        """Return the server's present rules, to restore them at the end; None for a real kube-apiserver."""
         if self.real:
             return None
         self._following = await KtuiApi(self.client).rules()
@@ -314,7 +314,7 @@ class Run:
 
 
 async def _end(work: asyncio.Future[None]) -> None:
-    """Cancel and wait until it has ended; raise its error."""
+    """Cancel `work` and wait until it has ended; raise its error."""
     work.cancel()
     await asyncio.wait({work})
     if not work.cancelled() and (error := work.exception()) is not None:

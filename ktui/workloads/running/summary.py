@@ -1,4 +1,4 @@
-"""What a run found: a document for programs, from which the text for people is made."""
+"""The results of a run as a JSON document, from which the text is rendered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EXEMPT = "exempt"  # the priority level without a limit
 
 
 def summary_of(run: Run) -> dict[str, Any]:
-    """The run as a JSON document."""
+    """Return the run as a JSON document."""
     variants = [_variant(run, variant) for variant in run.variants]
     document: dict[str, Any] = {
         "workload": run.workload.name,
@@ -62,7 +62,7 @@ def _over(figures: LoadFigures, seconds: float) -> dict[str, Any]:
 
 
 def remarks(run: Run) -> list[str]:
-    """Reservations about the figures."""
+    """Return caveats about the figures."""
     found = list(run.problems)
     account = run.account
     if run.real:
@@ -78,7 +78,7 @@ def remarks(run: Run) -> list[str]:
     return found
 
 
-# Figures that a comparison prints, with the title of each.
+# Figures that a comparison prints, each with its title.
 COMPARED = (
     ("requests", "requests"),
     ("requests_per_second", "requests/s"),
@@ -94,7 +94,7 @@ COMPARED = (
 
 
 def difference(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Of two totals: both values and the factor between them (None where the first is 0 or unknown)."""
+    """Both values of each figure of two totals, and their factor (None if the first is 0 or unknown)."""
     compared = {name: (first[name], second[name]) for name, _ in COMPARED}
     compared |= {f"ms_{share}": (first["ms"][share], second["ms"][share]) for share in first["ms"]}
     return {

@@ -1,4 +1,4 @@
-"""The users that clients authenticate as: they decide the flow schema and priority level of a request."""
+"""The users as which clients authenticate; they determine a request's flow schema and priority level."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ _KUBE_SYSTEM = "system:serviceaccount:kube-system"
 
 
 class LoadUser(NamedTuple):
-    """A user and one group of theirs; without a name: the run's own."""
+    """A user and one of its groups; without a name the run's own user."""
 
     name: str = ""
     group: str = ""
 
     def headers(self) -> dict[str, str]:
-        """Impersonation, as `kubectl --as`."""
+        """Return the headers of impersonation, as `kubectl --as` sends them."""
         return {
             header: value
             for header, value in (("Impersonate-User", self.name), ("Impersonate-Group", self.group))
@@ -33,6 +33,6 @@ _USERS = {
 
 
 def user_of(agent: str) -> LoadUser:
-    """The user of a client by the first word of its User-Agent; others have a service account."""
+    """The user of a client by the first word of its User-Agent; unknown clients have a service account."""
     program = agent.partition(" ")[0].partition("/")[0]
     return _USERS.get(program) or LoadUser(f"system:serviceaccount:default:{program.lower()}")

@@ -1,4 +1,4 @@
-"""What a workload is: a name, a sentence, knobs, and a function that sends requests."""
+"""A workload: a name, a sentence, knobs, and a function that sends requests."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ VERSION = Knob("version", "", "Kubernetes version whose rules ktui's server foll
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """`story` is the page in docs/workloads/. `run` sends requests until it returns or is cancelled;
-    `tables` makes what the summary shows beyond the figures that all workloads have."""
+    """A workload. `story` is its page in docs/workloads/. `run` sends requests until it returns or is
+    cancelled.
+
+    `tables` returns the tables that the summary shows in addition to the common figures.
+    """
 
     name: str
     sentence: str
@@ -37,7 +40,7 @@ class Workload:
     tables: Tables = lambda _stage, _account: ()
     fixes: tuple[Fix, ...] = ()
     writes: bool = False  # whether it creates or changes objects
-    faults: tuple[str, ...] = ()  # that it injects itself
+    faults: tuple[str, ...] = ()  # faults that it injects itself
     replica: bool = False  # whether it needs a second server over the same etcd
 
     @property
@@ -45,5 +48,5 @@ class Workload:
         return (*self.own_knobs, VERSION)
 
     def settings(self) -> Knobs:
-        """Knobs at their defaults."""
+        """Return the knobs at their defaults."""
         return Knobs(self.knobs)
