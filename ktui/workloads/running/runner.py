@@ -217,7 +217,7 @@ class Run:
             raise WorkloadError("the fault kill is for a server of the run's own: leave out --attach")
 
     async def fault(self, fault: Fault) -> None:
-        """Inject a fault: its start and its end begin phases. Raises ValueError, WorkloadError, ClientError."""
+        """Inject a fault: its start and end begin phases. Raises ValueError, WorkloadError, ClientError."""
         fault = fault.checked()
         await self._check_fault(fault.kind)
         context = self.current.context
