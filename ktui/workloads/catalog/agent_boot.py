@@ -213,11 +213,9 @@ async def boots(
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
     """Return two tables: bytes read and returned for one agent's LISTs in this run, then the article's."""
-    measured = [
-        (request, figures)
-        for request in planned_requests(context)
-        if (figures := account.labels.get((context.variant, request.label))) is not None and figures.requests
-    ]
+    labels = ((request, (context.variant, request.label)) for request in planned_requests(context))
+    found = [(request, account.labels[label]) for request, label in labels if label in account.labels]
+    measured = [(request, figures) for request, figures in found if figures.useful.count]
     if not measured:
         return []
     return [_measured(context, measured), levels_table(context, account), _article(context, measured)]
@@ -245,8 +243,8 @@ def _measured(context: LoadContext, measured: Sequence[tuple[PlannedRequest, Loa
     )
     heads = ("LIST", "from", "read", "returned", "read/returned", f"read × {integer(agents)}")
     note = (
-        "per agent; read: bytes out of etcd, and stored bytes of the objects looked at in the cache "
-        f"({integer(nodes)} nodes)"
+        "per agent, LISTs answered without error; read: bytes out of etcd, and stored bytes of the objects "
+        f"looked at in the cache ({integer(nodes)} nodes)"
     )
     return FindingsTable("one agent's LISTs", heads, tuple(rows), (note,))
 
@@ -286,9 +284,9 @@ def _pair(read: float, returned: float | None, agents: int) -> tuple[str, ...]:
 
 
 def per_request(figures: LoadFigures) -> tuple[float, float]:
-    """Return the mean bytes read and bytes returned of all requests."""
-    spent = figures.spent
-    return spent.processed_bytes / figures.requests, spent.encoded_bytes / figures.requests
+    """Return the mean bytes read and bytes returned of all answers without an error."""
+    useful = figures.useful
+    return useful.processed_bytes / useful.count, useful.encoded_bytes / useful.count
 
 
 def short(path: str) -> str:

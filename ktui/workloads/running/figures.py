@@ -56,14 +56,15 @@ class LevelFigures:
 
 @dataclass(slots=True)
 class LoadFigures:
-    """Figures of requests. `routes` counts answers by route, `spent` adds their costs, `times` has their
-    durations.
+    """Figures of requests. `routes` counts answers by route, `spent` adds their costs, `useful` the costs of
+    those without an error, `times` has their durations.
 
     Watches are not in `times`, as they last as long as the client wants. `unanswered` are requests without an
     answer.
     """
 
     spent: TotalCost = field(default_factory=TotalCost)
+    useful: TotalCost = field(default_factory=TotalCost)
     routes: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
     verbs: Counter[str] = field(default_factory=Counter)
@@ -85,6 +86,8 @@ class LoadFigures:
             spent = spent.since(before)
             spent.count = 1
         self.spent.merge(spent)
+        if event.status < 400:
+            self.useful.merge(spent)
         self.routes[event.route or NO_STORAGE] += 1
         self.statuses[event.status] += 1
         self.verbs[verb] += 1
@@ -95,6 +98,7 @@ class LoadFigures:
 
     def merge(self, other: LoadFigures) -> None:
         self.spent.merge(other.spent)
+        self.useful.merge(other.useful)
         self.routes.update(other.routes)
         self.statuses.update(other.statuses)
         self.verbs.update(other.verbs)

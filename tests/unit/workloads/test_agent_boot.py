@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from ktui.client.api import ApiClient
+from ktui.contract.events import RequestFinished
 from ktui.workloads.catalog import agent_boot
-from ktui.workloads.catalog.agent_boot import WORKLOAD, boot_fleet, restart_delay, start_delay
+from ktui.workloads.catalog.agent_boot import WORKLOAD, boot_fleet, per_request, restart_delay, start_delay
 from ktui.workloads.running import fleet
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.cluster import Cluster
 from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs, assign
 from tests.unit.client.rude import Answer, rude_server, whole
@@ -113,3 +115,21 @@ async def test_ten_times_at_most(waited: Waited) -> None:
     found = await booted(iter([REJECTED] * 11), "agents=1", "policy=fixed")
     assert (found["booted"], found["failed_boots"]) == (1, 1)
     assert waited.retries == [3] * 10 and waited.restarts == [0.0, 5.0]
+
+
+def test_what_one_agent_reads_is_the_mean_of_answers_without_an_error() -> None:
+    figures = LoadFigures()
+    for _ in range(2):
+        figures.add(
+            "LIST",
+            RequestFinished(id=1, status=200, route="etcd", ms=1.0, etcd_bytes=4_000, encoded_bytes=50),
+        )
+    for status in (429, 504):  # the one before the LIST is read, the other in the middle
+        figures.add(
+            "LIST",
+            RequestFinished(id=2, status=status, route="etcd", ms=1.0, etcd_bytes=9, encoded_bytes=200),
+        )
+    assert per_request(figures) == (4_000, 50)
+    merged = LoadFigures()
+    merged.merge(figures)
+    assert per_request(merged) == (4_000, 50) and merged.spent.etcd_bytes == 8_018
