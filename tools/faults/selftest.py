@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle  # copies everything, for each plant, in a fraction of the time of copy.deepcopy
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -221,9 +222,9 @@ PLANTS: dict[Plant, str] = {
 
 def missed(records: Records, history: History) -> list[str]:
     """Names of what was planted, each alone, and not found."""
-    names = []
+    names, pristine = [], pickle.dumps((records, history))
     for plant, kind in PLANTS.items():
-        planted, changed, violations = copy.deepcopy(records), copy.deepcopy(history), Violations()
+        (planted, changed), violations = pickle.loads(pristine), Violations()
         plant(planted, changed)
         check(planted, changed, violations)
         if kind not in violations.kinds:
@@ -239,8 +240,9 @@ async def clean_schedule(bench: Bench, seconds: float) -> Records:
         if bench.violations.all:
             raise ValueError(f"a schedule without faults: {dict(bench.violations.kinds)}")
         try:
+            pristine = pickle.dumps((outcome.records, bench.history))
             for plant in PLANTS:
-                plant(copy.deepcopy(outcome.records), copy.deepcopy(bench.history))
+                plant(*pickle.loads(pristine))
             return outcome.records
         except NothingToSpoilError:
             continue

@@ -83,6 +83,7 @@ async def test_only_range_watch_and_status_pass(
             await use_every_page(served, resources)
             await use_every_command(served, tmp_path)
             monkeypatch.chdir(tmp_path)  # where `e` writes its tables
+            monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 0.1)  # seconds: what matters is what it sends
             fired = await use_every_screen(served)
             await served.json("/api/v1/namespaces")  # it still serves
         assert set(proxy.methods) == HARMLESS, proxy.methods
