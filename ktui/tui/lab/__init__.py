@@ -1,1 +1,1 @@
-"""Mode 5: compose a LIST, predict it, send it, compare."""
+"""Screen 5: compose a LIST, predict its route, send it, compare variants."""

@@ -1,4 +1,4 @@
-"""What the Lab's keys send: the form, its variants, the next page, a cheaper variant."""
+"""The requests that the Lab's keys send: the form, its variants, the next page, a cheaper variant."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.lab.context import KubeServer, LabContext
 from ktui.tui.lab.runner import PREVIOUS, Planned
 
-Compared = tuple[Variant, int]  # with the number of the result that it is compared with, 0 for none
+Compared = tuple[Variant, int]  # with the number of the result to compare it with, 0 for none
 
 
 class LabActions:
-    """Each makes the variants to send out of the form, or of the result under the cursor."""
+    """Each action makes the variants to send from the form or from the result under the cursor."""
 
     def __init__(self, lab: LabContext) -> None:
         self._lab = lab
@@ -42,7 +42,7 @@ class LabActions:
 
     @property
     def begun(self) -> bool:
-        """Whether anything was sent in this run of the dashboard."""
+        """True once anything has been sent in this run of the dashboard."""
         return self._run is not None
 
     def send(self) -> None:
@@ -50,17 +50,17 @@ class LabActions:
         self._start([(_original(self._lab.form), 0)])
 
     def compare(self) -> None:
-        """Send variants of the form, one after the other."""
+        """Send the form's variants, one after the other."""
         lab = self._lab
         namespace = "" if lab.kube is not None else lab.busy_namespace
         self._start([(variant, 0) for variant in variants_of(lab.form, self._current_rv(), namespace)])
 
     def next_page(self) -> None:
-        """Go on from the result under the cursor by its continue token; the form then says so, too."""
+        """Send the next page of the result under the cursor, and put its continue token into the form."""
         result = self._lab.result
         if result is not None and result.measured is not None:
             form = next_page(result.form, result.measured.continue_token)
-            self._lab.form_pane.take_page(form)
+            self._lab.form_pane.put_page(form)
             self._start([(Variant(f"page after #{result.number}", form), 0)])
 
     def try_cheaper(self) -> None:
@@ -74,11 +74,11 @@ class LabActions:
             self.try_original(_original(lab.form))
 
     def try_original(self, original: Variant, variant: Variant | None = None) -> None:
-        """Compare a request with `variant`, else with its first cheaper one; without any, send it alone."""
+        """Compare a request with `variant`, or its first cheaper variant; without one, send it alone."""
         self._try(original, 0, variant)
 
     def _try(self, original: Variant, number: int, variant: Variant | None = None) -> None:
-        """`number`: of the result that `original` has, 0 for none."""
+        """Compare a request; `number` is that of its result if it has been sent, else 0."""
         lab = self._lab
         found = variant or self._cheaper(original.form, number)
         if found is not None:
@@ -91,7 +91,7 @@ class LabActions:
             self._start([(original, 0)])
 
     def _untried(self, form: ListForm) -> str:
-        """Why the advice that there is cannot be sent: ` (…)`; "" where there is none."""
+        """Return why the existing advice cannot be sent: ` (…)`; "" without such advice."""
         explanation = self._lab.predict_answer(form).explanation
         reasons = [why_not(advice) for advice in explanation.advice] if explanation is not None else []
         return next((f" ({reason})" for reason in reasons if reason), "")
@@ -104,7 +104,7 @@ class LabActions:
         return result.server == self._lab.server_name and not result.previous
 
     def _cheaper(self, form: ListForm, number: int) -> Variant | None:
-        """The first cheaper variant that was not compared with result `number`."""
+        """Return the first cheaper variant that was not compared with result `number`; None without one."""
         lab = self._lab
         tried = {
             (each.path, each.form.accept) for each in lab.runner.results if number and each.baseline == number
@@ -121,7 +121,10 @@ class LabActions:
         return None
 
     def _current_rv(self) -> int:
-        """For NotOlderThan and Exact: the cache's revision, else etcd's; a kube-apiserver's last one seen."""
+        """Return the resourceVersion for NotOlderThan and Exact.
+
+        The cache's revision, or else etcd's; with a kube-apiserver the last one that it answered with.
+        """
         lab = self._lab
         if lab.kube is not None:
             seen = [
@@ -172,7 +175,7 @@ class LabActions:
             lab.changed()
 
     def _polling(self, form: ListForm) -> Polling | None:
-        """How often a client is seen to repeat it, and the events that a WATCH would get; None for never."""
+        """Return a client's polls and the bytes of events per minute; None if it does not repeat the LIST."""
         lab = self._lab
         every = lab.state.access_patterns.of_target(lab.predict_answer(form).path).repeated_every
         resource = lab.table.by_name(form.resource)
@@ -183,7 +186,7 @@ class LabActions:
         return Polling(60 / every, 60 * lab.state.events_per_second(resource.id) * average)
 
     async def send_once(self, label: str) -> None:
-        """Send the form, and wait for the answer."""
+        """Send the form and wait for the answer."""
         if not self._lab.refuses_more():
             await self._send([(Variant(label, self._lab.form), 0)])
 
@@ -208,7 +211,7 @@ class LabActions:
         return [self._lab.predict_answer(variant.form).path for variant in variants]
 
     async def agreed(self, paths: Sequence[str]) -> bool:
-        """Ask before a real kube-apiserver has to work hard. Raises ClientError."""
+        """Ask the user before an expensive LIST is sent to a real kube-apiserver. Raises ClientError."""
         lab, kube = self._lab, self._lab.kube
         if kube is None:
             return True
@@ -221,7 +224,7 @@ class LabActions:
 
 
 def _original(form: ListForm) -> Variant:
-    """The form itself; a WATCH goes out with the parameters of a WatchList."""
+    """Return the form's variant; a WATCH is sent with the parameters of a WatchList."""
     return Variant("WatchList" if form.stream else ORIGINAL, form)
 
 

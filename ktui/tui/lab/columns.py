@@ -1,4 +1,4 @@
-"""The Lab's results: predicted beside measured, with bars to compare."""
+"""The columns of the Lab's results: measured and predicted, with bars to compare."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ UNTOLD = Badge("?", "$ink-muted", "route unknown")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultLine:
-    """A result with its shares of the longest time and of the most bytes so far."""
+    """A result with its shares (0–1) of the longest time and of the most bytes."""
 
     result: LabResult
     ms_share: float = 0.0
     processed_share: float = 0.0
-    streamed: int = 0  # bytes come in so far, while it is pending
+    streamed: int = 0  # bytes received so far, while the result is pending
 
 
 def result_lines(results: Sequence[LabResult], streamed: int) -> list[ResultLine]:
-    """What is past is not measured against what is sent now: it has no share."""
+    """Return a line for each result; those of previous runs have no shares."""
     longest = max((result.ms for result in results if not result.previous), default=0.0)
     largest = max((result.processed for result in results if not result.previous), default=0)
     return [
@@ -51,7 +51,7 @@ def badge_of_result(result: LabResult) -> Badge:
 
 
 def _routes(row: ResultLine) -> Cell:
-    """`C→C`, or `C≠E` where the answer came from elsewhere than predicted."""
+    """Return `C→C`, or `C≠E` if the measured route differs from the predicted one."""
     result = row.result
     measured = badge_of_result(result)
     predicted = result.predicted.route
@@ -68,7 +68,7 @@ def _form(row: ResultLine) -> Cell:
 
 
 def _agreement(row: ResultLine) -> Cell:
-    """Whether every figure came out as predicted, or which ones did not."""
+    """Return how many figures were as predicted, or else which were not."""
     if wrong := row.result.surprises:
         return ((f"≠ {', '.join(wrong)}", "bold $warning"),)
     agreeing = sum(each.verdict in "=≈" for each in row.result.comparisons)
@@ -151,7 +151,7 @@ def _why(row: ResultLine) -> Cell:
 
 
 def columns(width: int) -> tuple[Column[ResultLine], ...]:
-    """The columns for a table so wide; what does not fit goes by its priority."""
+    """Return the columns for a table of `width` cells; those that do not fit are left out by priority."""
     room = SHORT_BAR if width < 100 else BAR
     return (
         Column("route", "route", _routes, lambda row: row.result.route, 5, priority=0,

@@ -1,4 +1,4 @@
-"""Comparing a watch cache with etcd at the cache's own revision."""
+"""Compares a watch cache with etcd at the cache's own revision."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabContext
 
-# More objects than this are not read from an etcd that ktui does not own without a question.
+# From this many objects on, the user is asked before an etcd that ktui did not start is read.
 MANY_OBJECTS = 5_000
 
 
 def check_consistency(lab: LabContext) -> None:
-    """Compare the cache of the resource in the form with etcd."""
+    """Compare the cache of the form's resource with etcd."""
     resource = lab.table.by_name(lab.form.resource)
     if resource is None:
         lab.say("name a resource first")
@@ -51,7 +51,7 @@ async def _agreed(lab: LabContext, resource: Resource) -> bool:
 
 
 def report(resource_id: str, answer: ConsistencyCheck) -> str:
-    """What `POST /ktui/v1/caches/…/check` found."""
+    """Return the text on the result of `POST /ktui/v1/caches/…/check`."""
     sides = (("watch cache", answer.cache, "from memory"), ("etcd", answer.etcd, _read(answer.etcd)))
     rows = [
         f"  {name:<12} {integer(side.objects):>10}   {side.digest}   {cost}" for name, side, cost in sides

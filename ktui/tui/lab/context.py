@@ -1,4 +1,4 @@
-"""What the parts of the Lab share: its server and what is known of it, the form, the results."""
+"""What the parts of the Lab share: its server, the form, the results."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?resourceVersion=
 
 
 class _Definitions(msgspec.Struct):
-    """The part of a CustomResourceDefinitionList that is read."""
+    """The part of a CustomResourceDefinitionList that is decoded."""
 
     items: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class KubeServer:
-    """The kube-apiserver of a kubeconfig's context, and what a prediction may assume of it."""
+    """The kube-apiserver of a kubeconfig's context, and what predictions assume of it."""
 
     context: str
     target: Target
@@ -51,11 +51,11 @@ class KubeServer:
 class LabContext:
     """`kube` is the kube-apiserver that the Lab sends to, None for ktui's own server.
 
-    `table` has the resources that can be asked for, `consistency` the last comparison with etcd.
+    `table` has the server's resources, `consistency` the result of the last comparison with etcd.
     """
 
     class Changed(Message):
-        """Something has begun or ended."""
+        """A request has been started or has ended."""
 
     def __init__(self, screen: ServerScreen) -> None:
         self.screen = screen
@@ -65,9 +65,9 @@ class LabContext:
         self.consistency = ""
         self._history = LabHistory()
         self.runner = Runner(lambda: screen.ktui.clock(), self._keep, self._history.next_number)
-        self.learnt = False  # whether `table` has the server's custom resources
+        self.learnt = False  # True once `table` has the server's custom resources
         self._learnt_from: object = None
-        self._served: tuple[str, int, int] | None = None  # what the results of ktui's own server are of
+        self._served: tuple[str, int, int] | None = None  # the `_serving` of the current results
 
     @property
     def form_pane(self) -> FormPane:
@@ -75,12 +75,12 @@ class LabContext:
 
     @property
     def form(self) -> ListForm:
-        """The LIST as it stands in the form."""
+        """The LIST in the form."""
         return self.form_pane.form
 
     @property
     def result(self) -> LabResult | None:
-        """The one under the cursor."""
+        """The result under the cursor."""
         return self.screen.query_one(ResultsPane).result
 
     @property
@@ -94,22 +94,22 @@ class LabContext:
 
     @property
     def target(self) -> Target:
-        """Raises ClientError while there is no server."""
+        """The server to send to. Raises ClientError while there is none."""
         return self.kube.target if self.kube is not None else KtuiTarget(self.screen.client)
 
     def predict(self, form: ListForm) -> LabPrediction:
-        """Predict by the rules that `form` names, else by those of the server."""
+        """Predict by the rules that `form` selects, or else by the server's."""
         server = self.kube.assumptions if self.kube is not None else None
         return predict_form(form, self.table, self.state, server=server)
 
     def predict_answer(self, form: ListForm) -> LabPrediction:
-        """Predict by the rules that the server follows, whatever the form names."""
+        """Predict by the server's rules, whatever the form selects."""
         return self.predict(replace(form, kube_version=""))
 
     # Messages.
 
     def changed(self) -> None:
-        """To be called when something has begun or ended."""
+        """Post `Changed`; called when a request has been started or has ended."""
         self.screen.post_message(self.Changed())
 
     def say(self, text: str) -> None:
@@ -122,19 +122,19 @@ class LabContext:
         self.screen.notify(problem, severity="error", markup=False)
 
     def refuses_more(self) -> bool:
-        """Whether something is being sent; the user is notified if so."""
+        """Return True while a request runs, and notify the user of that."""
         if self.runner.running:
             self.say(f"one request at a time: {key_of('lab.stop')} stops the one that runs")
         return self.runner.running
 
-    # Results on disk, and whether they can still be compared.
+    # Saved results, and whether they can still be compared.
 
     def recall(self) -> None:
-        """Begin with the results of earlier runs of the dashboard."""
+        """Load the results of earlier runs of the dashboard."""
         self.runner.recall(self._history.read())
 
     def forget(self) -> None:
-        """Drop all results, those on disk too."""
+        """Drop all results, saved ones too."""
         self.runner.clear()
         if problem := self._history.clear():
             self.warn(problem)
@@ -145,7 +145,7 @@ class LabContext:
             self.warn(problem)
 
     def mark_previous(self) -> None:
-        """Mark the results of ktui's own server once it is another process, or etcd has another history."""
+        """Mark the results of ktui's own server as previous after a restart or a new history of etcd."""
         served = self._serving()
         if served is None or served == self._served:
             return
@@ -154,7 +154,7 @@ class LabContext:
         self._served = served
 
     def _serving(self) -> tuple[str, int, int] | None:
-        """URL and pid of ktui's own server and which history its etcd has; None while that is not known."""
+        """Return URL and pid of ktui's own server, and its etcd's count of histories; None if unknown."""
         client, state = self.screen.ktui.client, self.state
         if client is None or state.server is None or not state.head.revision:
             return None
@@ -163,14 +163,14 @@ class LabContext:
     # Resources and namespaces of the server.
 
     def learn(self) -> None:
-        """Read custom resources and namespaces, once for each server."""
+        """Start reading custom resources and namespaces, once per server."""
         client = self.screen.ktui.client
         if client is not None and client is not self._learnt_from:
             self._learnt_from, self.learnt = client, False
             self.screen.in_background(self.read_resources, "learn")
 
     async def read_resources(self) -> None:
-        """Read what `learn` begins to."""
+        """Read custom resources and namespaces; on errors, completions for them are missing."""
         try:
             definitions = msgspec.convert(await self.screen.ask(CRDS), _Definitions)
             self.table = _with_custom(definitions.items or [])
@@ -178,16 +178,16 @@ class LabContext:
             self.namespaces = [each.name for each in page.objects]
             self.learnt = True
         except (ClientError, msgspec.ValidationError):
-            return  # only completions and custom resources are missing: the form says so when one is named
+            return  # the form reports a custom resource that it does not know
 
     @property
     def busy_namespace(self) -> str:
-        """One that is likely to hold objects; "" when none is known."""
+        """A namespace that is likely to have objects; "" if none is known."""
         own = [name for name in self.namespaces if name != "default" and not name.startswith("kube-")]
         return next(iter(own or self.namespaces), "")
 
     def candidates(self, field: str) -> Iterable[str]:
-        """What a field of the form may be completed to."""
+        """Return the completions of a field of the form."""
         resource = self.table.by_name(self.form.resource)
         if field == "resource":
             return self._resources()
@@ -201,18 +201,18 @@ class LabContext:
         return [str(PAGE)] if field == "limit" else ()
 
     def _resources(self) -> list[str]:
-        """Those that etcd holds first, then every other by name."""
+        """Return the resources that etcd holds, then all others, each by name."""
         held = {prefix.resource for prefix in self.state.prefixes.values() if prefix.resource}
         known = sorted(held | self.state.caches.keys())
         return [*known, *sorted(r.id for r in self.table.preferred() if r.stored and r.id not in held)]
 
 
 def _with_custom(crds: list[dict[str, Any]]) -> ResourceTable:
-    """The built-in resources and those of well-formed CustomResourceDefinitions."""
+    """Return the built-in resources and those of valid CustomResourceDefinitions."""
     custom = []
     for crd in crds:
         try:
             custom += resources_of(crd)
         except (AttributeError, KeyError, TypeError, ValueError):
-            continue  # an unfinished definition: kube-apiserver serves nothing for it either
+            continue  # kube-apiserver does not serve an incomplete definition either
     return BUILTIN.plus(custom)

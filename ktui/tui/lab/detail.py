@@ -1,4 +1,4 @@
-"""The result under the cursor: where it came from, what it cost, and whether that was predicted."""
+"""Details of the selected result: its route, cost, and whether these were predicted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PHASES = ("seats", "queue", "wait", "etcd", "decode", "filter", "encode", "send
 
 
 def detail_content(result: LabResult, width: int, height: int) -> Content:
-    """Without height the least important lines are left out."""
+    """Return the lines that fit, the most important first."""
     drawn = [_verdict(result, width)]
     measured = result.measured
     if result.trial is not None:
@@ -39,7 +39,7 @@ def detail_content(result: LabResult, width: int, height: int) -> Content:
 
 
 def note(result: LabResult) -> str:
-    """The one thing to be said of a result where there is no room for the panel."""
+    """Return the main fact about a result, for where the panel has no room."""
     if result.trial is not None:
         return f"against #{result.baseline}: {result.trial.sentence}"
     known = [each for each in result.comparisons if each.verdict != "?"]
@@ -64,7 +64,7 @@ def _verdict(result: LabResult, width: int) -> Content:
 
 
 def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:
-    """The verdict, and how it was found."""
+    """Return the verdict of a comparison, and how it was measured."""
     parts = [
         f"{trial.runs} runs each in alternation, medians",
         f"{trial.client}: not judged" if trial.client else "",
@@ -79,7 +79,7 @@ def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:
 
 
 def _compared(result: LabResult, width: int) -> Content:
-    """`predicted = measured  route C = C · seats 10 = 10 · …`"""
+    """Return `predicted → measured  route C = C · seats 10 = 10 · …`."""
     compared = result.comparisons
     if not compared:
         return line(("  nothing was predicted", "$ink-muted"))
@@ -158,7 +158,7 @@ def _phases(measured: Measured, width: int) -> Content:
 
 
 def _memory(memory: Memory, width: int) -> Content:
-    """What the request itself held, and what the process took from the system meanwhile."""
+    """Return the memory held for the request, and by how much the process grew."""
     parts = [f"memory: {long_bytes(memory.peak_held)} held at most"]
     if memory.process_growth is not None:
         grown = f"the process grew by {long_bytes(memory.process_growth)}"

@@ -1,4 +1,4 @@
-"""The form, the LIST that it makes, and the panel with its prediction."""
+"""The form, the LIST that it makes, and its prediction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIELDS = (
 
 
 class FormPane(Container):
-    """`candidates(field)` gives what a field may be completed to."""
+    """`candidates(field)` returns a field's completions."""
 
     def __init__(self, candidates: Callable[[str], Iterable[str]]) -> None:
         super().__init__(id="compose")
@@ -53,25 +53,28 @@ class FormPane(Container):
 
     @property
     def form(self) -> ListForm:
-        """The LIST as it stands in the form."""
+        """The LIST in the form."""
         return form_from(self.fields.values)
 
     @property
     def verb(self) -> str:
         return self.fields.values["verb"]
 
-    def take(self, form: ListForm) -> None:
-        """Put a whole LIST into the form."""
+    def put(self, form: ListForm) -> None:
+        """Fill the form."""
         for name, value in values_of(form).items():
             self.fields.set_value(name, value)
 
-    def take_page(self, form: ListForm) -> None:
-        """Put the continue token of a page into the form, and what goes with it."""
+    def put_page(self, form: ListForm) -> None:
+        """Fill in a page's continue token, and the fields that it replaces."""
         for name in ("continue_token", "resource_version", "match"):
             self.fields.set_value(name, getattr(form, name))
 
     def show(self, prediction: LabPrediction, rules: str, server: str, table: ResourceTable) -> None:
-        """Show a prediction by the `rules` of a version, and what is sent; `server`: "" for ktui's own."""
+        """Show a prediction and what is sent.
+
+        `rules` is the version predicted by; `server` is "" for ktui's own.
+        """
         form = self.form
         verb = "WatchList: a WATCH + sendInitialEvents" if form.stream else self.verb
         what = "WatchList, predicted" if form.stream else "predicted"

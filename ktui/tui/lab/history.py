@@ -1,7 +1,7 @@
-"""The Lab's results on disk, so that they survive a restart: one JSON object a line, mode 0600.
+"""The Lab's saved results: one JSON object per line, mode 0600.
 
-Nothing that grants access is written: no bearer token, no certificate. Continue
-tokens are cut out of paths, for they name keys and expire within minutes.
+Bearer tokens and certificates are never saved. Continue tokens are removed from paths, as they
+name keys and expire within minutes.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _CONTINUE = re.compile(r"([?&]continue=)[^&]*")
 
 
 class LabHistory:
-    """The newest KEPT results. A file that cannot be used costs the history, nothing else."""
+    """The newest KEPT results. Without a usable file they are lost when the dashboard ends."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or state_home() / _FILE
         self._lines = 0
 
     def read(self) -> list[LabResult]:
-        """Oldest first; lines of another version of ktui are skipped."""
+        """Return the results, oldest first, without lines that this version of ktui cannot read."""
         try:
             lines = read_bytes(self.path, MOST_BYTES).splitlines()
         except (OSError, DocumentError):
@@ -50,7 +50,7 @@ class LabHistory:
         return found
 
     def next_number(self, last: int) -> int:
-        """A number above `last` that no dashboard has given yet: the size of a file is the last one."""
+        """Return a number above `last` that no dashboard has used: a file's size records the last one."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with os.fdopen(open_private(self._numbers, 0), "wb") as file:
@@ -66,7 +66,7 @@ class LabHistory:
         return self.path.with_suffix(".numbers")
 
     def add(self, result: LabResult) -> str:
-        """Append what has been answered; why that was not possible, "" if it was."""
+        """Append an answered result. Return why that failed, "" if it did not."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with os.fdopen(open_private(self.path, os.O_APPEND), "ab") as file:
@@ -79,7 +79,7 @@ class LabHistory:
         return ""
 
     def clear(self) -> str:
-        """Forget all; why that was not possible, "" if it was."""
+        """Remove all results. Return why that failed, "" if it did not."""
         try:
             self.path.unlink(missing_ok=True)
             self._numbers.unlink(missing_ok=True)

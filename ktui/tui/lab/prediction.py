@@ -1,4 +1,4 @@
-"""The prediction in its panel: verdict, reason, guarantees, other versions, decision trace."""
+"""The panel with the prediction: route, reason, guarantees, other versions, decision trace."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ktui.tui.requests.decision_trace import headed_steps
 from ktui.tui.requests.why import INDENT, badged_lines, cheaper_lines, versions_line
 from ktui.tui.widgets.lines import line, lines, parts_that_fit
 
-_ROOMY = 9  # lines; below it each part is cut to its first line or two
+_ROOMY = 9  # lines; below, each part is cut to a line or two
 
 
 def prediction_content(prediction: LabPrediction, width: int, height: int) -> Content:
-    """What matters most comes first; the walk takes the height that is left, a line at least."""
+    """Return the lines, most important first; the trace takes the remaining height, at least a line."""
     explanation = prediction.explanation
     if explanation is None:
         return lines(_problem_lines(prediction.problem, width, height))
@@ -40,7 +40,7 @@ def prediction_content(prediction: LabPrediction, width: int, height: int) -> Co
 
 def _verdict(prediction: LabPrediction, explanation: Explanation, width: int, most: int) -> list[Content]:
     if prediction.problem is not None:
-        return _problem_lines(prediction.problem, width, most + 2)  # in the place of what it would promise
+        return _problem_lines(prediction.problem, width, most + 2)  # in the guarantees' place
     plan = explanation.plan
     badge = badge_of_route(plan.source.value)
     return badged_lines(badge, badge.word, sentences.reason(plan), width, most)
@@ -54,7 +54,7 @@ def _problem_lines(problem: PredictedError | None, width: int, most: int) -> lis
 
 
 def _guarantees(prediction: LabPrediction, explanation: Explanation, width: int) -> Content:
-    """Consistency, limit, seats, waiting."""
+    """Return a line on consistency, limit, seats and waiting."""
     parts = sentences.guarantees(explanation.plan, _seats(prediction, explanation))
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT, least=2)
 

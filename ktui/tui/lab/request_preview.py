@@ -1,4 +1,4 @@
-"""The LIST in the form as it is sent, and where there is room the same for kubectl, curl and client-go."""
+"""The LIST in the form as it is sent, and the same for kubectl, curl and client-go."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ktui.core.snippets import as_client_go, as_curl, as_kubectl
 from ktui.kube.resources import Resource
 from ktui.tui.widgets.lines import broken, line, lines
 
-_PATH_LINES = 2  # of a LIST
-_WATCH_LINES = 4  # for the path alone; what is longer ends in an ellipsis
+_PATH_LINES = 2  # lines of a LIST's path
+_WATCH_LINES = 4  # lines of a WATCH's path
 
 _WHY_ADDED = (
     "sendInitialEvents and the parameters it needs are added;",
@@ -23,7 +23,7 @@ _WHY_ADDED = (
 
 
 def preview_content(path: str, form: ListForm, resource: Resource | None, width: int, height: int) -> Content:
-    """`GET /api/v1/…`, then each other form that fits as a whole."""
+    """Return `GET /api/v1/…`, then each of the other clients' forms that fits completely."""
     if not path:
         return Content("")
     parts = broken(f"GET {path}", width, min(height, _WATCH_LINES if form.stream else _PATH_LINES))
@@ -47,7 +47,7 @@ def _for_others(path: str, form: ListForm, resource: Resource) -> Iterator[tuple
 
 
 def _code(text: str, width: int) -> list[Content]:
-    """Every line of it, broken where it is too long: nothing of it is missing."""
+    """Return all lines, long ones wrapped."""
     drawn = []
     for each in text.expandtabs(2).split("\n"):
         parts = textwrap.wrap(safe(each), max(10, width), subsequent_indent="  ", break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""The results as rows, and the one under the cursor taken apart."""
+"""The table of results, and the panel about the selected one."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
 
-FEW = 12  # results: up to this many get the lines that they need, more share the screen with the form
-NOTHING_FIRED = "results show where an answer came from, what it cost, and whether that was predicted"
+FEW = 12  # results: up to this many the table is as high as they are; more share the screen with the form
+NOTHING_SENT = "results show where an answer came from, what it cost, and whether that was predicted"
 
 
 def empty_text() -> str:
-    """What to do where nothing was sent yet."""
+    """Return which keys send a request."""
     send, compare, cheaper = key_of("lab.send"), key_of("lab.compare"), key_of("lab.cheaper")
     keys = f"{send} sends the LIST above, {compare} compares its variants, {cheaper} sends a cheaper one"
     return f"{keys}; tab or {key_of('lab.edit')} goes to the form"
 
 
 class ResultsPane(Container):
-    """One row a request that was sent."""
+    """A table with one row per request sent."""
 
     def __init__(self) -> None:
         super().__init__(id="results-box", classes="box")
@@ -43,20 +43,20 @@ class ResultsPane(Container):
 
     @property
     def result(self) -> LabResult | None:
-        """The one under the cursor."""
+        """The result under the cursor."""
         row = self.table.row if self.is_mounted else None
         return row.result if row is not None else None
 
     def fit(self, width: int) -> None:
-        """The columns for a screen so wide."""
+        """Set the columns for a screen of `width` cells."""
         self.table.set_columns(columns(width))
 
     def show(self, results: Sequence[LabResult], streamed: int) -> None:
-        """`streamed`: bytes that have come of the one that is under way."""
+        """Show the results; `streamed` is the number of bytes received of the running request."""
         self.table.set_rows(result_lines(tuple(results), streamed))
 
     def give_room(self, count: int) -> None:
-        """What few results leave goes to the walk of what is predicted."""
+        """With few results, leave height to the prediction."""
         few = count <= FEW and self.screen.has_class("-tall")
         self.screen.set_class(few, "-few")
         self.styles.height = max(6, count + 3) if few else None
@@ -68,15 +68,15 @@ class ResultsPane(Container):
 
 
 class ResultDetail(Panel):
-    """The result under the cursor; in a short terminal there is no room for it."""
+    """Details of the result under the cursor; hidden in a short terminal."""
 
     def __init__(self) -> None:
         super().__init__("selected", id="detail", classes="box")
 
-    def take_apart(self, result: LabResult | None) -> str:
-        """Show it; its gist, where that cannot be seen."""
+    def show_result(self, result: LabResult | None) -> str:
+        """Show a result. Return its main fact if the panel is hidden, else ""."""
         if result is None:
-            self.show(lambda width, _: line((NOTHING_FIRED, "$ink-muted")), ())
+            self.show(lambda width, _: line((NOTHING_SENT, "$ink-muted")), ())
             return ""
         self.border_title = line(f"#{result.number} {result.label}")
         self.show(lambda width, height: detail_content(result, width, height), (id(result),))

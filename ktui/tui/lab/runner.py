@@ -1,4 +1,4 @@
-"""Sends variants of a request one after the other, and keeps their results; the screen reads `results`."""
+"""Sends variants of a request one after the other, and keeps their results in `results`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PREVIOUS = -1
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One variant to send, and its prediction.
+    """One variant to send, with its prediction.
 
-    `baseline` is the number of the result that it is compared with, PREVIOUS: the one before it.
+    `baseline` is the number of the result to compare it with; PREVIOUS is the one before it.
     """
 
     variant: Variant
@@ -37,7 +37,7 @@ class Planned:
 
 
 class Runner:
-    """Results in the order in which they were sent; at most one request is out at a time."""
+    """The results in the order of sending; one request at a time."""
 
     def __init__(
         self,
@@ -45,30 +45,30 @@ class Runner:
         done: Callable[[LabResult], None] = lambda result: None,
         next_number: Callable[[int], int] = lambda last: last + 1,
     ) -> None:
-        """`done` is called with each result that was answered; `next_number` with the last number given."""
+        """`done` is called with each answered result; `next_number` with the last number returns the next."""
         self.results: list[LabResult] = []
         self.running = False
-        self.streamed = 0  # bytes of the answer that is coming in
-        self.run_of_trial = 0  # 1 … LEAST_RUNS while a trial runs, 0 while it warms up
+        self.streamed = 0  # bytes received of the current answer
+        self.run_of_trial = 0  # 1 … LEAST_RUNS in a comparison; 0 otherwise and while it warms up
         self._clock = clock
         self._done = done
         self._next_number = next_number
         self._number = 0
 
     def recall(self, results: Iterable[LabResult]) -> None:
-        """Begin with the results of previous runs."""
+        """Start with the results of previous runs."""
         self.results = [replace(result, previous=True) for result in results]
         self._number = max((result.number for result in self.results), default=0)
 
     def mark_previous(self, server: str) -> None:
-        """Mark the results of `server`: it is another one now, or its etcd has another history."""
+        """Mark the results of `server` as previous: it was restarted, or its etcd has another history."""
         self.results = [
             replace(result, previous=True) if result.server == server and not result.previous else result
             for result in self.results
         ]
 
     async def run(self, target: Target, planned: Sequence[Planned], server: str = "") -> None:
-        """Send every variant; an unreachable server ends the run (ClientError), an error answer does not."""
+        """Send every variant. Raises ClientError for an unreachable server; error answers are results."""
         self.running = True
         try:
             for each in planned:
@@ -97,10 +97,10 @@ class Runner:
         server: str = "",
         polling: Polling | None = None,
     ) -> None:
-        """Send both in alternation and compare what they cost.
+        """Send both in alternation and compare their cost.
 
-        An original that was sent before, by its number as the variant's baseline, gets no row of its own.
-        ClientError: the server is gone.
+        An original that has been sent (the variant's baseline is its number) gets no new row.
+        Raises ClientError if the server becomes unreachable.
         """
         self.running = True
         rows = [] if variant.baseline > 0 else [self._begin(original, server)]
@@ -158,12 +158,12 @@ class Runner:
         ]
 
     def _settle(self) -> None:
-        """A request that was cut off is no longer pending."""
+        """Mark requests that were interrupted as stopped."""
         self.results = [
             replace(old, pending=False, error=old.error or "stopped") if old.pending else old
             for old in self.results
         ]
 
     def clear(self) -> None:
-        """Drop the results that have ended."""
+        """Drop all results but those still pending."""
         self.results = [result for result in self.results if result.pending]

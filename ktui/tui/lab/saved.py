@@ -1,4 +1,4 @@
-"""Requests that the user has saved under a name: one JSON file, mode 0600."""
+"""Requests that the user saved under a name: one JSON file, mode 0600."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _FILE = "lab-requests.json"
 
 
 class SavedRequest(msgspec.Struct, frozen=True):
-    """A form of the Lab, without the continue token: it expires within minutes."""
+    """A form of the Lab, without a continue token, which expires within minutes."""
 
     name: str
     form: ListForm
 
 
 class SavedRequests:
-    """`problem` says why the file cannot be used, "" if it can: then it is not written either."""
+    """`problem` says why the file is not usable, "" if it is; such a file is never overwritten."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or state_home() / _FILE
         self.problem = ""
 
     def read(self) -> Sequence[SavedRequest]:
-        """By name; none if there is a problem."""
+        """Return the requests by name; () if there is a problem."""
         self.problem = ""
         try:
             found = decode_json(read_bytes(self.path, MOST_BYTES), list[SavedRequest])
@@ -52,7 +52,7 @@ class SavedRequests:
         return sorted(found, key=lambda each: each.name)
 
     def save(self, name: str, form: ListForm) -> str:
-        """Keep `form` under `name`, instead of what had that name; why not, "" if it was saved."""
+        """Save `form` under `name`, replacing a request of that name. Return an error, "" if it was saved."""
         request = SavedRequest(name.strip(), replace(form, continue_token=""))
         if not request.name:
             return "a saved request needs a name"
@@ -64,7 +64,7 @@ class SavedRequests:
         return self._write([*others, request])
 
     def delete(self, name: str) -> str:
-        """Remove it; why not, "" if it is gone."""
+        """Delete a request. Return an error, "" if it was deleted."""
         return self._write([each for each in self.read() if each.name != name])
 
     def _write(self, requests: Sequence[SavedRequest]) -> str:

@@ -1,4 +1,4 @@
-"""The saved requests in a dialog: into the form, sent, saved, deleted."""
+"""The dialog of saved requests: edit, send, save, delete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME_WIDTH = 24
 
 
 class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
-    """Returns the form that was chosen, and whether to send it at once."""
+    """Returns the chosen form, and True to send it at once; None if closed."""
 
     DEFAULT_CSS = """
     SavedScreen > Vertical { width: 90%; }
@@ -43,7 +43,7 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
     BINDINGS: ClassVar[list[BindingType]] = keys.SAVED
 
     def __init__(self, saved: SavedRequests, form: ListForm, request_of: Callable[[ListForm], str]) -> None:
-        """`form` is what would be saved; `request_of` writes a form in one line."""
+        """`form` is the one to save; `request_of` returns a form's request in one line."""
         super().__init__()
         self._saved = saved
         self._form = form
@@ -65,7 +65,7 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
             self._show("")
 
     def _show(self, name: str) -> None:
-        """What is saved, the cursor on `name`."""
+        """Show the saved requests, with the cursor on `name`."""
         self.requests = tuple(self._saved.read())
         options, names = self.query_one(OptionList), [each.name for each in self.requests]
         options.clear_options()
@@ -73,16 +73,16 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
         options.display = bool(names)
         options.highlighted = names.index(name) if name in names else 0
         nothing = f"nothing is saved yet: {key_of('saved.save')} saves the request in the form"
-        self._say(self._saved.problem or ("" if names else nothing))
+        self._show_note(self._saved.problem or ("" if names else nothing))
         self._close_field()
 
     def _prompt(self, name: str, form: ListForm) -> Content:
         return line((pad(name, _NAME_WIDTH), "$ink-strong"), (f" {self._request_of(form)}", "$ink-muted"))
 
-    def _say(self, text: str) -> None:
-        said = self.query_one(Static)
-        said.update(Content(safe(text)))
-        said.display = bool(text)
+    def _show_note(self, text: str) -> None:
+        note = self.query_one(Static)
+        note.update(Content(safe(text)))
+        note.display = bool(text)
 
     def _close_field(self) -> None:
         field, options = self.query_one(Input), self.query_one(OptionList)
@@ -114,16 +114,16 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
         self._choose(send=True)
 
     def action_save(self) -> None:
-        """Ask for a name: the one under the cursor is replaced by the same name."""
+        """Open the input for a name; an existing name replaces that request."""
         field = self.query_one(Input)
         field.add_class("-open")
         field.focus()
-        self._say(self._request_of(self._form))
+        self._show_note(self._request_of(self._form))
 
     @on(Input.Submitted)
     def _named(self, event: Input.Submitted) -> None:
         if problem := self._saved.save(event.value, self._form):
-            self._say(problem)
+            self._show_note(problem)
         else:
             event.input.clear()
             self._show(event.value.strip())
@@ -138,10 +138,10 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
         problem = self._saved.delete(name)
         self._show("")
         if problem:
-            self._say(problem)
+            self._show_note(problem)
 
     def action_leave(self) -> None:
-        """From the name back to the list, from the list to the screen below."""
+        """Close the input for a name, or else the dialog."""
         if self.query_one(Input).has_class("-open"):
             self._show(self._selected_name)
         else:
@@ -149,5 +149,5 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("send", "save", "delete"):
-            return not isinstance(self.focused, Input)  # there they are letters
+            return not isinstance(self.focused, Input)  # in the input these keys are letters
         return super().check_action(action, parameters)

@@ -1,4 +1,4 @@
-"""Lab: compose a LIST field by field, see its prediction, send it, compare variants of it."""
+"""The Lab: compose a LIST field by field, see its prediction, send it, compare variants."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ NOT_COMPARED = "the Lab compares LISTs, and WATCHes that begin with all objects"
 
 
 class LabScreen(ServerScreen):
-    """The form is the question; everything else on the screen follows from it."""
+    """The form, its prediction, and the results."""
 
     MODE = "lab"
     CSS_PATH = "lab.tcss"
-    AUTO_FOCUS = "#results"  # not the form: what is typed there is no key
+    AUTO_FOCUS = "#results"  # not the form, in which keys would be typed
     BINDINGS: ClassVar[list[BindingType]] = keys.LAB
 
     def __init__(self) -> None:
@@ -77,19 +77,19 @@ class LabScreen(ServerScreen):
         yield self.results
         yield ResultDetail()
 
-    # Called from outside.
+    # References.
 
     def visit(self, reference: Reference | None) -> None:
-        """A LIST: it is put into the form, to be looked at before it is sent."""
+        """Put a LIST into the form without sending it; a comparison is sent."""
         if isinstance(reference, CompareRef):
-            self._take_compared(reference)
+            self._visit_comparison(reference)
             return
         if not isinstance(reference, Read):
             form = None
         else:
             form = form_of_read(reference.selection, self.lab.form, self.lab.table)
         if isinstance(reference, Read) and form is not None:
-            self.form_pane.take(form)
+            self.form_pane.put(form)
             self.results.table.focus()
             if added := added_to(reference.selection.target, form):
                 sends = f"{key_of('lab.send')} sends it as a WatchList, which ends"
@@ -97,28 +97,28 @@ class LabScreen(ServerScreen):
         elif reference is not None:
             self.notify("the Lab sends LISTs, and WATCHes that begin with all objects", markup=False)
 
-    def _take_compared(self, reference: CompareRef) -> None:
+    def _visit_comparison(self, reference: CompareRef) -> None:
         """Put the original into the form, and compare it with its cheaper variant."""
         self.results.table.focus()
         original = original_of(reference.original, self.lab.form, self.lab.table)
         if original is None:
             later = not self.lab.learnt and self.ktui.client is not None
             if later:  # it may be a custom resource
-                self.in_background(partial(self._take_later, reference), "take")
+                self.in_background(partial(self._visit_later, reference), "take")
             else:
                 self.notify(NOT_COMPARED, markup=False)
             return
-        self.form_pane.take(original.form)
+        self.form_pane.put(original.form)
         variant = reference.variant
         cheaper = form_of_read(variant, original.form, self.lab.table) if variant is not None else None
         label = reference.change or "cheaper"
         self.sending.try_original(original, Variant(label, cheaper) if cheaper is not None else None)
 
-    async def _take_later(self, reference: CompareRef) -> None:
-        """Read the server's custom resources first."""
+    async def _visit_later(self, reference: CompareRef) -> None:
+        """Read the server's custom resources, then compare."""
         await self.lab.read_resources()
         self.lab.learnt = True
-        self._take_compared(reference)
+        self._visit_comparison(reference)
 
     def references(self) -> Sequence[Reference]:
         selection = self.selected_request()
@@ -132,14 +132,14 @@ class LabScreen(ServerScreen):
         return Selection(self.form_pane.verb, path, "from the Lab", level) if path else None
 
     def read_for_body(self) -> Selection | None:
-        """The result under the cursor; without one, the form."""
+        """Return the request of the result under the cursor, or else of the form."""
         result, form = self.results.result, self.lab.form
         path, form = (self.prediction.path, form) if result is None else (result.path, result.form)
         verb = WATCH if form.stream else LIST
         return Selection(verb, path, "from the Lab", accept=form.accept_header) if path else None
 
     def show_body(self, read: Selection, client: ApiClient) -> None:
-        """Send it where the Lab sends its requests, after the same question."""
+        """Send the read to the Lab's server, with the Lab's question before a large LIST."""
         self.in_background(partial(self._show_body, read, client), "body")
 
     async def _show_body(self, read: Selection, client: ApiClient) -> None:
@@ -163,7 +163,7 @@ class LabScreen(ServerScreen):
     @on(Resize)
     def _resized(self) -> None:
         self.results.fit(self.size.width)
-        self.call_after_refresh(self._paint_result)  # the panel has come, or gone
+        self.call_after_refresh(self._paint_result)  # the panel may have appeared or disappeared
 
     def paint_tables(self, state: State) -> None:
         runner = self.lab.runner
@@ -180,7 +180,7 @@ class LabScreen(ServerScreen):
 
     @on(LabContext.Changed)
     def _changed(self) -> None:
-        """Something has begun or ended."""
+        """Paint after a request was started or has ended."""
         if self.lab.runner.running or self.sending.begun:
             self.results.table.following = True
         self.refresh_bindings()
@@ -191,7 +191,7 @@ class LabScreen(ServerScreen):
 
     @on(FieldForm.Changed)
     def _paint_prediction(self) -> None:
-        """Predict what the form says now, and show it."""
+        """Predict the form's LIST and show that."""
         lab = self.lab
         form = lab.form
         self.prediction = lab.predict(form)
@@ -201,12 +201,12 @@ class LabScreen(ServerScreen):
 
     @on(VTable.Highlighted, "#results")
     def _paint_result(self) -> None:
-        """The result under the cursor in its panel; where that has no room, the gist in the table's title."""
+        """Show the result under the cursor in its panel, or its main fact in the table's title."""
         runner = self.lab.runner
         self.results.give_room(len(runner.results))
-        gist = self.query_one(ResultDetail).take_apart(self.results.result)
+        fact = self.query_one(ResultDetail).show_result(self.results.result)
         running = f"run {runner.run_of_trial} of {LEAST_RUNS}" if runner.run_of_trial else ""
-        self.results.entitle(len(runner.results), running or gist or self.lab.consistency)
+        self.results.entitle(len(runner.results), running or fact or self.lab.consistency)
         self.refresh_bindings()
 
     # Keys.
@@ -216,7 +216,7 @@ class LabScreen(ServerScreen):
         self.sending.send()
 
     def action_compare(self) -> None:
-        """Compare variants; while ktui's own server has stopped, the key is the app's for restarting it."""
+        """Compare variants; while ktui's own server is stopped, restart it (the app has the same key)."""
         if self.ktui.link.broken and self.lab.kube is None:
             self.ktui.action_restart()
         else:
@@ -232,7 +232,7 @@ class LabScreen(ServerScreen):
         self.sending.stop()
 
     def action_clear(self) -> None:
-        """Ask, then drop all results, those on disk too."""
+        """Delete all results, saved ones too, after a question."""
         count = len(self.lab.runner.results)
         if not count:
             return
@@ -245,7 +245,7 @@ class LabScreen(ServerScreen):
         check_consistency(self.lab)
 
     def action_saved(self) -> None:
-        """The saved requests: one of them goes into the form, and is sent if the key said so."""
+        """Open the saved requests; the chosen one goes into the form, and may be sent."""
         form = replace(self.lab.form, continue_token="")
         self.app.push_screen(SavedScreen(SavedRequests(), form, self._request_of), self._take_saved)
 
@@ -258,7 +258,7 @@ class LabScreen(ServerScreen):
         if chosen is None:
             return
         form, send = chosen
-        self.form_pane.take(form)
+        self.form_pane.put(form)
         self.results.table.focus()
         if send:
             self.sending.send()
@@ -268,7 +268,7 @@ class LabScreen(ServerScreen):
 
     @on(VTable.Selected, "#results")
     def action_show_pages(self) -> None:
-        """The result in full, and the same request for other programs."""
+        """Show the whole result, and its request for other clients."""
         result = self.results.result
         if result is None:
             self.notify("nothing was sent yet", markup=False)
@@ -284,7 +284,7 @@ class LabScreen(ServerScreen):
             measured = result.measured if result is not None else None
             return measured is not None and bool(measured.continue_token)
         if action in ("edit", "saved"):
-            return not isinstance(self.focused, Input)  # there it is a letter
+            return not isinstance(self.focused, Input)  # in an input these keys are letters
         if action == "leave":
             return self.focused is not None and self.form_pane.fields in self.focused.ancestors
         return super().check_action(action, parameters)
@@ -293,4 +293,4 @@ class LabScreen(ServerScreen):
         self.form_pane.fields.focus_field("resource")
 
     def action_leave(self) -> None:
-        self.set_focus(self.results.table)  # at once, too: the next key is no text
+        self.set_focus(self.results.table)  # not with the next message: the next key is meant for it

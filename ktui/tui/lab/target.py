@@ -1,4 +1,4 @@
-"""The server that the Lab sends to: ktui's own, or a kube-apiserver of the user's kubeconfig."""
+"""The choice of the Lab's server: ktui's own, or a kube-apiserver of a kubeconfig."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ OWN = "ktui's own server"
 
 
 async def connect(context: str) -> KubeServer:
-    """Connect, and ask for the version. Raises ClientError."""
-    # In a thread: a program may have to give the credentials.
+    """Connect to a context's kube-apiserver and read its version. Raises ClientError."""
+    # In a thread, as an exec plugin may have to provide the credentials.
     connection = await asyncio.to_thread(read_kubeconfig, kubeconfig_files(), context)
     target = target_of(connection, f"ktui/{__version__}")
     try:
@@ -41,22 +41,22 @@ async def connect(context: str) -> KubeServer:
 
 
 def _contexts() -> tuple[list[str], str]:
-    """Those of the user's kubeconfig, and the current one. Raises ClientError."""
+    """Return the kubeconfig's contexts and the current one. Raises ClientError."""
     return read_contexts(kubeconfig_files())
 
 
 class TargetChoice:
-    """Changes the server of a Lab, but not while something is being sent."""
+    """Changes the Lab's server, but not while a request runs."""
 
     def __init__(self, lab: LabContext) -> None:
         self._lab = lab
 
     def ask(self) -> None:
-        """Let the user choose among ktui's own server and the kubeconfig's contexts."""
+        """Let the user choose ktui's own server or one of the kubeconfig's contexts."""
         self._lab.screen.in_background(self._ask, "target")
 
     def choose(self, context: str) -> None:
-        """A context's kube-apiserver, or ktui's own server ("")."""
+        """Switch to a context's kube-apiserver, or with "" to ktui's own server."""
         self._lab.screen.in_background(partial(self._choose, context), "target")
 
     async def _ask(self) -> None:

@@ -1,1 +1,1 @@
-"""Mode 8: the selected request under every version."""
+"""Screen 8: the selected request under every version."""

@@ -1,4 +1,4 @@
-"""Columns of the Versions screen: what has changed stands out, what has not recedes."""
+"""Columns of the Versions screen, in which changes are highlighted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEW, SAME = "bold $accent", "$ink-muted"
 
 
 def badge(row: VersionRow) -> Badge:
-    """A refusal shows before the route."""
+    """Return the badge of an error if the version refuses the request, else of its route."""
     plan = row.under.plan
     return ERROR if plan.error is not None else badge_of_route(plan.source.value)
 
@@ -76,7 +76,7 @@ def _seats(row: VersionRow) -> Cell:
 
 
 def _why(row: VersionRow) -> Cell:
-    """In full where it changed: nineteen times the same sentence hides that."""
+    """Return the reason only where it changed: repeated on each line it would hide that."""
     if row.first or row.changed("reason"):
         return (_rule(row), "$foreground")
     return NOTHING
@@ -116,7 +116,7 @@ _VERSIONS: tuple[Column[VersionRow], ...] = (
 
 
 def columns(*, grouped: bool, limits: bool) -> tuple[Column[VersionRow], ...]:
-    """`limits`: whether the request has one to speak of; `grouped`: a row may stand for several versions."""
+    """Return the columns; `limits` adds that on limit, `grouped` makes room for several versions in a row."""
     chosen = (column for column in _VERSIONS if limits or column.id != "limit")
     return tuple(
         replace(column, width=13) if grouped and column.id == "version" else column for column in chosen

@@ -25,7 +25,7 @@ from ktui.tui.widgets.lines import between, line, lines, pad, parts_that_fit
 
 
 def request_content(selection: Selection, matrix: Matrix, width: int, height: int) -> Content:
-    """The request on one line; below it, where there is room, what is assumed."""
+    """Return the request, and below it, if the height allows, what is assumed."""
     taken = line(
         (f"{selection.taken_from}  ", "$ink-muted"),
         (key_of("versions.edit"), "bold $accent"),
@@ -41,7 +41,7 @@ def request_content(selection: Selection, matrix: Matrix, width: int, height: in
 
 
 def trace_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
-    """Verdict, guarantees and cause; then each predicate with the value it saw."""
+    """Return the route, guarantees and causes of a change, then each predicate with its value."""
     if row is None:
         return line(("select a version to see its decision trace", "$ink-muted"))
     above = [*_verdict(row, width), _guarantees(row, level, width)]
@@ -84,7 +84,7 @@ NOTHING = "no cheaper variant is known under this version"
 
 
 def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Content:
-    """Each version that changed something for this request, its causes, and what they changed."""
+    """Return each version that changed something, its causes, and what they changed."""
     if not rows:
         return Content("")
     causes = [(row.version, text) for row in rows for text in cause_sentences(row)]
@@ -97,7 +97,7 @@ def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Cont
 
 
 def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Content:
-    """Each form with where it would be served, and why; with lines between them where those fit."""
+    """Return each cheaper variant with its route and reason."""
     blocks = [_block(item, width) for item in found]
     if not blocks:
         return line((NOTHING, "$ink-muted"))

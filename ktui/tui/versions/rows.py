@@ -1,4 +1,4 @@
-"""The Versions screen's rows: the selected request under every minor."""
+"""The Versions screen's rows: the selected request under every minor version."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behavi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VersionRow:
-    """The request under one version, or under several in a row that do not differ (`last`).
+    """The request under one version, or under equal ones up to `last`.
 
-    `current`: the version that the server follows is (among) it.
+    `current`: the server follows this version, or one of these.
     """
 
     under: VersionResult
     current: bool
-    first: bool  # nothing to compare with
+    first: bool  # the oldest version, which is compared with none
     last: str = ""
 
     @property
@@ -41,11 +41,11 @@ class VersionRow:
 
     @property
     def versions(self) -> str:
-        """`1.31`, `1.31 – 1.33`."""
+        """`1.31`, or `1.31 – 1.33` for several."""
         return f"{self.version} – {self.last}" if self.last else self.version
 
     def covers(self, minor: int) -> bool:
-        """Whether the row stands for this minor."""
+        """Return True if the row stands for this minor version."""
         first = self.under.behaviour.minor
         return first <= minor <= (behaviour_of(self.last).minor if self.last else first)
 
@@ -55,7 +55,7 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All rows, and of which cache they speak; `problem` says why there are none."""
+    """All rows; `cache` says what is assumed of the cache, `problem` why there are no rows."""
 
     rows: tuple[VersionRow, ...] = ()
     cache: str = ""
@@ -65,17 +65,17 @@ class Matrix:
 
     @property
     def level(self) -> PriorityLevel | None:
-        """The priority level of the requester, where it is known."""
+        """The priority level of the requester; None if unknown."""
         return self.assumed.level if self.assumed is not None else None
 
     def document(self, row: VersionRow) -> dict[str, Any]:
-        """All that the rules of one version say, as `ktui explain --json` does."""
+        """Return all rules of one version for the request, as `ktui explain --json` does; {} without one."""
         if self.request is None or self.assumed is None:
             return {}
         return explain(self.request, self.assumed.cache, row.under.behaviour, level=self.level).document()
 
     def cheaper(self, row: VersionRow) -> tuple[Alternative, ...]:
-        """Cheaper forms of the request under the rules of one version."""
+        """Return cheaper variants of the request under one version."""
         if self.request is None or self.assumed is None:
             return ()
         found = advise(self.request, self.assumed.cache, row.under.behaviour)
@@ -83,7 +83,7 @@ class Matrix:
 
     @property
     def groups(self) -> tuple[VersionRow, ...]:
-        """One row for versions in a row that do not differ."""
+        """The rows, with one for consecutive versions that do not differ."""
         groups: list[VersionRow] = []
         for row in self.rows:
             if row.first or row.under.changed:
@@ -95,7 +95,7 @@ class Matrix:
 
     @property
     def limits(self) -> bool:
-        """Whether there is a limit that some version honours or ignores."""
+        """True if some version honours or ignores a limit of the request."""
         return any(row.under.outcome.limit is not None for row in self.rows)
 
     @property
@@ -104,7 +104,7 @@ class Matrix:
 
 
 def matrix_of(selection: Selection, state: State) -> Matrix:
-    """The request under every minor, with the cache as it is now where the server reported it."""
+    """Return the request under every minor version, with the cache's current state if it is known."""
     try:
         request = selection.read()
     except RequestError as error:
@@ -127,7 +127,7 @@ def matrix_of(selection: Selection, state: State) -> Matrix:
 
 
 def followed_behaviour(state: State) -> Behaviour | None:
-    """The server's rules; None without a server, or for one whose version is not known here."""
+    """Return the server's rules; None without a server, or if ktui does not know its version."""
     try:
         return server_behaviour(state) if state.server is not None else None
     except BehaviourError:
@@ -135,7 +135,7 @@ def followed_behaviour(state: State) -> Behaviour | None:
 
 
 def routes_under(selection: Selection, state: State, *behaviours: Behaviour) -> list[str]:
-    """The route under each of these rules; empty when the request cannot be understood."""
+    """Return the route under each of these rules; [] if the request is invalid."""
     try:
         request = selection.read()
     except RequestError:
@@ -145,13 +145,13 @@ def routes_under(selection: Selection, state: State, *behaviours: Behaviour) -> 
 
 
 def level_named(name: str) -> PriorityLevel | None:
-    """The priority level of that name, as ktui's server computes seats for it."""
+    """Return the priority level with this name, as ktui's server computes seats for it; None if unknown."""
     level = LEVELS.get(name)
     return displayed_level(level) if level is not None else None
 
 
 def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tuple[Assumptions, str]:
-    """What is assumed of the cache, and that in words."""
+    """Return what is assumed of the cache, and that in words."""
     resource = resource_id(request)
     row = state.caches.get(resource)
     if row is None or not row.live:
@@ -162,7 +162,7 @@ def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tu
 
 
 def causes_text(row: VersionRow) -> str:
-    """`+ConsistentListFromCache`, `−WatchList`, `1.23 itself`."""
+    """Return `+ConsistentListFromCache`, `−WatchList` or `1.23 itself`, joined by commas."""
     words = [
         f"{'+' if cause.on else '−'}{cause.gate}" if cause.gate else f"{row.version} itself"
         for cause in row.under.causes
@@ -171,7 +171,7 @@ def causes_text(row: VersionRow) -> str:
 
 
 def cause_sentences(row: VersionRow) -> list[str]:
-    """Each cause with its stage and what it changed."""
+    """Return a sentence per cause: the gate, its stage, and what it changed."""
     text = []
     for cause in row.under.causes:
         aspects = ", ".join(sorted(cause.aspects))

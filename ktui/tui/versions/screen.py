@@ -1,4 +1,4 @@
-"""Versions: the selected request under Kubernetes 1.19 to the newest."""
+"""The Versions screen: the selected request under each version from Kubernetes 1.19 on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HINT = "PATH?QUERY, watch PATH, a resource"
 
 
 class VersionsScreen(ModeScreen):
-    """One row a version; enter puts equal ones together, and so gives the walk all the room."""
+    """One row per version; enter groups equal ones, which leaves more room to the decision trace."""
 
     MODE: ClassVar[str] = "versions"
     CSS_PATH = "versions.tcss"
@@ -63,28 +63,28 @@ class VersionsScreen(ModeScreen):
 
     @property
     def selection(self) -> Selection:
-        """What is typed just now, else what another screen handed over."""
+        """The request being typed, or else the one selected on another screen."""
         return self._typing or self.ktui.selection or EXAMPLE
 
     def crumbs(self) -> Sequence[Crumb]:
         return (Crumb(GROUPED.name, Place(self.MODE, GROUPED)),) if self._grouped else ()
 
     def visit(self, reference: Reference | None) -> None:
-        """The selected request is the app's business; the groups are a place of their own."""
+        """Show the groups or all versions; the request itself is the app's selection."""
         row = self.table.row
         if row is not None and self._grouped is not (reference == GROUPED):
-            self._deepen(row, deep=reference == GROUPED)
+            self._set_grouped(row, grouped=reference == GROUPED)
 
     def references(self) -> Sequence[Reference]:
         return (Read(self.selection),)
 
     def selected_request(self) -> Selection | None:
-        return None  # handed on already
+        return None  # it is the app's selection already
 
     # Painting.
 
     def paint_tables(self, state: State) -> None:
-        """The rules are asked again when the request, the server or the cache is another one."""
+        """Compute the rows again if the request, the server or a cache has changed."""
         selection = self.selection
         stamp = (selection, state.server, state.touched.caches, state.touched.prefixes)
         if stamp == self._computed:
@@ -118,7 +118,7 @@ class VersionsScreen(ModeScreen):
             self._paint_beside(row)
 
     def _paint_beside(self, row: VersionRow | None) -> None:
-        """What has room on a wide terminal only."""
+        """Paint the panels that only a wide terminal shows."""
         rows = self._matrix.rows
         self.query_one("#changes", Panel).show(
             lambda width, height: changes_content(rows, width, height), rows
@@ -141,7 +141,7 @@ class VersionsScreen(ModeScreen):
         rows = matrix.groups if self._grouped else matrix.rows
         self.table.set_columns(columns(grouped=self._grouped, limits=matrix.limits))
         self.table.set_rows(rows)
-        # As high as its groups, and no higher than half of a small screen.
+        # As high as the groups, up to half of a small screen.
         self.table.styles.height = (
             min(len(rows) + (2 if self.has_class("-narrow") else 3), 11) if self._grouped else None
         )
@@ -150,21 +150,21 @@ class VersionsScreen(ModeScreen):
         index = next((at for at, row in enumerate(self.table.rows) if wanted(row)), len(self.table.rows) - 1)
         self.table.move_to(index)
 
-    # Going in and out.
+    # Grouping.
 
     @on(VTable.Selected, "#versions")
     def _selected(self, event: VTable.Selected) -> None:
         if not self._grouped:
-            self._deepen(event.row, deep=True)
+            self._set_grouped(event.row, grouped=True)
 
     def action_leave(self) -> None:
         row = self.table.row
         if self._grouped and row is not None:
-            self._deepen(row, deep=False)
+            self._set_grouped(row, grouped=False)
 
-    def _deepen(self, row: VersionRow, *, deep: bool) -> None:
+    def _set_grouped(self, row: VersionRow, *, grouped: bool) -> None:
         minor = row.under.behaviour.minor
-        self.set_class(deep, "-deep")
+        self.set_class(grouped, "-deep")
         self._show_rows()
         self._go_to(lambda item: item.covers(minor))
         self.refresh_bindings()
@@ -179,7 +179,7 @@ class VersionsScreen(ModeScreen):
     # Another request.
 
     def action_edit(self) -> None:
-        """Type a request; the table follows each letter that makes sense."""
+        """Open the prompt for a request; the table follows each valid text."""
 
         def typed(text: str) -> str:
             try:

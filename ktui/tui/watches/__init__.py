@@ -1,1 +1,1 @@
-"""Mode 6: the open WATCHes."""
+"""Screen 6: the open WATCHes."""

@@ -7,7 +7,7 @@ from ktui.core.routes import badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.watches.rows import Health, WatchLine, scope_of
 
-# A shape beside every colour, so that neither has to be told apart by hue.
+# Each state has its own glyph, not only its own colour.
 GLYPHS = {
     Health.CATCHING_UP: "◐",
     Health.LIVE: "●",
@@ -30,7 +30,7 @@ _SINCE, _BUFFER, _DELIVERED, _BOOKMARKS = 10, 11, 7, 9  # cells
 
 
 def _ink(line: WatchLine, style: str = "$foreground") -> str:
-    """Closed ones recede."""
+    """Return `style`, or muted for a closed WATCH."""
     return style if line.row.closed is None else "$ink-muted"
 
 
@@ -40,7 +40,7 @@ def _route(line: WatchLine) -> Cell:
 
 
 def _resource(line: WatchLine) -> Cell:
-    """The plural name first: where room is short the group is what gets cut."""
+    """Return the plural name, then the group: in a narrow column the group is cut."""
     plural, dot, group = line.row.resource.partition(".")
     return ((plural, _ink(line)), (f"{dot}{group}", "$ink-muted"))
 

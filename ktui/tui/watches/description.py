@@ -1,4 +1,4 @@
-"""The WATCH under the cursor, in words."""
+"""The selected WATCH in words."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _BAR = 20
 
 
 def about(watch: WatchLine | None, width: int, height: int) -> Content:
-    """Who, what, how far; for one that has ended, why."""
+    """Return its client, request, progress, and if it has ended, the reason."""
     if watch is None:
         return line(("select a watcher to see its request and state", "$ink-muted"))
     row = watch.row
     rows = [
         _who(watch, width),
         *_wrapped("request", _asked(row), width),
-        _said("open", _open(watch), width),
+        _labelled("open", _open(watch), width),
         _delivered(watch, width),
         *_began(watch, width),
-        _said(
+        _labelled(
             "encoded", f"{integer(row.made)} for it alone, {integer(row.shared)} shared with others", width
         ),
-        _buffer(row) if row.closed is None else _said("why", _why(row), width),
+        _buffer(row) if row.closed is None else _labelled("why", _why(row), width),
     ]
     return lines(rows[:height])
 
@@ -45,15 +45,15 @@ def _who(watch: WatchLine, width: int) -> Content:
     ).truncate(width, ellipsis=True)
 
 
-def _said(label: str, text: str, width: int) -> Content:
+def _labelled(label: str, text: str, width: int) -> Content:
     return line((pad(label, _LABEL), "$ink-muted"), (text, "$foreground")).truncate(width, ellipsis=True)
 
 
 def _wrapped(label: str, text: str, width: int) -> list[Content]:
-    """In two lines where one is too short: selectors are long."""
+    """Return a label and its text in one line or two, as selectors may be long."""
     first, *rest = textwrap.wrap(safe(text), max(10, width - _LABEL)) or [""]
-    below = [_said("", " ".join(rest), width)] if rest else []
-    return [_said(label, first, width), *below]
+    below = [_labelled("", " ".join(rest), width)] if rest else []
+    return [_labelled(label, first, width), *below]
 
 
 def _asked(row: WatcherRow) -> str:
@@ -79,7 +79,7 @@ def _delivered(watch: WatchLine, width: int) -> Content:
 
 
 def _began(watch: WatchLine, width: int) -> list[Content]:
-    """What it cost until it was live, and the bytes a second since then."""
+    """Return the cost of its initial events, and the bytes per second since; [] if not known yet."""
     row, state = watch.row, watch.row.state
     if state is None or not state.initial:
         return []

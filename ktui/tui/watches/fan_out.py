@@ -1,4 +1,4 @@
-"""How one event was delivered to its watchers, and what other versions would have sent."""
+"""How one event was delivered to its watchers, and what other versions would have encoded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Runs = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """A line of the comparison; `copies` None: nothing to count."""
+    """A line of the comparison: a server and how often it copied and encoded the event; None: not counted."""
 
     name: str
     copies: int | None
@@ -36,7 +36,7 @@ class Maker:
 
 
 def audience_of(event: FanOut) -> ChangeRecipients:
-    """The event's audience as the rules want to know it."""
+    """Return the event's recipients in the terms of the rules."""
     return ChangeRecipients(
         change=event.change,
         concerned=event.concerned,
@@ -49,7 +49,7 @@ def audience_of(event: FanOut) -> ChangeRecipients:
 
 
 def makers_of(event: FanOut) -> list[Maker]:
-    """What this server made, then what each era's rules would have made."""
+    """Return what this server encoded, then what the rules of each era would have."""
     audience = audience_of(event)
     makers = [Maker("ktui", None, event.encodings, "measured", ours=True)]
     for first, last in ERAS:
@@ -70,7 +70,7 @@ def _note(made: EventWork) -> str:
 def fan_out_content(
     event: FanOut | None, earlier: Sequence[FanOut], resource: str, width: int, height: int
 ) -> Content:
-    """The event, its audience, the comparison; where height is left, the samples before it, newest first."""
+    """Return the event, its recipients and the comparison; below, earlier events if the height allows."""
     if event is None:
         what = f"of {resource} " if resource else ""
         return line((f"no event {what}yet: the next one shows its fan-out here", "$ink-muted"))
@@ -85,7 +85,7 @@ def fan_out_content(
 
 
 def _before(earlier: Sequence[FanOut], width: int, height: int) -> list[Content]:
-    """The samples before the newest, as far as they fit below it."""
+    """Return the earlier sampled events that fit, newest first."""
     if height < 3 or not earlier:
         return []
     newest_first = list(reversed(earlier))[: height - 2]
@@ -99,7 +99,7 @@ def _before_head(width: int) -> Content:
 
 
 def _sample(event: FanOut, rv: int, width: int) -> Content:
-    """`16:40:39 7,960 MODIFIED media/web-5twkf    4 → 3 → 2`; the time goes first where room is short."""
+    """Return `16:40:39 7,960 MODIFIED media/web-5twkf    4 → 3 → 2`, if need be without the time."""
     audience = line(
         (f"{integer(event.watchers)} → {integer(event.concerned)} → ", "$ink-muted"),
         (integer(event.delivered), "$foreground"),
@@ -172,7 +172,7 @@ def _maker(maker: Maker, makers: list[Maker], width: int) -> Content:
 
 
 def _measure(count: int | None, most: int, width: int, style: str, ink: str) -> _Runs:
-    """A number and its bar."""
+    """Return a number with its bar."""
     text = "none" if count is None else within(count, _NUMBER)
     room = _bar_width(width)
     return [(pad(text, _NUMBER), style), (" ", ""), (pad(bar(share_of(count or 0, most), room), room), ink)]
@@ -186,7 +186,7 @@ _MEANING = {
 
 
 def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
-    """What a DELETED event has borne through the versions, with the newest one as the example."""
+    """Return what a DELETED event carries in each era, and the newest one as the example."""
     rows = [row for era in DELETED_HISTORY for row in _era(era.releases, era.carries, width)]
     if event is not None:
         example = _example(event, width)
@@ -194,15 +194,15 @@ def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
     return lines(rows[:height])
 
 
-def _era(releases: tuple[str, ...], bears: DeletedObject, width: int) -> list[Content]:
-    style = "$warning" if bears is DeletedObject.OLD_RV else "$foreground"
+def _era(releases: tuple[str, ...], carries: DeletedObject, width: int) -> list[Content]:
+    style = "$warning" if carries is DeletedObject.OLD_RV else "$foreground"
     left = ", ".join(releases)
     room = max(8, min(32, width - 27))
     if len(left) <= room:
-        return [line((pad(left, room), "$ink-muted"), (_MEANING[bears], style))]
+        return [line((pad(left, room), "$ink-muted"), (_MEANING[carries], style))]
     return [
         line((left, "$ink-muted")).truncate(width, ellipsis=True),
-        line(("  ", ""), (_MEANING[bears], style)),
+        line(("  ", ""), (_MEANING[carries], style)),
     ]
 
 

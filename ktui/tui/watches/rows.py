@@ -1,4 +1,4 @@
-"""The Watches screen's rows: each WATCH with its age, rate and health."""
+"""The Watches screen's rows: WATCHes with their age, rate and state."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from enum import StrEnum
 from ktui.core.format import duration
 from ktui.core.state import State, WatcherRow
 
-KEPT_SECONDS = 60.0  # that a closed WATCH stays on the screen
+KEPT_SECONDS = 60.0  # how long a closed WATCH is shown
 
 
 class Health(StrEnum):
-    """How a WATCH fares."""
+    """The state of a WATCH."""
 
     CATCHING_UP = "catching up"
     LIVE = "live"
-    SLOW = "slow"  # half of its buffer is waiting
-    FULL = "full"  # one more event, and the time budget of slow watchers runs
+    SLOW = "slow"  # its buffer is at least half full
+    FULL = "full"  # the next event uses up the time budget of slow watchers
     CUT_OFF = "cut off"
     CLOSED = "closed"
 
 
-# Why the server ended a stream of its own accord, and what that means for the client.
+# Why a stream ended, and what that means for the client.
 CAUSES = {
     "too slow": "it read too slowly: its buffer stayed full longer than the time budget allows",
     "cache reinitialized": "the watch cache was filled again: the client must list again",
@@ -39,12 +39,12 @@ _CUT_OFF = {"too slow", "cache reinitialized", "etcd closed the watch", "error",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WatchLine:
-    """A WATCH as it is shown; replaced whenever a cell of it would read otherwise."""
+    """A WATCH as shown; replaced when any cell changes."""
 
     row: WatcherRow
     age: str
-    seconds: int  # that it has been open
-    per_second: float  # events delivered
+    seconds: int  # since it was opened
+    per_second: float  # events delivered per second
 
     @property
     def id(self) -> int:
@@ -66,7 +66,7 @@ def health_of(row: WatcherRow) -> Health:
 
 
 def scope_of(row: WatcherRow) -> str:
-    """`-n team-00 app=api`, `node-1`, "" for all objects."""
+    """Return `-n team-00 app=api` or `node-1`; "" for all objects."""
     opened = row.opened
     name = f"{opened.namespace}/{opened.name}" if opened.namespace and opened.name else opened.name
     place = name or (f"-n {opened.namespace}" if opened.namespace else "")
@@ -74,13 +74,13 @@ def scope_of(row: WatcherRow) -> str:
 
 
 class WatchLines:
-    """Makes the lines again from the state, keeping each one that reads the same."""
+    """Builds the lines from the state, and reuses each line that has not changed."""
 
     def __init__(self) -> None:
         self._lines: dict[int, WatchLine] = {}
 
     def of(self, state: State) -> list[WatchLine]:
-        """The open ones, oldest first; then those closed within the last minute, newest first."""
+        """Return the open WATCHes, oldest first, then those closed within the last minute, newest first."""
         recent = (
             row
             for row in reversed(state.closed_watchers)

@@ -1,4 +1,4 @@
-"""Watches: every WATCH with its health, and how one event is delivered to all of them."""
+"""The Watches screen: all WATCHes with their states, and how one event is delivered to them."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 
-# The panels with their titles; in a small terminal one shows at a time.
+# The panels and their titles; in a small terminal one is shown at a time.
 PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED carries"}
 
 
-FEW = (10, 13)  # watchers: up to this many are few, and this many once they were
+FEW = (10, 13)  # at most this many watchers are few: while they are not, and while they are
 
 
 def _title(watches: Sequence[WatchLine]) -> Content:
-    """`watches · 12 open · 2 closed in the last minute`: those that ended earlier are not kept."""
+    """Return `watches · 12 open · 2 closed in the last minute`."""
     if not watches:
         return Content("watches")
     closed = sum(watch.row.closed is not None for watch in watches)
@@ -48,7 +48,7 @@ def _title(watches: Sequence[WatchLine]) -> Content:
 
 
 class WatchesScreen(ModeScreen):
-    """The watchers on top; below, the one under the cursor and the newest event of its resource."""
+    """The table of watchers; below, the selected one and the newest event of its resource."""
 
     MODE: ClassVar[str] = "watches"
     CSS_PATH = "watches.tcss"
@@ -97,7 +97,7 @@ class WatchesScreen(ModeScreen):
             self._give_room(len(watches))
 
     def _give_room(self, count: int) -> None:
-        """To the panels while there are few watchers; it takes some more to take it back."""
+        """Leave height to the panels while there are few watchers."""
         few = count <= FEW[self.has_class("-few")]
         if few is not self.has_class("-few"):
             self.set_class(few, "-few")
@@ -128,7 +128,7 @@ class WatchesScreen(ModeScreen):
 
     @on(VTable.Selected, "#watches")
     def _selected(self, event: VTable.Selected) -> None:
-        """Its request, with the walk that led it to cache or etcd."""
+        """Open the WATCH's request, with its decision trace."""
         watch: WatchLine = event.row
         if watch.id in self.ktui.state.requests:
             self.ktui.show_request(watch.id)
@@ -138,7 +138,7 @@ class WatchesScreen(ModeScreen):
     # One panel at a time in a small terminal.
 
     def action_panel(self, step: int) -> None:
-        """The next panel."""
+        """Show the next panel."""
         self._show_panel((self._shown + step) % len(PANELS))
 
     def _show_panel(self, index: int) -> None:
@@ -150,7 +150,7 @@ class WatchesScreen(ModeScreen):
         self._panel("tabs").show(lambda width, height: tabs_content(PANELS.values(), index, width))
 
     def visit(self, reference: Reference | None) -> None:
-        """A watcher: the cursor goes to it."""
+        """Move the cursor to a watcher."""
         if isinstance(reference, WatcherRef):
             self.paint_tables(self.ktui.state)
             shown = [watch.id for watch in self.table.rows]
