@@ -25,7 +25,7 @@ from ktui.tui.navigation.navigator import Navigator
 from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.actions import ReplayActions, watch_recording
-from ktui.tui.replay.messages import Sought
+from ktui.tui.replay.messages import SeekRequested
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
@@ -172,8 +172,8 @@ class KtuiApp(ReplayActions):
         self.navigator.keep_selection()
         choose_rules(self, wanted)
 
-    @on(Sought)
-    def _sought(self, event: Sought) -> None:
+    @on(SeekRequested)
+    def _seek_requested(self, event: SeekRequested) -> None:
         if self.intake.playback is not None:
             self.intake.playback.seek(event.at)
 

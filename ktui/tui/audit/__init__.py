@@ -1,1 +1,1 @@
-"""The audit of logs, as screens."""
+"""The screens of `ktui audit`."""

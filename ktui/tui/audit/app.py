@@ -1,4 +1,4 @@
-"""The audit of logs as a program of its own: one screen, no server."""
+"""The audit of logs without a server: an app with one screen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEYS = {"filter", "command", "sort", "sort.turn", "object", "export", "theme", 
 
 
 def _choose(app: Dashboard, rest: str) -> str:
-    """Rank by the rules of another version."""
+    """Rank the requests by the rules of another version. Return an error, "" if there is none."""
     if rest not in KNOWN_VERSIONS:
         return f"no version {rest!r}: {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
     assert isinstance(app, AuditApp)
@@ -40,7 +40,7 @@ AUDIT_COMMANDS = Commands([_KUBE, THEME, *(one for one in ACTIONS if one.word in
 
 
 class AuditApp(KtuiApp, inherit_bindings=False):
-    """The frame of the dashboard around an audit."""
+    """The dashboard's app with the audit as its only screen."""
 
     MODES: ClassVar[dict[str, Any]] = {"audit": "audit"}
     DEFAULT_MODE = "audit"

@@ -1,4 +1,4 @@
-"""The columns of an audit: groups of requests, versions, slow reads of etcd."""
+"""The columns of the ranked groups of requests."""
 
 from __future__ import annotations
 
@@ -151,5 +151,5 @@ _ASIDE: tuple[Column[GroupLine], ...] = (
 
 
 def groups(estimates: bool) -> tuple[Column[GroupLine], ...]:
-    """The columns of the groups; what they cost is a number of bytes where it could be estimated."""
+    """Return the columns of the groups; with `estimates` their cost is in bytes, otherwise in ms."""
     return (*_ASKED, _BYTES if estimates else _TIME, *_ASIDE)

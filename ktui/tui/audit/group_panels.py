@@ -1,4 +1,4 @@
-"""One group of requests taken apart."""
+"""The panels about one group of requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
 
 
 def request_content(group: GroupReport, report: Report, width: int, height: int) -> Content:
-    """Who asks what, how often, and what that costs."""
+    """Return the group's client, requests, rate and cost."""
     verb = group.verb.upper()
     texts = broken(f"{verb} {group.example}", max(8, width), 2 if height > 3 else 1)
     drawn = [line((texts[0][: len(verb)], "$ink-muted"), (texts[0][len(verb) :], "bold $ink-strong"))]
@@ -65,7 +65,7 @@ def _costs(group: GroupReport, report: Report, width: int) -> Content:
 def route_content(
     group: GroupReport, report: Report, explained: Explanation, width: int, height: int
 ) -> Content:
-    """The verdict, the strip of all versions, and the walk under the chosen one."""
+    """Return the route, that of every version, and the decision trace under the chosen version."""
     above = [*_verdict(group, width, 3), _seats(group, explained, width), line("")]
     above += [*strip_lines(group, report.kube_version, width), line("")]
     if height < 14:
@@ -75,7 +75,7 @@ def route_content(
 
 
 def _verdict(group: GroupReport, width: int, most: int) -> list[Content]:
-    """`E etcd: because …`, wrapped beneath itself."""
+    """Return `E etcd: because …`, wrapped into at most `most` lines."""
     return badged_lines(audit_badge(group.route), _WORDS[group.route], group.reason, width, most)
 
 
@@ -95,7 +95,7 @@ def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
 
 
 def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
-    """Each version over the badge of its route, as many as fit around the chosen one."""
+    """Return each version above the badge of its route, as many as fit around the chosen one."""
     routes = list(every_route(group).items())
     most = max(1, (width - 4) // 3)
     if len(routes) > most:
@@ -115,7 +115,7 @@ def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
 
 
 def instead_content(group: GroupReport, width: int, height: int) -> Content:
-    """Warnings, then the cheaper forms with their routes."""
+    """Return the warnings, then the cheaper variants with their routes."""
     drawn: list[Content] = []
     for warning in group.warnings:
         texts = textwrap.wrap(safe(warning), max(10, width - INDENT))
@@ -135,7 +135,7 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
 
 
 def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: int) -> Content:
-    """What etcd found slow and this group probably caused."""
+    """Return etcd's slow requests that this group probably caused."""
     if not slow:
         why = "none of etcd's slow reads has this range" if known else "the files hold no log of etcd"
         return line((why, "$ink-muted")).truncate(width, ellipsis=True)
@@ -146,7 +146,7 @@ def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: in
 
 
 def slow_lines(read: SlowReport, width: int) -> list[Content]:
-    """One kind of slow read of etcd, in two lines."""
+    """Return one kind of slow request of etcd, in two lines."""
     most = [many(read.max_keys, "key")] if read.max_keys is not None else []
     most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
     took = f"p95 {long_milliseconds(read.took.p95)}, max {long_milliseconds(read.took.max)}"
@@ -159,7 +159,7 @@ def slow_lines(read: SlowReport, width: int) -> list[Content]:
 
 
 def about_content(line_: GroupReport | None, report: Report, width: int, height: int) -> Content:
-    """The group under the cursor, in few lines."""
+    """Return the selected group's route and first cheaper variant, in few lines."""
     if line_ is None:
         return line(("no group", "$ink-muted"))
     drawn = _verdict(line_, width, 2 if height > 3 else 1)

@@ -1,4 +1,4 @@
-"""One group of requests taken apart: route, latency, what to write instead, what etcd found slow."""
+"""One group of requests: its route, latency, cheaper variants, and etcd's slow requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 from ktui.tui.widgets.tabs import tabs_content
 
-# The panels with their titles and tabs; in a small terminal one shows at a time.
+# The panels: title, and tab; in a small terminal one is shown at a time.
 PANELS = {
     "route": ("route", "route"),
     "latency": ("latency and errors", "latency"),
@@ -27,7 +27,7 @@ PANELS = {
 
 
 class GroupView(Container):
-    """All that is known of one group."""
+    """The panels about one group."""
 
     _panel = 0
 
@@ -58,7 +58,7 @@ class GroupView(Container):
             self.query_one(f"#{name}", Panel).show(build)
 
     def turn(self, step: int) -> None:
-        """The next panel, where there is room for only one."""
+        """Show the next panel, where there is room for only one."""
         self._panel = shown = (self._panel + step) % len(PANELS)
         for place, name in enumerate(PANELS):
             self.query_one(f"#{name}").set_class(place == shown, "-shown")

@@ -1,4 +1,4 @@
-"""All groups of requests by what they cost, under the sentence that sums them up."""
+"""All groups of requests by cost, below a summary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ktui.tui.widgets.panel import Panel
 
 
 class GroupsView(Vertical):
-    """The summary, the table, and the route of the group under its cursor."""
+    """The summary, the table, and the route of the selected group."""
 
     report: Report | None = None
 
@@ -46,7 +46,7 @@ class GroupsView(Vertical):
         return self.table.row.group if self.table.row is not None else None
 
     def selected_request(self) -> Selection | None:
-        """The example of that group, if it is a read."""
+        """Return the selected group's example; None if it is not a read."""
         group = self.chosen
         if group is None:
             return None
@@ -58,7 +58,7 @@ class GroupsView(Vertical):
         return selection
 
     def show(self, report: Report, partly: bool) -> None:
-        """Another report; `partly`: of only a part of the logs."""
+        """Show a report; `partly`: reading was stopped before the end of the logs."""
         self.report = report
         self.table.set_columns(groups(by_bytes(report)))
         self.table.set_rows(group_lines(report))
@@ -70,7 +70,7 @@ class GroupsView(Vertical):
         self.paint()
 
     def put_cursor(self, rank: int) -> bool:
-        """Go to the group of this rank; False where a filter hides it."""
+        """Move the cursor to the group of a rank. Return False if a filter hides it."""
         places = [place for place, row in enumerate(self.table.rows) if row.group.rank == rank]
         if places:
             self.table.move_to(places[0])

@@ -1,4 +1,4 @@
-"""The top line of an audit: which files, under which rules."""
+"""The top line of an audit: files, view and rules."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _DOT = (" · ", "$ink-faint")
 def header_line(
     names: Sequence[str], version: str, report: Report | None, width: int, view: str = ""
 ) -> Content:
-    """`ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`, and how many lines.
+    """Return `ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`, and how many lines were read.
 
-    A click on the files leads back from a view to the groups.
+    In a view, a click on the files leads back to the groups.
     """
     first = names[0].rpartition("/")[2] if names else "groups"
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""

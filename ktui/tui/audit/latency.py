@@ -1,4 +1,4 @@
-"""How long a group's requests took, and how they failed."""
+"""The latency and the errors of a group's requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.tui.widgets.lines import line, lines
 
 
 def latency_content(group: GroupReport, width: int, height: int) -> Content:
-    """A bar for each power of two, percentiles beside their bars; then errors by status code."""
+    """Return a bar for each power of two with the percentiles in it, then errors by status code."""
     took = told_latency(group)
     errors = _errors(group, width)
     if took is None:
@@ -36,7 +36,7 @@ def _histogram(took: Latency, width: int, height: int) -> list[Content]:
     buckets = list(took.buckets)
     if height < 1:
         return []
-    while len(buckets) > height:  # two neighbours become one, from the slow end, where the bounds stay
+    while len(buckets) > height:  # join pairs from the slow end, so that the highest bound stays
         buckets = [
             (pair[-1][0], sum(count for _, count in pair))
             for pair in reversed([buckets[max(0, end - 2) : end] for end in range(len(buckets), 0, -2)])

@@ -1,4 +1,4 @@
-"""`:audit FILE…`: the audit of logs over the dashboard, with counts and sizes from its server."""
+"""`:audit FILE…`: the audit of logs on the dashboard, with counts and sizes from its server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ktui.tui.dashboard import Dashboard
 
 
 def open_audit(app: Dashboard, text: str) -> str:
-    """Open the audit of the files named; returns what is wrong with them, "" when nothing is."""
+    """Open the audit of the named files. Return an error, "" if there is none."""
     try:
         names = [str(Path(name).expanduser()) for name in shlex.split(text)]
     except ValueError:
@@ -42,7 +42,7 @@ async def _open(app: Dashboard, names: list[str]) -> None:
 
 
 async def _sizes(app: Dashboard) -> tuple[dict[str, ResourceSize], str]:
-    """Of this dashboard's server; without one, or when it does not answer, costs are not estimated."""
+    """Return sizes by resource, and their source; ({}, "") without them: costs are not estimated."""
     if app.client is None:
         return {}, ""
     try:

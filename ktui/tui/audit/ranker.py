@@ -1,4 +1,4 @@
-"""The logs of an audit: read and ranked in a thread, by the rules of a version that can be changed."""
+"""Reads and ranks an audit's logs in a thread, by the rules of a version that can be changed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 
 class Ranker:
-    """`report` is the last one that was made, by the rules of `wish`; None before there is any.
+    """`report` is the last one, by the rules of `wish`; None before the first.
 
-    In the app's thread `ranked` is called with each report, `failed` with a title and why there is none.
+    In the app's thread it calls `ranked` with each report, `failed` with a title and a reason.
     """
 
     def __init__(
@@ -32,28 +32,28 @@ class Ranker:
     ) -> None:
         self.reading, self.wish = reading, wish
         self.report: Report | None = None
-        self.ranking = False  # all is read, and the first report is being made
+        self.ranking = False  # everything is read, and a report is being made
         self._screen = screen
         self._ranked = ranked
         self._failed = failed
 
     def read(self) -> None:
-        """Read all, then rank."""
+        """Start reading all logs and ranking."""
         self._in_a_thread(self._read)
 
     def rank(self, wish: Wish) -> None:
-        """Rank what was read by other rules."""
+        """Start ranking what was read by other rules."""
         self._in_a_thread(partial(self._rank, wish))
 
     def rank_again(self) -> None:
-        """Of logs that are followed: rank what has come since."""
+        """Rank the lines that have come since, in logs that are followed."""
         reading = self.reading
         if isinstance(reading, LiveReading) and reading.ready and not self.ranking and not reading.stopped:
             self.ranking = True
             self.rank(self.wish)
 
     def stop(self) -> None:
-        """Read no further; what was read is ranked."""
+        """Stop reading, and rank what was read."""
         self.reading.stop()
 
     def _in_a_thread(self, work: Callable[[], None]) -> None:
@@ -88,31 +88,31 @@ class Ranker:
         self._ranked(report)
 
     def _refuse(self, problem: str) -> None:
-        """These rules cannot be: what is shown stays."""
+        """Keep the last report, as these rules are invalid."""
         self.ranking = False
         self._screen.notify(problem, severity="error", markup=False)
 
 
-class Choosing:
-    """Has what was read ranked again. Nothing can be chosen before there is a report."""
+class RulesChoice:
+    """Changes the rules of the ranking, once there is a report."""
 
     def __init__(self, screen: ModeScreen, ranker: Ranker) -> None:
         self._screen = screen
         self._ranker = ranker
 
     def ask(self) -> None:
-        """Choose a version and its gates in a dialog."""
+        """Open the choice of a version and its gates."""
         report = self._ranker.report
         if report is not None:
             self._screen.app.push_screen(AuditRules(behaviour_in(report), report), self._follow)
 
     def choose(self, version: str) -> None:
-        """The rules of another version, with those of the gates that it lets be set."""
+        """Rank by the rules of another version, with those of the set gates that it has."""
         wish = self._ranker.wish
         self._ranker.rank(replace(wish, kube_version=version, gates=settable(version, wish.gates)))
 
     def step(self, step: int) -> None:
-        """The version `step` places on, where one is known."""
+        """Rank by the version `step` places on, if there is one."""
         report = self._ranker.report
         if report is not None:
             place = KNOWN_VERSIONS.index(f"1.{behaviour_in(report).minor}") + step

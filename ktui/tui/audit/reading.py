@@ -1,4 +1,4 @@
-"""Logs being read in a thread of their own, and the reports made of what was read."""
+"""Reads logs in a thread, and makes reports of what was read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ktui.core.prediction.sizes import ResourceSize
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How the report is to be made: under which version and gates, with which sizes of objects."""
+    """How a report is made: version and gates, and the sizes of objects."""
 
     kube_version: str
     gates: Mapping[str, bool] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Wish:
     progress: bool = True
 
     def report(self, tally: Tally) -> Report:
-        """Every group of what was counted. Raises BehaviourError for a version or gates that cannot be."""
+        """Return a report of all groups. Raises BehaviourError for an unknown version or invalid gates."""
         versions = versions_from(self.kube_version, self.gates)
         earlier = versions_before(self.kube_version, self.gates)
         question = ReportOptions(versions, self.sizes, self.sizes_from, self.progress, MOST_GROUPS, earlier)
@@ -39,7 +39,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the reading is: bytes as they lie on the disk, `total` 0 where it is not known."""
+    """How far reading is, in bytes on disk; `total` is 0 if unknown."""
 
     name: str = ""
     taken: int = 0
@@ -55,13 +55,13 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds, None when it cannot be estimated."""
+        """Seconds left; None if they cannot be estimated."""
         speed = self.per_second
         return max(0, self.total - self.taken) / speed if speed and self.total else None
 
 
 class Reading:
-    """Reads the logs that `opened` gives into `tally`. One thread runs it, others look and may stop it."""
+    """Reads the logs of `opened()` into `tally`, in one thread; other threads watch it and may stop it."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Reading:
     ) -> None:
         self._opened = opened
         self.tally = tally
-        self.live = False  # more may come at any time
+        self.live = False  # whether the logs may still grow
         self.stopped = False
         self._clock = clock
         self._began = clock()
@@ -79,7 +79,7 @@ class Reading:
         self._taken = self._total = 0
 
     def run(self) -> None:
-        """Read to the end, or until `stop`. Raises OSError for a file that cannot be opened."""
+        """Read to the end or until `stop`. Raises OSError for a file that cannot be opened."""
         self._began = self._clock()
         with self._opened() as logs:
             self._total = total_size(logs)
@@ -89,7 +89,7 @@ class Reading:
                 return
 
     def stop(self) -> None:
-        """Read no further; what was read stays."""
+        """Stop reading; what was read stays."""
         self.stopped = True
 
     def _progress(self, name: str, taken: int) -> None:
@@ -98,7 +98,7 @@ class Reading:
             raise Stopped
 
     def report(self, wish: Wish) -> Report:
-        """A report of what was read. Raises BehaviourError."""
+        """Return a report of what was read. Raises BehaviourError."""
         return wish.report(self.tally)
 
     def progress(self) -> Progress:
@@ -115,7 +115,7 @@ class Reading:
 
 
 class LiveReading(Reading):
-    """Follows files, or only what a webhook feeds; there is a report at any time."""
+    """Follows files, or only receives what a webhook sends; a report can be made at any time."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class LiveReading(Reading):
 
     @property
     def ready(self) -> bool:
-        """Whether what was there at the beginning is read."""
+        """True once the lines that were there at the start have been read."""
         return self._live_tally.caught_up.is_set()
 
     def stop(self) -> None:

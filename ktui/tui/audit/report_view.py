@@ -1,4 +1,4 @@
-"""What the screens of an audit show of its report; pure."""
+"""Facts of an audit's report that its screens show; pure functions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ktui.core.routes import ERROR, Badge, badge_of_route
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.versions import Behaviour, behaviour_of
 
-_READABLE = 68  # cells of a line of text that a small terminal shows whole
+_READABLE = 68  # cells of a line of text that a small terminal can show
 
 
 def audit_badge(route: str) -> Badge:
-    """The badge of a predicted route: a LIST that goes nowhere is refused."""
+    """Return the badge of a predicted route; "none" is a refused request."""
     return ERROR if route == "none" else badge_of_route(route)
 
 
@@ -26,27 +26,27 @@ def behaviour_in(report: Report) -> Behaviour:
 
 
 def every_share(report: Report) -> tuple[VersionShare, ...]:
-    """All versions, oldest first."""
+    """Return the shares of all versions, oldest first."""
     return (*report.earlier, *report.versions)
 
 
 def every_route(group: GroupReport) -> dict[str, str]:
-    """The group's route by version, oldest first."""
+    """Return the group's route by version, oldest first."""
     return {**group.earlier_routes, **group.routes}
 
 
 def route_under(group: GroupReport, version: str) -> str:
-    """`cache`, `etcd` or `none` (refused)."""
+    """Return `cache`, `etcd` or `none` (refused)."""
     return group.routes.get(version) or group.earlier_routes[version]
 
 
 def by_bytes(report: Report) -> bool:
-    """Whether counts and sizes of objects were known, so that costs are estimated."""
+    """Return True if costs are estimated in bytes, from known counts and sizes of objects."""
     return report.ranked_by == BY_BYTES
 
 
 def busy_ms(group: GroupReport) -> float:
-    """Time that the apiserver worked on them: of WATCHes only until their initial events."""
+    """Return the apiserver's time for all requests of a group (ms); of WATCHes until the initial events."""
     took = group.init_latency if group.verb == "watch" else group.latency
     return took.total if took is not None else 0.0
 
@@ -57,23 +57,23 @@ def p95(group: GroupReport) -> float:
 
 
 def told_latency(group: GroupReport) -> Latency | None:
-    """The latency that says something of cost; how long a WATCH lived does not."""
+    """Return the latency that tells the cost: of a WATCH only its initial events'; None if unknown."""
     return group.init_latency if group.verb == "watch" else group.latency
 
 
 def explanation_of(group: GroupReport, report: Report) -> Explanation:
-    """The walk of the group's example under the chosen version."""
+    """Return the rules' decision on the group's example under the chosen version."""
     request, state = assume_ready(group.example, progress=report.etcd_progress)
     return explain(request, state, behaviour_in(report))
 
 
 def slow_reads_of(group: GroupReport, report: Report) -> list[SlowReport]:
-    """Slow etcd reads that this group probably caused."""
+    """Return etcd's slow requests that this group probably caused."""
     return [slow for slow in report.etcd if group.rank in slow.ranks]
 
 
 def read_text(report: Report) -> str:
-    """What was read and what was taken for granted, as a text."""
+    """Return what was read and what was assumed, as a text."""
     lines = report.lines
     parts = [
         "files",
@@ -114,12 +114,12 @@ def _problem(problem: str) -> str:
 
 
 def nothing_recognised(report: Report) -> bool:
-    """Whether no line says anything of a request."""
+    """Return True if no line is about a request."""
     return not (report.lines.audit or report.lines.httplog or report.lines.etcd)
 
 
 def unknown_text(report: Report) -> str:
-    """Why there is nothing to show, with examples, and what can be read."""
+    """Return why there is nothing to show, with examples, and which formats can be read."""
     rendered = [
         f"{integer(report.lines.total)} lines were read, {integer(report.lines.malformed)} of them malformed."
     ]

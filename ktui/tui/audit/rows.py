@@ -1,4 +1,4 @@
-"""The rows of an audit's tables, and how a shape of requests reads in one line."""
+"""The rows of the groups' table, and the text of a kind of requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ktui.tui.audit.report_view import busy_ms, by_bytes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupLine:
-    """A group and what it costs; `share` is of the most expensive group's."""
+    """A group and its cost; `share` (0–1) is relative to the most expensive group."""
 
     group: GroupReport
     cost: float
@@ -21,13 +21,13 @@ class GroupLine:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The same under whichever version."""
+        """What identifies the group under every version."""
         group = self.group
         return group.client, group.user, group.verb, group.example
 
 
 def group_lines(report: Report) -> list[GroupLine]:
-    """One line a group, the most expensive first: by estimated bytes, or by time where no size is known."""
+    """Return a line per group, most expensive first: by estimated bytes, or by ms without sizes."""
     cost = phrases.processed if by_bytes(report) else busy_ms
     costs = [cost(group) for group in report.groups]
     most = max(costs, default=0.0)
@@ -38,7 +38,7 @@ def group_lines(report: Report) -> list[GroupLine]:
 
 
 def shape_runs(group: GroupReport) -> list[Run]:
-    """`LIST pods -n … ?nodeName=… rv=0` as styled runs; names and values differ from one to the next."""
+    """Return `LIST pods -n … ?nodeName=… rv=0` as styled runs; … replaces what differs."""
     resource = short_resource(group.resource)
     runs: list[Run] = [(f"{group.verb.upper()} ", "$ink-muted"), (resource, "$foreground")]
     if group.subresource:
@@ -51,7 +51,7 @@ def shape_runs(group: GroupReport) -> list[Run]:
 
 
 def parameters(group: GroupReport) -> str:
-    """`nodeName=… rv=0 limit=500`; a GET's unset resourceVersion goes without saying."""
+    """Return `nodeName=… rv=0 limit=500`; a GET's unset resourceVersion is left out."""
     if group.resource_version == UNKNOWN:
         return "query not logged"
     words = [selector_words(selector) for selector in group.selectors]

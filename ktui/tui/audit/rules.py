@@ -1,4 +1,4 @@
-"""Choosing whose rules the requests of an audit are routed by."""
+"""The choice of the rules that an audit's requests are routed by."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ktui.tui.widgets.lines import line
 
 
 class AuditRules(RulesScreen):
-    """Versions and gates, and what they would do with the LISTs that were read."""
+    """Versions and gates, and what they would change for the LISTs read."""
 
     def __init__(self, now: Behaviour, report: Report) -> None:
         super().__init__(now, "", lambda behaviour: effect_content(report, behaviour))
@@ -27,7 +27,7 @@ class AuditRules(RulesScreen):
 
 
 def effect_content(report: Report, behaviour: Behaviour) -> Content:
-    """What share of the LISTs these rules send to etcd."""
+    """Return which share of the LISTs these rules serve from etcd."""
     etcd, total = share_under(report, behaviour)
     if not total:
         return line(("no LIST of a stored resource was read", "$ink-muted"))

@@ -1,4 +1,4 @@
-"""The audit of logs: read and ranked in a thread, then shown in one of four views."""
+"""The audit screen: logs are read and ranked in a thread, then shown in four views."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ktui.core.references import Crumb, Part, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.audit.header import header_line
-from ktui.tui.audit.ranker import Choosing, Ranker
+from ktui.tui.audit.ranker import Ranker, RulesChoice
 from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.audit.report_view import nothing_recognised, read_text, unknown_text
 from ktui.tui.audit.views import AuditViews
@@ -29,7 +29,7 @@ _AGAIN = 2.0  # seconds between two rankings of logs that are followed
 
 
 class AuditScreen(ModeScreen):
-    """The groups by cost; enter takes one apart, `v` and `t` show all versions and etcd's slow reads."""
+    """The groups by cost; enter opens one, `v` and `t` show all versions and etcd's slow requests."""
 
     MODE: ClassVar[str] = "audit"
     CSS_PATH = "audit.tcss"
@@ -37,10 +37,10 @@ class AuditScreen(ModeScreen):
 
     def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
         super().__init__()
-        self.over = over  # another screen, to which escape comes back
+        self.over = over  # whether escape returns to another screen
         self.views = AuditViews(self)
         self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self.views.fail)
-        self.choosing = Choosing(self, self.ranker)
+        self.choosing = RulesChoice(self, self.ranker)
 
     def compose_body(self) -> ComposeResult:
         yield from self.views.widgets()
@@ -56,15 +56,15 @@ class AuditScreen(ModeScreen):
         self.ranker.stop()
 
     def _show_report(self, report: Report) -> None:
-        """Of what was just read, or by other rules."""
+        """Show a report of newly read lines, or by other rules."""
         if nothing_recognised(report) and self.ranker.reading.live and not self.ranker.reading.stopped:
-            return  # nothing has come yet
+            return  # no line about a request yet
         if nothing_recognised(report):
             self.views.fail("no file here is a log that ktui can read", unknown_text(report))
         else:
             self.views.take(report, partly=self.ranker.reading.stopped)
 
-    # Where it stands, and what is under the cursor.
+    # Views and selection.
 
     def active_table(self) -> VTable[Any] | None:
         return self.views.table
@@ -73,7 +73,7 @@ class AuditScreen(ModeScreen):
         return self.views.crumbs(self.MODE)
 
     def visit(self, reference: Reference | None) -> None:
-        """A view; None is the groups."""
+        """Show a view; None is the groups."""
         if self.views.of_report:
             self.views.show(reference.name if isinstance(reference, Part) else "groups")
 
@@ -82,7 +82,7 @@ class AuditScreen(ModeScreen):
         return () if selection is None else (Read(selection),)
 
     def selected_request(self) -> Selection | None:
-        """The group's example, for the dashboard's Versions screen."""
+        """Return the group's example, for the dashboard's Versions screen."""
         return self.views.groups.selected_request()
 
     def selected_object(self) -> tuple[str, Any] | None:
@@ -121,7 +121,7 @@ class AuditScreen(ModeScreen):
         return wanted[action] if action in wanted else super().check_action(action, parameters)
 
     def action_view(self, name: str) -> None:
-        """A view by its key; the same key again leads back to the groups."""
+        """Show a view, or if it is shown already the groups."""
         self.views.show("groups" if self.views.shown == name else name)
 
     def action_leave(self) -> None:
@@ -150,7 +150,7 @@ class AuditScreen(ModeScreen):
     def _version_selected(self, event: VTable.Selected) -> None:
         self.choosing.choose(event.row.version)
 
-    # Painting: the views paint themselves when there is something new.
+    # Painting: a view paints itself when its data changes.
 
     def paint_frame(self, state: State, link: Link) -> None:
         ranker = self.ranker

@@ -1,4 +1,4 @@
-"""What etcd found slow, and which requests are probably to blame."""
+"""etcd's slow requests, and the requests that probably caused them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ktui.tui.widgets.panel import Panel
 
 
 class SlowView(Vertical):
-    """One row a kind of range; below, the likeliest causes of the one under the cursor."""
+    """One row per kind of range; below, the probable causes of the selected one."""
 
     def compose(self) -> ComposeResult:
         yield VTable[SlowReport](
@@ -47,7 +47,7 @@ class SlowView(Vertical):
 
 
 def probably_content(row: SlowReport | None, width: int, height: int) -> Content:
-    """The likeliest first."""
+    """Return the probable causes, the likeliest first."""
     if row is None:
         return line(
             ("etcd logs requests that take longer than 100 ms; give its log with the others", "$ink-muted")

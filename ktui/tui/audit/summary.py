@@ -1,4 +1,4 @@
-"""The head of an audit: its verdict, shares of routes, what was read, and the progress of reading."""
+"""The summary of an audit: a sentence, shares of routes, what was read; and the progress of reading."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import line, lines, parts_that_fit
 
 _LABEL = 11
-_TELLING = 45  # cells beside a bar for its two shares
+_TELLING = 45  # cells next to a bar for its text
 _WIDEST = 76
 
 
 def summary_content(report: Report, partly: bool, width: int, height: int) -> Content:
-    """The sentence first; what does not fit is under `i`."""
+    """Return the sentence first; what does not fit is in the dialog that `i` opens."""
     texts = textwrap.wrap(safe(report.summary), width) or [""]
     drawn = [line((text, "bold $ink-strong")) for text in texts[:2]]
     warned = _warnings(report, partly, width)
@@ -92,7 +92,7 @@ def _warnings(report: Report, partly: bool, width: int) -> list[Content]:
 
 
 def reading_content(progress: Progress, making: bool, width: int, height: int) -> Content:
-    """How far the reading is, in the middle of the screen."""
+    """Return the progress of reading, in the middle of the screen."""
     room = min(width, _WIDEST)
     drawn = [
         line(("ranking the requests", "bold $ink-strong"))
@@ -133,7 +133,7 @@ def _speed(progress: Progress, making: bool, width: int) -> Content:
 
 
 def problem_content(title: str, problem: str, width: int, height: int) -> Content:
-    """Why there is no report, and what to do."""
+    """Return why there is no report, and what to do."""
     room = min(width, _WIDEST)
     drawn = [line(("! ", "bold $route-error"), (title, "bold $ink-strong"))]
     drawn += [line(text) for part in problem.split("\n") for text in textwrap.wrap(safe(part), room) or [""]]
@@ -141,7 +141,7 @@ def problem_content(title: str, problem: str, width: int, height: int) -> Conten
 
 
 def middle(drawn: list[Content], room: int, width: int, height: int) -> Content:
-    """The lines as a block in the middle of a panel."""
+    """Return the lines as a block in the middle of a panel."""
     above = max(0, (height - len(drawn)) // 2 - 1)
     left = " " * max(0, (width - room) // 2)
     return lines([*[line("")] * above, *(Content.assemble(left, text) for text in drawn)][:height])

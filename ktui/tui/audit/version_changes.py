@@ -1,4 +1,4 @@
-"""What one version changes for the whole audit."""
+"""What one version changes for the requests of an audit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def changes_title(row: VersionLine | None, report: Report) -> str:
 
 
 def changes_content(row: VersionLine | None, report: Report, width: int, height: int) -> Content:
-    """Requests and bytes that move, the gates because of which, and the groups, the most expensive first."""
+    """Return requests and bytes whose route changes, the gates that cause it, and the groups by cost."""
     if row is None:
         return line(("no LIST of a stored resource was read", "$ink-muted"))
     than = compared_with(row, report)
@@ -55,7 +55,7 @@ def _summary(row: VersionLine, than: VersionShare, moved: Sequence[Moved]) -> st
 
 
 def _bytes_words(row: VersionLine, than: VersionShare) -> str:
-    """`; LISTs read ~1.2 GB less from etcd (estimated)`."""
+    """Return `; LISTs read ~1.2 GB less from etcd (estimated)`; "" if unknown or equal."""
     if than.etcd_bytes is None or row.share.etcd_bytes is None:
         return ""
     change = row.share.etcd_bytes - than.etcd_bytes

@@ -1,4 +1,4 @@
-"""The columns of the versions of an audit."""
+"""The columns of the table of versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _shared(part: int, line: VersionLine, style: str) -> Cell:
 
 
 def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
-    """The columns of the versions for a table so wide: the bars take what is left."""
+    """Return the columns for a table of `width` cells; the bars take the cells that are left."""
     estimates = report.versions[0].etcd_bytes is not None
     two = estimates and width >= 100
     room = max(10, min(44, (width - 62) // 2 if two else width - 50))
@@ -68,7 +68,7 @@ def _version(line: VersionLine) -> Cell:
 
 
 def _moves(line: VersionLine) -> Cell:
-    """`67% E→C`, against the version before."""
+    """Return `67% E→C`: shares of LISTs whose route differs from the previous version's."""
     runs: list[Run] = []
     for before, after, count in line.flows:
         old, new = audit_badge(before), audit_badge(after)

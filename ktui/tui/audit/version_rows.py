@@ -1,4 +1,4 @@
-"""A whole audit under every version: shares, moves, and the gates that move."""
+"""An audit under every version: shares, changed routes, and the gates that change them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ktui.kube.versions import Behaviour
 from ktui.tui.audit.report_view import every_share, route_under
 
 MOST_ASKED = 300
-"""Groups that are routed again while the user turns gates, and waits."""
-_ASKED = 20  # moving groups that are asked for the gates because of which they move
+"""Groups that are routed again while the user changes gates."""
+_ASKED = 20  # groups for which the gates that change their route are determined
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class VersionLine:
-    """One version of the whole audit; `flows` are its LISTs by (route before, route now), where those differ.
+    """One version; `flows` are its LISTs by (previous route, route), where these differ.
 
-    `before` is the version before it; `most_bytes` those of the most expensive version.
+    `before` is the previous version; `most_bytes` the highest of any version.
     """
 
     share: VersionShare
@@ -53,7 +53,7 @@ class VersionLine:
 
     @property
     def bytes(self) -> float | None:
-        """Estimated bytes that its LISTs read from etcd and look at in the cache."""
+        """Estimated bytes that the LISTs read from etcd and scan in the cache; None if unknown."""
         return bytes_of(self.share)
 
 
@@ -64,7 +64,7 @@ def bytes_of(share: VersionShare) -> float | None:
 
 
 def version_lines(report: Report) -> list[VersionLine]:
-    """One line a version, oldest first; none where there is no LIST."""
+    """Return a line per version, oldest first; [] without LISTs."""
     shares = every_share(report)
     if not report.requests.list:
         return []
@@ -86,7 +86,7 @@ def _flows(moved: Iterable[Moved]) -> tuple[tuple[str, str, int], ...]:
 
 
 def moved_between(report: Report, before: str, after: str) -> list[Moved]:
-    """LISTs that one version serves from elsewhere than the other, in the order of their ranks."""
+    """Return the groups of LISTs whose routes differ between two versions, by rank."""
     found = []
     for group in report.groups:
         if group.verb == "list" and (was := route_under(group, before)) != (now := route_under(group, after)):
@@ -95,12 +95,12 @@ def moved_between(report: Report, before: str, after: str) -> list[Moved]:
 
 
 def compared_with(line: VersionLine, report: Report) -> VersionShare | None:
-    """What a version is compared with: the chosen one, and that with the one before it."""
+    """Return the version to compare with: the chosen one, and for that the previous one."""
     return line.before if line.chosen else report.versions[0]
 
 
 def gates_of(moved: Sequence[Moved], before: str, after: str, report: Report) -> list[str]:
-    """Feature gates because of which these groups move, those of most requests first."""
+    """Return the feature gates that change the routes of these groups, those of most requests first."""
     first, last = sorted((_minor(before), _minor(after)))
     seen: Counter[str] = Counter()
     gates = tuple(report.feature_gates.items())
@@ -113,7 +113,7 @@ def gates_of(moved: Sequence[Moved], before: str, after: str, report: Report) ->
 
 
 def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
-    """LISTs served from etcd under any rules, and all; where gates are set, of the most expensive groups."""
+    """Return (LISTs from etcd, all LISTs) under any rules; with gates, of the most expensive groups."""
     known = {share.version: share for share in every_share(report)}
     share = known.get(behaviour.version)
     if share is not None and not report.feature_gates and not behaviour.changed_gates:

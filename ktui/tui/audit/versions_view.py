@@ -1,4 +1,4 @@
-"""The whole audit under every known version."""
+"""An audit's requests under every known version."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ktui.tui.widgets.panel import Panel
 
 
 class VersionsView(Vertical):
-    """One row a version; below, what changes between the chosen one and the one under the cursor."""
+    """One row per version; below, what changes between the chosen and the selected one."""
 
     report: Report | None = None
 

@@ -27,7 +27,7 @@ _TITLES = {"versions": "all versions", "slow": "slow in etcd"}
 
 
 class AuditViews:
-    """One is shown at a time, by its name; the groups are the top of a report."""
+    """The views by name, one of which is shown; the groups are a report's top."""
 
     def __init__(self, screen: ModeScreen) -> None:
         self.shown = "reading"
@@ -42,7 +42,7 @@ class AuditViews:
 
     @property
     def of_report(self) -> bool:
-        """Whether what is shown is a part of a report."""
+        """True while a view of a report is shown."""
         return self.shown in WITH
 
     @property
@@ -67,19 +67,19 @@ class AuditViews:
         for each in (*WITHOUT, *WITH):
             screen.set_class(each == name, f"-{each}")
         if name == "group":
-            self._take_apart()
+            self._show_group()
         screen.refresh_bindings()
         screen.set_focus(self.table)
         screen.paint()
         screen.moved()
 
     def fail(self, title: str, problem: str) -> None:
-        """There is no report to show."""
+        """Show why there is no report."""
         self.failed.show(lambda width, height: problem_content(title, problem, width, height))
         self.show("failed")
 
     def take(self, report: Report, *, partly: bool) -> None:
-        """Another report, in the view that is shown; `partly`: of only a part of the logs."""
+        """Show another report in the current view; `partly`: reading was stopped before the end."""
         self._report = report
         self.groups.show(report, partly)
         self.versions.show(report)
@@ -87,7 +87,7 @@ class AuditViews:
         self.show(self.shown if self.of_report else WITH[0])
 
     def paint_progress(self, ranker: Ranker) -> None:
-        """How far reading is, while that is shown."""
+        """Update the progress of reading, while it is shown."""
         if self.shown == "reading":
             progress, making = ranker.reading.progress(), ranker.ranking
             self.reading.show(lambda width, height: reading_content(progress, making, width, height))
@@ -95,23 +95,23 @@ class AuditViews:
     # One group.
 
     def step(self, step: int) -> None:
-        """The group `step` places on, taken apart."""
+        """Show the group `step` places on."""
         self.groups.table.action_cursor(step)
-        self._take_apart()
+        self._show_group()
 
     def open_cause(self, ranks: Sequence[int]) -> bool:
-        """Take the first of these groups apart; False where none of them can be seen."""
+        """Show the first of these groups. Return False if it is not in the table."""
         found = any(self.groups.put_cursor(rank) for rank in ranks[:1])
         if found:
             self.show("group")
         return found
 
-    def _take_apart(self) -> None:
+    def _show_group(self) -> None:
         group = self.groups.chosen
         if group is not None and self._report is not None:
             self.group.show(group, self._report)
 
-    # Where it stands, and what is under the cursor.
+    # Places and selection.
 
     def crumbs(self, mode: str) -> Sequence[Crumb]:
         if not self.below_the_groups:

@@ -1,1 +1,1 @@
-"""The dashboard over a kube-apiserver that is only scraped: the same modes and keys, over its counters."""
+"""The dashboard over a kube-apiserver whose metrics are read: the same screens and keys."""

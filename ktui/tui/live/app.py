@@ -1,4 +1,4 @@
-"""The dashboard over a scraped kube-apiserver, or over a recording of one."""
+"""The dashboard's app over a kube-apiserver's metrics, or over a recording of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LiveApp(KtuiApp, inherit_bindings=False):
-    """The same modes and keys; all but the Lab and Versions show metrics. 7 is Flow control."""
+    """The same screens and keys. All but the Lab and Versions show metrics; 7 is Flow control."""
 
     MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in LIVE_MODES}
     BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_APP

@@ -1,4 +1,4 @@
-"""How LISTs were served over the past hour, as charts: LISTs a second, and the objects that they read."""
+"""Charts of LISTs over the past hour: LISTs per second, and the objects that they read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LiveCharts(Horizontal):
             yield Panel(title, id=name, classes="box")
 
     def show_history(self, history: ListHistory, resource: str = WHOLE) -> None:
-        """Paint it again when a part of it is over, or another resource is wanted."""
+        """Paint the charts, again only after another part of the time or a change of `resource`."""
         if not self.display:
             return
         for name, title, pair in _FIGURES:
@@ -54,7 +54,7 @@ class LiveCharts(Horizontal):
 def chart_content(
     history: ListHistory, resource: str, pair: Pair, width: int, height: int, symbols: Symbols
 ) -> Content:
-    """Cache at the foot, etcd above it, one scale; the newest on the right."""
+    """Return the chart: the cache at the foot, etcd above, the newest at the right."""
     cells = max(1, width - AXIS - 1)
     values = _resampled([pair(rates) for rates in history.per_second(resource)], columns_in(cells, symbols))
     if not values:
@@ -71,7 +71,7 @@ def chart_content(
 
 
 def legend(history: ListHistory, resource: str, pair: Pair) -> Content:
-    """What the columns add up to."""
+    """Return the sums of the columns."""
     rates = [pair(part) for part in history.per_second(resource)]
     runs: list[tuple[str, str]] = []
     for place, badge in enumerate((CACHE, ETCD)):
@@ -89,7 +89,7 @@ def _plain(style: str) -> str:
 
 
 def _resampled(values: Sequence[tuple[float, float]], columns: int) -> list[tuple[float, float]]:
-    """One value a column: the mean of those that fall into it, or the one that it falls into."""
+    """Return a value per column: the mean of the parts in it, or the part that it is in."""
     found = []
     for column in range(columns if values else 0):
         low = column * len(values) // columns

@@ -51,7 +51,10 @@ def _number(
     shown: Callable[[float], str] | None = None,
     of: Callable[[Any], float | None] = lambda row: None,
 ) -> Column[Any]:
-    """A figure; from `loud` on it stands out. A mean is none, not unknown, where `of` has counted nothing."""
+    """Return a column of numbers, highlighted from `loud` on.
+
+    A mean is shown as none, not as unknown, where `of` returns 0: there was nothing to average.
+    """
     show = shown or (short_bytes if unit == "B" else short_milliseconds if unit == "ms" else short_count)
 
     def cell(row: Any) -> Cell:

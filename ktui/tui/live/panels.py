@@ -1,4 +1,4 @@
-"""The panels of the live screens, as content built from the state."""
+"""The content of the live screens' panels, built from the state."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MUTED, STRONG = "$ink-muted", "$ink-strong"
 
 
 def verdict_content(live: LiveState, routes: Sequence[RouteLine], width: int, height: int) -> Content:
-    """The window in one sentence; below it what the figures are of, and what is denied."""
+    """Return the verdict, what the figures are of, and which paths were denied."""
     scope = longest_that_fits([line((text, MUTED)) for text in _scopes(live)], width)
     first, *others = _verdict(live, routes)
     return first_lines(
@@ -48,7 +48,7 @@ def verdict_content(live: LiveState, routes: Sequence[RouteLine], width: int, he
 
 
 def flow_content(levels: Sequence[LevelLine], width: int) -> Content:
-    """Which level is busiest, in one sentence."""
+    """Return a sentence on waiting and rejected requests."""
     waiting = [row for row in levels if row.queued]
     rejected = sum(row.row.rejected or 0 for row in levels)
     if waiting:
@@ -61,7 +61,7 @@ def flow_content(levels: Sequence[LevelLine], width: int) -> Content:
 
 
 def verdict_lines(live: LiveState, routes: Sequence[RouteLine]) -> int:
-    """How many lines that takes."""
+    """Return how many lines the verdict takes."""
     return len(_verdict(live, routes)) + 1
 
 
@@ -79,7 +79,7 @@ def _verdict(live: LiveState, routes: Sequence[RouteLine]) -> list[Content]:
 
 
 def _scopes(live: LiveState) -> list[str]:
-    """The longest form first."""
+    """Return what the figures are of, in variants, longest first."""
     reached = len(live.present)
     server, status = live.server, live.status
     expected = max(reached, (server.expected if server is not None else 0) or 0)
@@ -94,7 +94,7 @@ def _scopes(live: LiveState) -> list[str]:
 
 
 def finding_content(finding: Finding | None, width: int, height: int) -> Content:
-    """One finding in full."""
+    """Return a finding with its advice."""
     if finding is None:
         return line(("nothing to change was found in the last minute", MUTED))
     word, style = SEVERITY[finding.severity]
@@ -109,7 +109,7 @@ def _count(value: Number) -> str:
 
 
 def route_content(row: RouteLine | None, found: Sequence[Finding], width: int, height: int) -> Content:
-    """One resource's window in words."""
+    """Return what happened to a resource's LISTs in the last minute, in words, and the findings on it."""
     if row is None:
         return line(("no LIST in the last minute", MUTED))
     routes = row.routes
@@ -158,7 +158,7 @@ def _stored(routes: ResourceRoutes) -> str:
 
 
 def running_content(row: RunningLine | None, width: int, height: int) -> Content:
-    """One sampled request in full."""
+    """Return a sampled request in full."""
     if row is None:
         return line(
             ("no request runs that a sample could see: those of some milliseconds slip through", MUTED)
@@ -176,7 +176,7 @@ def running_content(row: RunningLine | None, width: int, height: int) -> Content
 
 
 def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
-    """One cache at one replica."""
+    """Return the state of a cache at one replica."""
     if row is None:
         return line(("no watch cache is reported", MUTED))
     routes = row.routes
@@ -203,20 +203,20 @@ def _probed(row: CacheAt) -> list[Content]:
 
 
 def schema_content(row: SchemaLine | None, width: int, height: int) -> Content:
-    """A flow schema with all its subjects."""
+    """Return a flow schema with all its subjects."""
     if row is None:
         return line(("FlowSchemas have not been read", MUTED))
     schema = row.schema
     flows = f", flows by {schema.distinguisher.removeprefix('By').lower()}" if schema.distinguisher else ""
-    told = [
+    drawn = [
         line((schema.name, STRONG), (f" → {schema.level}{flows}", "$foreground")),
         *(line((f"  {subject}", MUTED)) for subject in schema.subjects),
     ]
-    return first_lines(told, width, height)
+    return first_lines(drawn, width, height)
 
 
 def _configured(config: LevelConfig | None) -> list[Content]:
-    """What its PriorityLevelConfiguration says."""
+    """Return what the level's PriorityLevelConfiguration sets; [] if it has not been read."""
     if config is None:
         return []
     words = [config.type.lower()]
@@ -238,7 +238,7 @@ def level_content(
     width: int,
     height: int,
 ) -> Content:
-    """A level, how it is configured, and the requests that are in it now."""
+    """Return a level's seats and configuration, and the requests in it."""
     if row is None:
         return line(("no priority level is reported", MUTED))
     level = row.row
@@ -263,7 +263,7 @@ def level_content(
 
 
 def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, height: int) -> Content:
-    """Each process in a line, and those that were never reached."""
+    """Return a line for each replica, and how many were never reached."""
     rendered = []
     for row in rows:
         scrape = row.row.scrape
@@ -284,7 +284,7 @@ def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, h
 
 
 def etcd_content(row: RouteLine | None, live: LiveState, width: int, height: int) -> Content:
-    """The little that a kube-apiserver says of its etcd."""
+    """Return what kube-apiserver reports of its etcd."""
     sizes = [r.scrape.storage_bytes for r in live.present if r.scrape.storage_bytes is not None]
     rendered = [_pair("database", long_bytes(max(sizes)) if sizes else "? not reported")]
     if row is not None:

@@ -1,4 +1,4 @@
-"""Rows of the live tables, made once for each scrape or dump."""
+"""Rows of the live tables, made again after each scrape or dump."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ktui.core.live.routes import all_routes, at_replica
 from ktui.core.live.state import LiveState, UserRow
 from ktui.kube.versions import BehaviourError, behaviour_of
 
-WINDOW = 60.0  # seconds that rates look back
+WINDOW = 60.0  # seconds that rates cover
 
 UserLine = UserRow
 
 
 class RouteLine(msgspec.Struct, frozen=True, gc=False):
-    """One resource at all replicas."""
+    """One resource, summed over all replicas."""
 
     routes: ResourceRoutes
 
 
 class CacheAt(msgspec.Struct, frozen=True, gc=False):
-    """One resource's watch cache at one replica."""
+    """A resource's watch cache at one replica."""
 
     resource: str
     replica: str
@@ -37,12 +37,12 @@ class CacheAt(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def lag(self) -> int | None:
-        """Revisions behind etcd, by the newest probe."""
+        """Revisions behind etcd by the newest probe; None without a probe."""
         return max(0, self.probe.newest_rv - self.probe.cache_rv) if self.probe is not None else None
 
 
 class RunningLine(msgspec.Struct, frozen=True):
-    """One request in one replica's flow control."""
+    """One request in a replica's flow control."""
 
     replica: str
     request: RunningRequest
@@ -51,7 +51,7 @@ class RunningLine(msgspec.Struct, frozen=True):
 
 
 class LevelLine(msgspec.Struct, frozen=True):
-    """A level with its requests of the newest dumps; without dumps those of the last scrape."""
+    """A level with its requests in the newest dumps, or without dumps in the last scrape."""
 
     row: LevelRow
     held: float | None
@@ -64,13 +64,13 @@ class LevelLine(msgspec.Struct, frozen=True):
 
     @property
     def dispatched(self) -> float | None:
-        """A second, over the seconds seen: at least one, as the first requests come in a burst."""
+        """Requests per second over the seconds seen, at least 1: the first requests come in a burst."""
         row = self.row
         return row.dispatched / max(1.0, row.seconds) if row.dispatched is not None and row.seconds else None
 
 
 class SchemaLine(msgspec.Struct, frozen=True):
-    """A FlowSchema, and its requests in the newest dumps."""
+    """A FlowSchema with its requests in the newest dumps."""
 
     schema: SchemaConfig
     executing: int
@@ -78,14 +78,14 @@ class SchemaLine(msgspec.Struct, frozen=True):
 
 
 class QueueLine(msgspec.Struct, frozen=True):
-    """A queue that has requests, at one replica."""
+    """A queue with requests, at one replica."""
 
     replica: str
     queue: QueueSample
 
 
 class GateLine(msgspec.Struct, frozen=True):
-    """A feature gate as the server reports it; `default` of its version, None: not one that ktui knows."""
+    """A feature gate as the server reports it; `default` is None for a gate that ktui does not know."""
 
     name: str
     on: bool
@@ -93,7 +93,7 @@ class GateLine(msgspec.Struct, frozen=True):
 
 
 class ReplicaLine(msgspec.Struct, frozen=True):
-    """One process."""
+    """One kube-apiserver process."""
 
     row: ReplicaRow
     present: bool
@@ -105,7 +105,7 @@ class ReplicaLine(msgspec.Struct, frozen=True):
 
 
 class FindingLine(msgspec.Struct, frozen=True):
-    """One finding, in the order of its urgency."""
+    """A finding and its rank, the most urgent first."""
 
     finding: Finding
     place: int
@@ -116,12 +116,12 @@ def routes(live: LiveState) -> list[RouteLine]:
 
 
 def since_the_start(live: LiveState) -> list[RouteLine]:
-    """Over all that was scraped; of a Prometheus with its past."""
+    """Return the rates over all that was scraped, or for Prometheus over its history."""
     return [RouteLine(row) for row in all_routes(live)]
 
 
 def listed(live: LiveState) -> list[RouteLine]:
-    """Resources that were listed within the window, those whose LISTs read most first."""
+    """Return the resources with LISTs in the window, those whose LISTs read most first."""
     return [line for line in routes(live) if line.routes.lists or line.routes.served]
 
 
@@ -136,7 +136,7 @@ def watched(live: LiveState) -> list[RouteLine]:
 
 
 def caches(live: LiveState) -> list[CacheAt]:
-    """Every cache of every replica, by resource."""
+    """Return every cache of every replica, those whose LISTs read most first."""
     found = []
     for resource in live.resources:
         rows = [row for row in live.present if resource in row.resources]
@@ -149,7 +149,7 @@ def caches(live: LiveState) -> list[CacheAt]:
             behind = newest - gauges.rv if newest is not None and gauges.rv is not None else None
             own = at_replica(live, row, resource, WINDOW)
             if own is None:
-                continue  # the next frame has it
+                continue  # the next scrape has it
             probe = row.probes.get(resource)
             found.append(CacheAt(resource, row.name, own, gauges.rv, behind, gauges.capacity, probe))
     most = {item.resource: 0.0 for item in found}
@@ -159,7 +159,7 @@ def caches(live: LiveState) -> list[CacheAt]:
 
 
 def running(live: LiveState) -> list[RunningLine]:
-    """Those that wait first, then the oldest."""
+    """Return the sampled requests: those that wait first, then the oldest."""
     found = []
     for place, (replica, request) in enumerate(live.running()):
         dump = live.replicas[replica].dump
@@ -170,7 +170,7 @@ def running(live: LiveState) -> list[RunningLine]:
 
 
 def levels(live: LiveState) -> list[LevelLine]:
-    """Busy ones first."""
+    """Return the priority levels, busiest first."""
     dumped = any(row.dump is not None for row in live.present)
     requests = [request for _, request in live.running()]
     found = []
@@ -189,7 +189,10 @@ def levels(live: LiveState) -> list[LevelLine]:
 
 
 def _executing(live: LiveState, level: str) -> int | None:
-    """By dump_priority_levels before 1.28, whose dump_requests has queued requests only; else None."""
+    """Return the executing requests by dump_priority_levels for versions before 1.28; else None.
+
+    Before 1.28 dump_requests has queued requests only.
+    """
     if any(row.minor == 0 or row.minor >= 28 for row in live.present):
         return None
     dumps = [row.levels_dump for row in live.present if row.levels_dump is not None]
@@ -209,7 +212,7 @@ def finding_lines(live: LiveState) -> list[FindingLine]:
 
 
 def schemas(live: LiveState) -> list[SchemaLine]:
-    """In the order in which they are matched."""
+    """Return the flow schemas in the order in which they are matched."""
     requests = [request for _, request in live.running()]
     found = []
     for schema in live.flow.schemas if live.flow is not None else ():
@@ -220,7 +223,7 @@ def schemas(live: LiveState) -> list[SchemaLine]:
 
 
 def queues(live: LiveState) -> list[QueueLine]:
-    """The longest first."""
+    """Return the queues with requests, longest first."""
     found = [
         QueueLine(row.name, queue)
         for row in live.present
@@ -231,7 +234,7 @@ def queues(live: LiveState) -> list[QueueLine]:
 
 
 def gates(live: LiveState) -> list[GateLine]:
-    """Those that differ from the version's default first."""
+    """Return the feature gates, those that differ from the version's default first."""
     server = live.server
     if server is None:
         return []

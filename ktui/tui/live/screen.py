@@ -35,7 +35,7 @@ Detail = Callable[["LiveScreen", Any, int, int], Content]
 
 
 class LiveTable(msgspec.Struct, frozen=True):
-    """One table of a screen. `origin` says where its figures come from."""
+    """A table of a screen; `origin` names the source of its figures."""
 
     id: str
     title: str
@@ -51,7 +51,7 @@ METRICS, DUMPS = "metrics, last minute", "dumps, each second"
 
 
 class LiveScreen(ModeScreen):
-    """Subclasses name their tables; `t` turns to the next one."""
+    """Subclasses define TABLES; `t` shows the next one."""
 
     TABLES: ClassVar[tuple[LiveTable, ...]] = ()
     CSS_PATH = "live.tcss"
@@ -74,7 +74,7 @@ class LiveScreen(ModeScreen):
             yield Panel("detail", id="row", classes="box")
 
     def on_mount(self) -> None:
-        self._turn_to(0)
+        self._show_table(0)
         super().on_mount()
 
     @property
@@ -95,11 +95,11 @@ class LiveScreen(ModeScreen):
     # Tabs.
 
     def action_turn_tab(self) -> None:
-        self._turn_to((self._shown + 1) % len(self.TABLES))
+        self._show_table((self._shown + 1) % len(self.TABLES))
         self.table.focus()
         self.paint()
 
-    def _turn_to(self, index: int) -> None:
+    def _show_table(self, index: int) -> None:
         self._shown = index
         for place, table in enumerate(self.TABLES):
             self.query_one(f"#{table.id}", VTable).display = place == index
@@ -171,7 +171,7 @@ NO_LIST = "no LIST in the last minute"
 
 
 class LiveOverview(LiveScreen):
-    """The verdict, what to change, which LISTs cost most, and the replicas."""
+    """The verdict, what to change, the most expensive LISTs, and the replicas."""
 
     MODE: ClassVar[str] = "overview"
     AUTO_FOCUS = "#resources"
@@ -214,7 +214,7 @@ class LiveOverview(LiveScreen):
 
 
 class LiveRequests(LiveScreen):
-    """Routes by resource; the requests that execute or wait now; who holds the seats."""
+    """Routes by resource, the executing and waiting requests, and the users who hold seats."""
 
     MODE: ClassVar[str] = "requests"
     AUTO_FOCUS = "#routes"
@@ -255,7 +255,7 @@ class LiveCaches(LiveScreen):
     BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_CACHES
 
     def action_probe(self) -> None:
-        """Ask each replica how far this cache is behind etcd, after saying what is sent."""
+        """Ask each replica how far this cache is behind etcd, after a question that names the requests."""
         row = self.table.row
         source = self.ktui.intake.source
         resource = row.resource if row is not None else ""
@@ -333,15 +333,15 @@ class LiveFlowControl(LiveScreen):
 
     @on(VTable.Selected, "#levels")
     def _open_level(self, event: VTable.Selected) -> None:
-        """Its requests."""
-        self._turn_to(1)
+        """Show the level's requests."""
+        self._show_table(1)
         self.table.set_filter(f"level:{event.row.level}")
         self.table.focus()
         self.paint()
 
 
 class FlowControlScreen(LiveFlowControl):
-    """The same over ktui's own server: as its telemetry says once a second."""
+    """Flow control of ktui's own server, from its telemetry."""
 
     TABLES: ClassVar[tuple[LiveTable, ...]] = tuple(
         msgspec.structs.replace(
@@ -359,7 +359,7 @@ class FlowControlScreen(LiveFlowControl):
 
 
 class LiveVersions(VersionsScreen):
-    """Versions over a live cluster: by its version and gates, which a second table shows."""
+    """Versions over a live cluster: with its version and gates; a second table shows these."""
 
     CSS_PATH = "../versions/versions.tcss"
     BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_VERSIONS

@@ -1,4 +1,4 @@
-"""A kube-apiserver that is only scraped, as the dashboard's source."""
+"""A kube-apiserver's metrics as the dashboard's source."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class ClusterSource:
-    """`make` makes another feed for each connection: the kubeconfig may have changed since.
+    """Connects with a new feed from `make` each time, as the kubeconfig may have changed.
 
-    There is no client: the screens over metrics ask nothing by themselves.
+    There is no client, as the screens over metrics send no requests themselves.
     """
 
     restartable = True
@@ -33,7 +33,7 @@ class ClusterSource:
 
     async def connect(self, report: Report) -> None:
         report(f"connecting to {self._name}")
-        # httpx takes a while to load: not before the first frame, and beside the screen.
+        # httpx is slow to import: in a thread, after the first frame.
         await asyncio.to_thread(import_module, "ktui.live.scraper")
         await self.close()
         self._feed = self._make()
@@ -43,7 +43,7 @@ class ClusterSource:
                 if text := waiting():
                     report(text)
         finally:
-            starting.cancel()  # where this was
+            starting.cancel()  # has no effect once it is done
         self._first = starting.result()
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
@@ -55,7 +55,7 @@ class ClusterSource:
                 yield batch
 
     async def probe(self, path: str, resource: str) -> list[AnyEvent]:
-        """See Scraper.probe. Raises ClientError."""
+        """Send the probe of `Scraper.probe`. Raises ClientError."""
         probe = getattr(self._feed, "probe", None)
         if probe is None:
             raise ClientError("there are no probes through Prometheus: --kubeconfig has them")

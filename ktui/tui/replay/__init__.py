@@ -1,1 +1,1 @@
-"""A replay on screen: the scrub bar, its keys, and the recording being made."""
+"""Replays and recordings: the scrub bar, its keys, and the recording in progress."""

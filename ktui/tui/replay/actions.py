@@ -1,4 +1,4 @@
-"""What the keys do to a replay and to a recording: seek, pace, step, marks."""
+"""The actions of keys in a replay and on a recording: seek, speed, step, markers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ktui.core.recordings.markers import TimelineMarker
     from ktui.tui.replay.playback import Playback
 
-_NEAR = 0.5  # seconds that a replay may have played on from a mark, and "previous" still means the one before
+_NEAR = 0.5  # seconds after a marker in which "previous marker" still skips it while playing
 
 
 class ReplayActions(Dashboard):
-    """The app's actions in a replay and for the recording that is made; those in a replay: `replay_…`."""
+    """The app's actions in a replay (`replay_…`) and on the recording in progress."""
 
     def action_replay_seek(self, seconds: float) -> None:
-        """Go `seconds` on, or back."""
+        """Move by `seconds`, back if negative."""
         self._play(lambda playback: playback.move(seconds))
 
     def action_replay_start(self) -> None:
@@ -33,7 +33,7 @@ class ReplayActions(Dashboard):
         self._play(lambda playback: playback.seek(playback.index.ended))
 
     def action_replay_step(self, events: int) -> None:
-        """Hold still, one event on or back."""
+        """Pause, and move by one event."""
         self._play(lambda playback: playback.step(events))
 
     def action_replay_slower(self) -> None:
@@ -43,15 +43,15 @@ class ReplayActions(Dashboard):
         self._play(lambda playback: playback.player.faster())
 
     def action_replay_mark(self, step: int) -> None:
-        """Go to the next mark (1), or the one before (-1)."""
-        self._play(partial(self._to_mark, step))
+        """Go to the next marker (1) or the previous one (-1)."""
+        self._play(partial(self._to_marker, step))
 
     def action_record(self) -> None:
-        """Record to a file, or end that."""
+        """Start recording to a file, or stop."""
         toggle_recording(self)
 
     def action_marker(self) -> None:
-        """Mark this moment."""
+        """Set a marker at this moment."""
         ask_marker(self)
 
     def _play(self, act: Callable[[Playback], None]) -> None:
@@ -60,14 +60,14 @@ class ReplayActions(Dashboard):
             act(playback)
             self.tick()
 
-    def _to_mark(self, step: int, playback: Playback) -> None:
-        if (marker := _mark(playback, step)) is not None:
+    def _to_marker(self, step: int, playback: Playback) -> None:
+        if (marker := _marker(playback, step)) is not None:
             playback.seek(marker.at)
         else:
             self.notify("no marker there: m adds one", markup=False)
 
 
-def _mark(playback: Playback, step: int) -> TimelineMarker | None:
+def _marker(playback: Playback, step: int) -> TimelineMarker | None:
     position = playback.position
     if step > 0:
         return after(playback.markers, position.at)
@@ -75,19 +75,19 @@ def _mark(playback: Playback, step: int) -> TimelineMarker | None:
 
 
 def after(markers: Sequence[TimelineMarker], at: float) -> TimelineMarker | None:
-    """The next mark; `moments` oldest first."""
+    """Return the first marker after a time; `markers` oldest first. None without one."""
     place = bisect_right(markers, at, key=lambda item: item.at)
     return markers[place] if place < len(markers) else None
 
 
 def before(markers: Sequence[TimelineMarker], at: float) -> TimelineMarker | None:
-    """The mark before a time; `moments` oldest first."""
+    """Return the last marker before a time; `markers` oldest first. None without one."""
     place = bisect_left(markers, at, key=lambda item: item.at)
     return markers[place - 1] if place else None
 
 
 def ask_marker(app: Dashboard) -> None:
-    """Mark the moment of this key; what it was is typed while things go on."""
+    """Prompt for a marker's text; the marker is for the moment of this key."""
     playback = app.intake.playback
     if playback is None and not app.recording.running:
         app.notify("markers need a recording: R starts one", markup=False)
@@ -103,7 +103,7 @@ def ask_marker(app: Dashboard) -> None:
 
 
 def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:
-    """Set a marker at a time (now); what is wrong, "" when nothing is."""
+    """Set a marker at a time (default: now). Return an error, "" if there is none."""
     playback = app.intake.playback
     if playback is not None:
         return playback.mark(text, playback.position.at if at is None else at)
@@ -115,7 +115,7 @@ def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:
 
 
 def toggle_recording(app: Dashboard) -> None:
-    """Start recording to a file named after the time, or stop."""
+    """Start recording to a file named after the current time, or stop."""
     if app.recording.running:
         app.notify(app.recording.stop(), title="recording ended", markup=False)
     elif problem := start_recording(app, ""):
@@ -123,13 +123,13 @@ def toggle_recording(app: Dashboard) -> None:
 
 
 def start_recording(app: Dashboard, name: str) -> str:
-    """Record to file `name`, "" for one named after the time; what is wrong, "" when nothing is."""
+    """Record to file `name`, "" for one named after the current time. Return an error or ""."""
     if app.intake.replays:
         return "this is already a recording: `ktui recording cut` makes a smaller one of it"
     return app.recording.start(Path(name).expanduser() if name else None)
 
 
 def watch_recording(app: Dashboard) -> None:
-    """Say it when a recording ends by itself."""
+    """Notify the user when a recording has ended because of an error."""
     if problem := app.recording.failed():
         app.notify(problem, title="recording ended", severity="error", markup=False, timeout=20)

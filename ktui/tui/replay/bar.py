@@ -1,4 +1,4 @@
-"""The text of the scrub bar: position, density of events, markers. Pure."""
+"""The text of the scrub bar: position, density of events, markers. Pure functions."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from ktui.tui.widgets.lines import between, line, longest_that_fits
 _LEVELS = "▁▂▃▄▅▆▇█"
 _QUIET = "·"
 OWN, FOUND, HEAD = "◆", "▲", "┃"
-_REMARK = 34  # cells for what was marked, before the numbers get more
+_REMARK = 34  # cells for the last marker, which have precedence over the numbers
 
 
 class Span(Struct, frozen=True):
-    """The time that a recording covers (Unix seconds), laid out over cells."""
+    """The time that a recording covers (Unix seconds), drawn over cells."""
 
     began: float
     ended: float
@@ -46,19 +46,19 @@ class Span(Struct, frozen=True):
         return max(0.0, self.ended - self.began)
 
     def cell(self, at: float, width: int) -> int:
-        """The cell, of `width`, in which a time lies."""
+        """Return the cell, of `width`, that a time falls into."""
         if not self.seconds:
             return 0
         return min(width - 1, max(0, int((at - self.began) / self.seconds * width)))
 
     def time_of(self, cell: int, width: int) -> float:
-        """The time at a cell: its two ends are the recording's."""
+        """Return the time at a cell; the first and the last are the recording's ends."""
         share = min(1.0, max(0.0, cell / max(1, width - 1)))
         return self.began + share * self.seconds
 
 
 class Position(Struct, frozen=True):
-    """Where the player is."""
+    """The player's position in the recording."""
 
     at: float
     number: int  # events so far
@@ -70,7 +70,7 @@ class Position(Struct, frozen=True):
 
 
 def density(seconds: Mapping[int, int], span: float, width: int) -> list[float]:
-    """Events per second in each of `width` equal parts of `span` seconds."""
+    """Return the events per second in each of `width` equal parts of `span` seconds."""
     if span <= width:  # a cell is a part of a second
         return [float(seconds.get(int(cell * span / width), 0)) for cell in range(width)]
     counts: Counter[int] = Counter()
@@ -80,7 +80,7 @@ def density(seconds: Mapping[int, int], span: float, width: int) -> list[float]:
 
 
 def track_line(span: Span, at: float, rates: Sequence[float], markers: Sequence[TimelineMarker]) -> Content:
-    """Density in as many cells as `rates`: the past is bright, marks stand in it, the head is reversed."""
+    """Return the density in as many cells as `rates`, bright up to `at`, with the markers and the head."""
     width, peak = len(rates), max(rates, default=0.0)
     head = span.cell(at, width)
     marks = {span.cell(marker.at, width): marker for marker in sorted(markers, key=lambda item: item.own)}
@@ -106,7 +106,7 @@ def _level(value: float, peak: float) -> str:
 def status_line(
     span: Span, position: Position, peak: float, markers: Sequence[TimelineMarker], warning: str, width: int
 ) -> Content:
-    """State, pace, clock, place; then the mark that was passed last, or what the file lacks."""
+    """Return state, clock and position; then the last marker passed, or the recording's warning."""
     remarks = _remarks(position, markers, warning)
     reserved = min(_REMARK, remarks[0].cell_length + 3, width - 1)
     left = longest_that_fits(_places(span, position, peak), width - reserved)
@@ -153,7 +153,7 @@ def _sign(marker: TimelineMarker) -> tuple[str, str]:
 
 
 def event_text(event: AnyEvent) -> str:
-    """One event in a few words: `request_finished 200 LIST …`."""
+    """Return one event in a few words: `request_finished 200 LIST …`."""
     kind = str(type(event).__struct_config__.tag)
     match event:
         case RequestStarted():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.message import Message
 
 
-class Sought(Message):
-    """The track was clicked, or the head dragged, to a time (Unix seconds)."""
+class SeekRequested(Message):
+    """The user has clicked on the track, or dragged its head, to a time (Unix seconds)."""
 
     def __init__(self, at: float) -> None:
         super().__init__()

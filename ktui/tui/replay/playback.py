@@ -1,4 +1,4 @@
-"""Seeks of a replay, in a thread; the newest one wins."""
+"""Plays a recording; seeks run in a thread, and the newest one wins."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from ktui.core.replay.marker_file import MarkerFile
 from ktui.core.replay.player import Player
 from ktui.tui.replay.bar import Position, event_text
 
-LONGEST_STEP = 1.0  # seconds: a machine that was asleep does not skip what was recorded
+LONGEST_STEP = 1.0  # seconds per tick: a suspended machine does not skip events
 Making = Callable[[], ReplayPosition]
 
 
 class Playback:
-    """A player by a clock (seconds, never going back), with seeks that hold nothing up.
+    """A player driven by a monotonic clock (seconds), which stays responsive during seeks.
 
-    `changed` is called when a seek has arrived or begins.
+    `changed` is called when a seek starts or ends.
     """
 
     def __init__(self, index: Index, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.index = index
         self.player = Player(index, speed)
         self.changed: Callable[[], None] = lambda: None
-        self._lost = ""  # why nothing more can be read
+        self._lost = ""  # why the recording can no longer be read
         self._clock = clock
         self._then = clock()
         self._markers = MarkerFile(index.reader.path)
         self.markers = sorted([*index.markers, *self._markers.markers], key=lambda item: item.at)
-        self._wanted: tuple[Making, float] | None = None  # the newest wish, and where it leads
+        self._wanted: tuple[Making, float] | None = None  # the newest seek, and its time
         self._seeking: asyncio.Task[None] | None = None
 
     @property
     def problem(self) -> str:
-        """What is wrong with the recording or with the markers' file, "" when nothing is."""
+        """What is wrong with the recording or the markers' file, "" if nothing is."""
         return self._lost or self._markers.problem
 
     @property
@@ -57,7 +57,7 @@ class Playback:
         )
 
     def advance(self) -> None:
-        """Go on to the present, unless a seek is under way."""
+        """Play up to the present, unless a seek is running."""
         now = self._clock()
         elapsed, self._then = min(now - self._then, LONGEST_STEP), now
         if self._wanted is None and not self._lost:
@@ -66,7 +66,7 @@ class Playback:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Hold still for good when the file was truncated or overwritten: what is shown stays."""
+        """Stop for good at the current state if the file was truncated or overwritten."""
         try:
             yield
         except RecordingError as error:
@@ -78,19 +78,19 @@ class Playback:
 
     @property
     def seeking(self) -> bool:
-        """Whether a seek is under way."""
+        """True while a seek is running."""
         return self._seeking is not None and not self._seeking.done()
 
     def seek(self, at: float) -> None:
-        """Go to a time; a later wish goes before one that has not been begun."""
+        """Go to a time; replaces a seek that has not started yet."""
         at = min(max(at, self.index.began), self.index.ended)
-        self._wish(partial(self.index.place_at, at), at)
+        self._request_seek(partial(self.index.place_at, at), at)
 
     def move(self, seconds: float) -> None:
         self.seek(self.position.at + seconds)
 
     def step(self, events: int) -> None:
-        """Hold still, one event further or back."""
+        """Pause, and move by one event."""
         self.player.playing = False
         if self._lost:
             return
@@ -98,10 +98,10 @@ class Playback:
             with self._reading():
                 self.player.step_forward()
         elif self._wanted is None:
-            self._wish(partial(self.index.place_after, self.player.number + events), self.player.at)
+            self._request_seek(partial(self.index.place_after, self.player.number + events), self.player.at)
 
     def pause(self) -> None:
-        """Hold still, or go on; at the end, from the beginning."""
+        """Pause or resume; at the end, start again."""
         player = self.player
         if self._lost:
             return
@@ -110,22 +110,22 @@ class Playback:
         player.playing = not player.playing
 
     def mark(self, text: str, at: float) -> str:
-        """Set a marker; what is wrong with its file, "" when nothing is."""
+        """Set a marker. Return what is wrong with the markers' file, "" if nothing is."""
         marker = TimelineMarker(at, text, own=True)
         insort(self.markers, marker, key=lambda item: item.at)
         self._markers.add(marker)
         self.changed()
         return self._markers.problem
 
-    def _wish(self, making: Making, at: float) -> None:
+    def _request_seek(self, making: Making, at: float) -> None:
         if self._lost:
             return
         self._wanted = (making, at)
         self.changed()
         if not self.seeking:
-            self._seeking = asyncio.create_task(self._grant(), name="seek")
+            self._seeking = asyncio.create_task(self._run_seeks(), name="seek")
 
-    async def _grant(self) -> None:
+    async def _run_seeks(self) -> None:
         while (wanted := self._wanted) is not None:
             with self._reading():
                 place = await asyncio.to_thread(wanted[0])

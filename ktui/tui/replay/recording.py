@@ -1,4 +1,4 @@
-"""The recording that is made while the dashboard runs."""
+"""The recording that the dashboard makes while it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ActiveRecording:
-    """At most one recorder, fed with what the intake takes. `clock` gives Unix seconds."""
+    """At most one recorder, which receives all events of the intake. `clock` returns Unix seconds."""
 
     def __init__(self, intake: Intake, clock: Callable[[], float], recorder: Recorder | None = None) -> None:
         self._intake = intake
@@ -33,12 +33,12 @@ class ActiveRecording:
 
     @property
     def waiting(self) -> bool:
-        """Whether anything that came has not been written yet."""
+        """True while some events have not been written yet."""
         return self._recorder is not None and self._recorder.waiting
 
     @property
     def problem(self) -> str:
-        """Why the recording has ended by itself, "" while all is well."""
+        """The error that has ended the recording, "" without one."""
         return self._recorder.problem if self._recorder is not None else ""
 
     @property
@@ -47,9 +47,9 @@ class ActiveRecording:
         return f"● REC {long_bytes(self._recorder.bytes)}" if self._recorder is not None else ""
 
     def start(self, path: Path | None = None) -> str:
-        """Record to a new file, from the present on; what is wrong, "" when nothing is.
+        """Start recording to a new file. Return an error, "" if there is none.
 
-        A recording must not begin in the middle: it begins with the current state.
+        The file begins with the current state, so that a replay is complete from the start.
         """
         # start-up time
         from ktui.core.recordings.recorder import Recorder
@@ -75,7 +75,7 @@ class ActiveRecording:
         return Path.cwd() / f"ktui-{stamp}.ndjson.gz"
 
     def stop(self) -> str:
-        """End the file; what was recorded, or why it had ended already. "" when nothing was recording."""
+        """End the recording. Return what was recorded, or its error; "" if nothing was being recorded."""
         recorder, self._recorder, self._intake.tap = self._recorder, None, None
         if recorder is None:
             return ""
@@ -83,7 +83,7 @@ class ActiveRecording:
         return recorder.problem or f"{long_bytes(recorder.bytes)} recorded in {recorder.path}"
 
     def failed(self) -> str:
-        """Why the recording has ended by itself, reported once; "" while all is well."""
+        """Return, once, the error that has ended the recording; "" without one."""
         return self.stop() if self.problem else ""
 
     def mark(self, text: str, at: float) -> None:

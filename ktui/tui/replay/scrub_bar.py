@@ -1,4 +1,4 @@
-"""A recording as a line in time: seen, clicked, dragged. Only there while one is played."""
+"""The time line of a recording, which can be clicked and dragged; only in a replay."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.events import MouseDown, MouseMove, MouseUp
 
-from ktui.tui.replay.messages import Sought
+from ktui.tui.replay.messages import SeekRequested
 from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.panel import Panel
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ScrubBar(Panel):
-    """Two lines: the track with its density and marks, and what they mean."""
+    """Two lines: the track with density and markers, and the status."""
 
     DEFAULT_CSS = """
     ScrubBar { height: 2; background: $surface; padding: 0 1; }
@@ -26,14 +26,14 @@ class ScrubBar(Panel):
     def __init__(self) -> None:
         super().__init__()
         self._span: Span | None = None
-        self._rates: tuple[int, list[float]] = (0, [])  # width, density in this many cells
+        self._rates: tuple[int, list[float]] = (0, [])  # width, and density in that many cells
         self._dragging = False
 
     def on_mount(self) -> None:
         self.screen.add_class("-replay")
 
     def show_playback(self, playback: Playback | None) -> None:
-        """Paint where the playback is; None: the recording is still being read."""
+        """Show the position of `playback`; None while the recording is being read."""
         if playback is None:
             self.show(lambda width, _: line(("reading the recording …", "$ink-muted")), "reading")
             return
@@ -75,4 +75,4 @@ class ScrubBar(Panel):
 
     def _seek(self, x: int) -> None:
         if self._span is not None:
-            self.post_message(Sought(self._span.time_of(x - 1, self.content_size.width)))
+            self.post_message(SeekRequested(self._span.time_of(x - 1, self.content_size.width)))

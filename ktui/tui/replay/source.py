@@ -1,4 +1,4 @@
-"""A recording as the dashboard's source."""
+"""A recording as the dashboard's source of events."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class ReplaySource:
-    """Reads a recording through once, then is played: its `playback` makes the states by itself.
+    """Reads a recording through once; after that its `playback` makes the states.
 
-    `speed` is a factor, FASTEST for as fast as possible; `clock` gives seconds that never go back.
+    `speed` is a factor, FASTEST for no waiting; `clock` is monotonic, in seconds.
     """
 
     restartable = False
@@ -46,7 +46,7 @@ class ReplaySource:
 
         def report_share(share: float) -> None:
             nonlocal reported
-            if left.is_set():  # the program waits for its threads when it ends
+            if left.is_set():  # at its end the program waits for its threads
                 raise RecordingError("the replay was closed")
             percent = int(share * 100)
             if percent > reported:
@@ -61,7 +61,7 @@ class ReplaySource:
         self.playback = Playback(index, self._speed, self._clock)
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
-        """Nothing: the playback folds the events itself."""
+        """Yield nothing: the playback applies the events itself."""
         nothing: tuple[list[AnyEvent], ...] = ()
         for batch in nothing:
             yield batch

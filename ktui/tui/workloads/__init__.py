@@ -1,1 +1,1 @@
-"""Workloads: client behaviours that run against the server, their charts and their knobs."""
+"""Screen 7: client behaviours that run against the server, with charts and knobs."""

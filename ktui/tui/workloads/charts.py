@@ -1,4 +1,4 @@
-"""The charts of a run: requests by route, bytes out of etcd, latency, and how long reads waited."""
+"""The charts of a run: requests by route, bytes from etcd, latency, and how long reads waited."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import line, lines
 from ktui.workloads.running.run_lines import LiveSecond
 
-_FOOT = 0.1  # ms
+_FOOT = 0.1  # ms at the foot of the axis
 
 Seconds = Sequence[LiveSecond]
 
 
 @dataclass(frozen=True, slots=True)
 class LiveChart:
-    """`series` of the seconds, from the foot upwards; `label` writes the axis' upper end."""
+    """A chart of seconds: its series from the foot upwards, `label` for the axis' upper end."""
 
     id: str
     title: str
@@ -62,7 +62,7 @@ def _waits(seconds: Seconds) -> list[Series]:
 
 
 def _top_label(ms: float) -> str:
-    """In seconds where milliseconds would not fit the axis."""
+    """Return ms, or seconds where ms would not fit the axis."""
     return milliseconds(ms) if ms < 10_000 else f"{ms / 1000:g} s"
 
 
@@ -87,7 +87,7 @@ CHARTS = (
 
 
 def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: int, height: int) -> Content:
-    """An axis and one column for each second, the newest at the right; ▼ where a knob or a fault was used."""
+    """Return an axis and a column per second, the newest at the right; ▼ marks a knob or a fault."""
     if not seconds:
         return line(("nothing runs", "$ink-muted"))
     cells = max(1, width - AXIS - 1)
@@ -105,5 +105,5 @@ def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: i
 
 
 def busiest(seconds: Seconds) -> LiveSecond:
-    """The newest second in which requests were answered, else the newest."""
+    """Return the newest second with answers, or else the newest."""
     return next((second for second in reversed(seconds) if second.routes), seconds[-1])

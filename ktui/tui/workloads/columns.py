@@ -1,4 +1,4 @@
-"""Rows and columns of the Workloads screen's tables."""
+"""The rows and columns of the Workloads screen's tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.workloads.running.workload import Workload
 
 
 class WorkloadRow(Struct, frozen=True):
-    """A workload, and how its run stands: "", "running", "done", "failed"."""
+    """A workload and the state of its run: "" (never), "running", "done", "failed"."""
 
     workload: Workload
     state: str = ""
@@ -21,7 +21,7 @@ class WorkloadRow(Struct, frozen=True):
 
 
 class KnobRow(Struct, frozen=True):
-    """A knob with its present value; `changed` when it is not the default."""
+    """A knob with its value; `changed` if that is not the default."""
 
     knob: Knob
     value: str
@@ -32,7 +32,7 @@ class KnobRow(Struct, frozen=True):
         return self.knob.name
 
 
-WORDS = 40  # with fewer cells a sentence stands only in the panel of the row under the cursor
+WORDS = 40  # cells for a sentence; with fewer it is shown only in the panel about the selected row
 
 _GLYPHS = {"": ("·", "$ink-faint"), "running": ("●", "$success"), "done": ("✓", "$ink-muted"),
            "failed": ("✕", "bold $error")}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Workloads: client behaviours that run against the server, with live charts and knobs."""
+"""The Workloads screen: client behaviours that run against the server, with live charts and knobs."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload
 
-RUN_SECONDS = 600.0  # a run that nothing stops
+RUN_SECONDS = 600.0  # of a run that is not stopped
 COMPARE_SECONDS = 80.0  # eight turns
 KEPT_RUNS = 10
 
 
 class WorkloadsScreen(ServerScreen):
-    """On the left the workloads and the knobs of the one under the cursor; on the right how its run goes.
+    """On the left the workloads and the selected one's knobs, on the right its run.
 
-    The run is a process of its own: the dashboard only reads its lines.
+    A run is a process of its own, whose output the dashboard reads.
     """
 
     MODE: ClassVar[str] = "workloads"
@@ -80,7 +80,7 @@ class WorkloadsScreen(ServerScreen):
 
     @property
     def workload(self) -> Workload:
-        """The one under the cursor."""
+        """The workload under the cursor."""
         row = self.table.row
         return row.workload if row is not None else next(iter(WORKLOADS.values()))
 
@@ -114,14 +114,14 @@ class WorkloadsScreen(ServerScreen):
         self.query_one("#outcome", Panel).show(partial(outcome_content, workload, runs, self._tables()))
 
     def _tables(self) -> list[dict[str, Any]]:
-        """The workload's own tables: of the run that goes on, else of the last one."""
+        """Return the workload's tables: of the current run, or else of the last one."""
         runs, session = self._runs[self.workload.name], self.session
         if session is not None and session.running:
             return session.tables
         return tables_of(runs[-1]) if runs else []
 
     def action_results(self) -> None:
-        """Comparison and tables over the screen: the panel shows their beginning."""
+        """Show the comparison and all tables in a dialog: the panel has room for their beginning."""
         if not (text := results_text(self._runs[self.workload.name], self._tables())):
             self.notify("no results yet: they come with a run", markup=False)
             return
@@ -165,7 +165,7 @@ class WorkloadsScreen(ServerScreen):
         self.action_start_or_stop()
 
     def action_start_or_stop(self) -> None:
-        """Start the workload under the cursor; stop it when it runs."""
+        """Start the workload under the cursor, or stop it."""
         session = self.session
         if session is not None and session.running:
             session.send("stop")
@@ -175,7 +175,7 @@ class WorkloadsScreen(ServerScreen):
         self._ask(Session(self.workload.name, self._changed), settings, RUN_SECONDS)
 
     def action_compare(self) -> None:
-        """Run the knobs as they are (B) in turn with those of the last run, or the defaults (A)."""
+        """Run the current knobs (B) in turn with those of the last run, or the defaults (A)."""
         if self.session is not None and self.session.running:
             self.notify("a comparison runs alone: stop this run first", severity="warning", markup=False)
             return
@@ -190,7 +190,7 @@ class WorkloadsScreen(ServerScreen):
         self._ask(Session(self.workload.name, self._changed, compares=True), settings, COMPARE_SECONDS)
 
     def _ask(self, session: Session, settings: list[str], seconds: float) -> None:
-        """Start it; at a server whose etcd ktui did not start ask first."""
+        """Start a run; if ktui did not start the server's etcd, ask first."""
         try:
             connection = self.client.connection
         except ClientError as error:
@@ -233,7 +233,7 @@ class WorkloadsScreen(ServerScreen):
     # Knobs.
 
     def action_turn(self, step: int) -> None:
-        """The knob under the cursor one step up or down, with immediate effect."""
+        """Change the knob under the cursor by one step, also in the current run."""
         row = self.knob_table.row
         if row is None:
             return
@@ -242,7 +242,7 @@ class WorkloadsScreen(ServerScreen):
             self._set(row.name, written(after))
 
     def action_edit(self) -> None:
-        """Type a value for the knob under the cursor."""
+        """Prompt for a value of the knob under the cursor."""
         row = self.knob_table.row
         if row is None:
             return
@@ -262,7 +262,7 @@ class WorkloadsScreen(ServerScreen):
         )
 
     def action_fix(self, number: int) -> None:
-        """Apply a fix of the workload: its knobs, one after the other."""
+        """Apply a fix of the workload: set its knobs one after the other."""
         fixes = self.workload.fixes
         if number < len(fixes):
             for setting in fixes[number].settings:
@@ -273,8 +273,9 @@ class WorkloadsScreen(ServerScreen):
     # Faults.
 
     def action_fault(self, kind: str) -> None:
-        """Disturb etcd now: with the run that goes on, or without one. The server is killed after a question:
-        it is the dashboard's, and no run can start it again.
+        """Inject a fault into etcd, through the current run if there is one.
+
+        Killing the server takes a question first, as it is the dashboard's and no run can start it again.
         """
         session = self.session
         if kind != "kill" and session is not None and session.running:
@@ -299,7 +300,7 @@ class WorkloadsScreen(ServerScreen):
 
     def _inject(self, api: KtuiApi, fault: Fault) -> None:
         async def inject() -> None:
-            # A killed server stays away until `r`: it has no duration here.
+            # A killed server has no duration here: `r` starts another one.
             what = fault.kind if fault.kind == "kill" else str(fault.checked())
             try:
                 await api.inject(fault)
@@ -329,7 +330,7 @@ class WorkloadsScreen(ServerScreen):
 
 
 def _problem(change: Callable[[], object]) -> str:
-    """What is wrong with a change, "" when nothing is."""
+    """Return the error of a change, "" if there is none."""
     try:
         change()
     except WorkloadError as error:

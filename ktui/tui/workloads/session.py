@@ -1,4 +1,4 @@
-"""One run of a workload in a process of its own: its output, and the commands sent to it."""
+"""One run of a workload in a process of its own: reads its output, sends it commands."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ktui.workloads.running.run_lines import DECODER, Finished, LiveSecond, Refu
 if TYPE_CHECKING:
     from ktui.client.connection import ServerConnection
 
-KEPT = 600  # seconds
-STOP_SECONDS = 20.0
-LONGEST_LINE = 4 * 1024 * 1024  # of the summary
+KEPT = 600  # seconds shown in the charts
+STOP_SECONDS = 20.0  # for the process to end, before it is killed
+LONGEST_LINE = 4 * 1024 * 1024  # bytes; the summary is one line
 
 
 class Session:
-    """`seconds` grow while it runs; `summary` is there when it has ended, `problem` when it could not.
+    """`seconds` grow while the run lasts; `summary` is set at its end, `problem` if it failed.
 
     `changed` is called after each line.
     """
 
     def __init__(self, workload: str, changed: Callable[[], None], *, compares: bool = False) -> None:
-        """`compares`: its settings have some knobs twice, for the two sides of a comparison."""
+        """`compares`: some knobs are set twice, for the two sides of a comparison."""
         self.workload = workload
         self.compares = compares
         self.seconds: deque[LiveSecond] = deque(maxlen=KEPT)
-        self.tables: list[dict[str, Any]] = []  # of the workload, so far
+        self.tables: list[dict[str, Any]] = []  # the workload's tables so far
         self.summary: dict[str, Any] | None = None
         self.problem = ""
         self.running = False
@@ -45,7 +45,7 @@ class Session:
         return self.seconds[-1] if self.seconds else None
 
     async def run(self, connection: ServerConnection, settings: Sequence[str], seconds: float) -> None:
-        """Start it and read what it says until it ends."""
+        """Start the process and read its output to the end."""
         words = [f"--set={setting}" for setting in settings]
         if self.compares:
             words.append("--compare")
@@ -76,17 +76,19 @@ class Session:
             assert process.stdout is not None and process.stderr is not None
             errors = asyncio.create_task(process.stderr.read(65536))
             async for line in process.stdout:
-                self._take(line)
+                self._read_line(line)
             status = await process.wait()
             if status and self.summary is None:
-                said = (await errors).decode("utf-8", "replace").strip().splitlines()
-                self.problem = said[-1].removeprefix("ktui: ") if said else f"it ended with status {status}"
+                output = (await errors).decode("utf-8", "replace").strip().splitlines()
+                self.problem = (
+                    output[-1].removeprefix("ktui: ") if output else f"it ended with status {status}"
+                )
         finally:
             self.running = False
             await self._end(process)
             self._changed()
 
-    def _take(self, line: bytes) -> None:
+    def _read_line(self, line: bytes) -> None:
         with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):
             match DECODER.decode(line):
                 case LiveSecond() as second:
@@ -100,14 +102,14 @@ class Session:
         self._changed()
 
     def send(self, command: str) -> None:
-        """`set KNOB VALUE` or `stop`."""
+        """Send `set KNOB VALUE`, `fault KIND` or `stop` to the process, if it runs."""
         self.problem = ""
         process = self._process
         if self.running and process is not None and process.stdin is not None:
             process.stdin.write(f"{command}\n".encode())
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
-        """End it if it still lives: it stops when its standard input ends."""
+        """End the process: close its standard input, and after STOP_SECONDS kill it."""
         if process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError, TimeoutError):

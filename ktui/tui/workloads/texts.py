@@ -1,4 +1,4 @@
-"""The texts of the Workloads screen: how a run stands, its fixes, and two runs side by side."""
+"""The texts of the Workloads screen: the state of a run, its fixes, and two runs side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 
 def status_content(about: str, session: Session | None, width: int, height: int) -> Content:
-    """What the workload does, or `about` one of its knobs, and how the run stands."""
+    """Return what the workload does (or `about` a knob), and the state of its run."""
     problem = _wrapped(session.problem if session is not None else "", width, 2)
     sentence = _wrapped(about, width, height - 1 - len(problem))
     parts = [line((text, "$foreground")) for text in sentence]
@@ -50,7 +50,7 @@ def status_content(about: str, session: Session | None, width: int, height: int)
 
 
 def _wrapped(text: str, width: int, most: int) -> list[str]:
-    """In at most that many lines, and at least one."""
+    """Wrap a text into at most `most` lines, at least one."""
     return textwrap.wrap(text, max(10, width), max_lines=max(1, most), placeholder=" …")
 
 
@@ -61,7 +61,7 @@ def outcome_content(
     width: int,
     height: int,
 ) -> Content:
-    """One key for each fix; below, the two last runs, and the tables. A new comparison comes first."""
+    """Return the fixes with their keys, the last two runs, and the tables; a new comparison comes first."""
     fixes = [
         line((f" {key.upper():<3} ", "bold $accent"), (fix.title, "$foreground"))
         for key, fix in zip(FIX_KEYS, workload.fixes, strict=False)
@@ -74,7 +74,7 @@ def outcome_content(
 
 
 def tables_of(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """The workload's own tables in a summary; of a comparison those of both sides."""
+    """Return the workload's tables in a summary; of a comparison those of both sides."""
     variants = run["variants"]
     if len(variants) == 1:
         return list(variants[0]["tables"])
@@ -86,7 +86,7 @@ def tables_of(run: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _side_by_side(runs: Sequence[dict[str, Any]]) -> Iterator[Content]:
-    """The two sides of a comparison, else the two last runs; nothing after the first run."""
+    """Yield the two sides of a comparison, or the last two runs; nothing after the first run."""
     sides = runs[-1]["variants"] if runs else []
     names = "A, B"
     if len(sides) == 1 and len(runs) > 1:
@@ -119,7 +119,7 @@ def _value(value: float, *, is_bytes: bool) -> str:
 
 
 def _table(document: dict[str, Any]) -> Iterator[Content]:
-    """A table of the summary in columns as wide as their longest cell."""
+    """Yield a table of the summary, its columns as wide as their longest cell."""
     rows = document["rows"]
     if not rows:
         return
@@ -134,7 +134,7 @@ def _table(document: dict[str, Any]) -> Iterator[Content]:
 
 
 def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]]) -> str:
-    """Two runs or two sides of one, and all tables with their notes, as text."""
+    """Return the last two runs or both sides of one, and all tables with their notes, as text."""
     compared = "\n".join(text.plain.rstrip() for text in _side_by_side(runs))
     parts = [compared] if compared else []
     parts += [
