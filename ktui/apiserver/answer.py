@@ -81,7 +81,7 @@ def _renderer(server: Server, call: Call, resource: Resource, form: Form) -> Obj
 
 
 def as_json(form: Form) -> Form:
-    """The same form, on one line of JSON."""
+    """Return the same form as JSON on one line."""
     return replace(form, media_type=JSON, pretty=False)
 
 

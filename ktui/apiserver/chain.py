@@ -73,13 +73,13 @@ class LoggedObjects:
             self.request = tree
 
     def answered(self, document: bytes) -> None:
-        """A whole response, as JSON."""
+        """Keep a complete response, given as JSON."""
         if self.responds:
             self.truncated = self.truncated or len(document) > MOST_LOGGED_BYTES
             self.response = document if len(document) <= MOST_LOGGED_BYTES else None
 
     def copied(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The chunks of a JSON response, which are kept as they pass."""
+        """Yield the chunks of a JSON response, and keep a copy."""
         kept: list[bytes] | None = []
         size = 0
         for chunk in chunks:

@@ -26,7 +26,7 @@ class SortedStore:
         return len(self._keys)
 
     def replace(self, objects: Sequence[StoredObject]) -> None:
-        """Hold exactly `objects`, which are sorted by key."""
+        """Replace the content with `objects`, which are sorted by key."""
         self._objects = list(objects)
         self._keys = [obj.key for obj in self._objects]
         self.bytes = sum(obj.size for obj in self._objects)
@@ -78,7 +78,7 @@ class SortedStore:
         return self._objects[low : high if most is None else min(high, low + most)]
 
     def page(self, offset: int, limit: int) -> list[StoredObject]:
-        """`limit` objects starting at `offset`."""
+        """Return `limit` objects in key order, from position `offset` on."""
         return self._objects[offset : offset + limit]
 
     def all(self) -> list[StoredObject]:

@@ -34,7 +34,7 @@ _SERVICE_ACCOUNT = "system:serviceaccount:"
 
 @dataclass(frozen=True, slots=True)
 class AccessPattern:
-    """What is known of the client beyond its request.
+    """Facts about the client that its request does not contain.
 
     `client` is its name. `repeated_every` is in seconds, None for once or unknown; `times` is how
     often that was seen (0: not counted). `pages` of one LIST were fetched one after the other.

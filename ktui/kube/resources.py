@@ -169,11 +169,11 @@ class ResourceTable:
         return self._by_name.get(name.lower())
 
     def serves(self, group: str, version: str) -> bool:
-        """True if anything is served in that group and version."""
+        """Return True if the group and version has served resources."""
         return (group, version) in self._group_versions
 
     def has_group(self, group: str) -> bool:
-        """True if anything is served in that group, in any version."""
+        """Return True if the group has served resources, in any version."""
         return any(group == served for served, _ in self._group_versions)
 
     @cached_property

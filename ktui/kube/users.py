@@ -55,5 +55,5 @@ def service_account_groups(namespace: str) -> list[str]:
 
 
 def described(who: Requester) -> str:
-    """`admin (system:masters, system:authenticated)`."""
+    """Format a user with groups: `admin (system:masters, system:authenticated)`."""
     return f"{who.user} ({', '.join(who.groups)})" if who.groups else who.user

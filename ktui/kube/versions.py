@@ -28,7 +28,7 @@ class UnknownVersionError(BehaviourError):
 
 
 class UnknownGateError(BehaviourError):
-    """No such feature gate in that minor (it never existed, does not exist yet, or was removed)."""
+    """The minor has no such feature gate: it never existed, does not exist yet, or was removed."""
 
 
 class LockedGateError(BehaviourError):

@@ -262,20 +262,20 @@ def codec_for(release: int | None = None, *, as_stored: bool = False) -> Codec:
 
 
 def item_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-    """`Codec.item_json` of the codec without a release."""
+    """Call `Codec.item_json` of the codec without a release."""
     return codec_for().item_json(raw, rv, api_version)
 
 
 def object_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-    """`Codec.object_json` of the codec without a release."""
+    """Call `Codec.object_json` of the codec without a release."""
     return codec_for().object_json(raw, rv, api_version)
 
 
 def item_template(raw: bytes, api_version: str | None = None) -> bytes:
-    """`Codec.item_template` of the codec without a release."""
+    """Call `Codec.item_template` of the codec without a release."""
     return codec_for().item_template(raw, api_version)
 
 
 def object_template(raw: bytes, api_version: str | None = None) -> bytes:
-    """`Codec.object_template` of the codec without a release."""
+    """Call `Codec.object_template` of the codec without a release."""
     return codec_for().object_template(raw, api_version)

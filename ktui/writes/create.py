@@ -204,7 +204,7 @@ def _shaped(server: Server, call: Call, new: Creation) -> Obj:
 
 
 def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
-    """A new object has no status of the client's, which is decoded nevertheless: its unknown fields."""
+    """Remove the client's status from a new object; it is decoded all the same: return its unknown fields."""
     if "status" not in resource.subresources or obj.get("kind") in KEEPS_STATUS:
         return []
     sent = {"status": obj.pop("status", None)}
@@ -219,7 +219,7 @@ def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
 def decoded(
     server: Server, call: Call, resource: Resource, obj: Obj, options: WriteOptions, faults: Sequence[str]
 ) -> Obj:
-    """The typed and defaulted object; StatusError 400. Warns of unknown fields, as the client asks for it."""
+    """Return the typed and defaulted object; raise StatusError 400, or warn, for unknown fields."""
     try:
         typed, unknown = shaped(server, obj, resource)
     except Unfit as unfit:

@@ -36,7 +36,7 @@ Obj = dict[str, Any]
 FINALIZER = "kubernetes"
 RETRY_SECONDS = 1.0  # while objects remain: pods in their grace period, objects with finalizers
 PAGE = 500
-# Type → (status, reason, message) once nothing is left; upstream's wording.
+# Type → (status, reason, message) once no objects remain; upstream's wording.
 _DONE = {
     "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
     "NamespaceDeletionGroupVersionParsingFailure": (
@@ -57,13 +57,13 @@ _DONE = {
 
 @dataclass(slots=True)
 class Remaining:
-    """What is still in a namespace: objects by resource (`pods.`, `jobs.batch`) and by finalizer."""
+    """The remaining objects of a namespace, by resource (`pods.`, `jobs.batch`) and by finalizer."""
 
     resources: Counter[str] = field(default_factory=Counter)
     finalizers: Counter[str] = field(default_factory=Counter)
 
     def conditions(self) -> Iterator[tuple[str, str, str, str]]:
-        """Type, status, reason and message of each condition of the namespace."""
+        """Yield type, status, reason and message of each condition of the namespace."""
         texts = dict.fromkeys(_DONE, "")
         if self.resources:
             each = (f"{name} has {n} resource instances" for name, n in sorted(self.resources.items()))
@@ -115,7 +115,7 @@ class NamespaceController:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _delete_content(self, namespace: str) -> Remaining:
-        """Delete every object as a client would; return what is left."""
+        """Delete every object as a client would; return the remaining ones."""
         remaining = Remaining()
         for resource in self._content():
             store = self._registry.uncached_store(resource)
@@ -132,7 +132,7 @@ class NamespaceController:
         return remaining
 
     def _content(self) -> list[Resource]:
-        """Every namespaced resource that is stored, once (Events are served by two groups)."""
+        """Return every namespaced resource that is stored, once (Events are served by two groups)."""
         by_prefix: dict[str, Resource] = {}
         for resource in self._server.catalog.table.preferred():
             if resource.namespaced and resource.stored:
@@ -140,7 +140,7 @@ class NamespaceController:
         return list(by_prefix.values())
 
     async def _delete_object(self, resource: Resource, obj: StoredObject) -> Obj | None:
-        """Delete one object; None if it is gone, else the object.
+        """Delete one object; return it if it remains, else None.
 
         ktui runs no kubelets: a pod whose grace period has passed is removed in place of its kubelet.
         """

@@ -1,7 +1,7 @@
-"""ResourceQuotas' status, written as kube-controller-manager's resourcequota controller does.
+"""Write the status of ResourceQuotas, as kube-controller-manager's resourcequota controller does.
 
-Admission charges what is created. This copies `spec.hard` into the status, and counts again what is used when
-objects are deleted, or change what they use. Upstream: pkg/controller/resourcequota.
+Admission charges new objects. This controller copies `spec.hard` into the status, and counts the usage again
+when objects are deleted or change their usage. Upstream: pkg/controller/resourcequota.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 MANAGER = "kube-controller-manager"
 RESYNC_SECONDS = 300.0  # --resource-quota-sync-period
-# Their updates can change what they use; a pod's only by its end.
+# Resources whose updates can change their usage; a pod's usage changes only when it ends.
 CHANGING = ("services", "persistentvolumeclaims")
 ENDED = ("Succeeded", "Failed")
 Obj = dict[str, Any]
@@ -47,8 +47,8 @@ Key = tuple[str, str]
 class QuotaController:
     """Follows quotas, and the resources that they limit, until `stop`.
 
-    Only for an etcd that ktui has started: another has a kube-controller-manager. `resources` gives all that
-    are served now.
+    Only for an etcd that ktui has started: another has a kube-controller-manager. `resources` returns all
+    served resources.
     """
 
     def __init__(self, registry: Registry, resources: Callable[[], Iterable[Resource]]) -> None:
@@ -69,7 +69,7 @@ class QuotaController:
     async def stop(self) -> None:
         await stop(*self._tasks, *self._followed.values())
 
-    # What happens.
+    # Changes of quotas and objects.
 
     async def _replaced(self, objects: Sequence[StoredObject], _: int) -> None:
         self._quotas = {(obj.namespace, obj.name): json.loads(obj.full_json()) for obj in objects}
@@ -92,7 +92,7 @@ class QuotaController:
         self._follow_limited()
 
     def _follow_limited(self) -> None:
-        """Follow what a quota limits, and nothing else."""
+        """Follow the resources that some quota limits, and no others."""
         names = {name for quota in self._quotas.values() for name in _hard(quota)}
         wanted = {resource.id: resource for resource in self._resources() if limited_by(resource, names)}
         for unwanted in self._followed.keys() - wanted.keys():
@@ -131,7 +131,7 @@ class QuotaController:
         self._dirty.update(dict.fromkeys(keys))
         self._wake.set()
 
-    # What is done about it.
+    # Reconciling.
 
     async def _work(self) -> None:
         while True:
@@ -160,7 +160,7 @@ class QuotaController:
 
         def count(old: Obj) -> Obj:
             nonlocal overtaken
-            # What admission has charged since then is not in the count.
+            # The count does not include what admission has charged since.
             overtaken = metadata_of(old).get("resourceVersion") != seen
             if overtaken:
                 raise NoWrite
@@ -172,10 +172,10 @@ class QuotaController:
             if error.code != 404:
                 raise
         if overtaken and metadata_of(self._quotas.get(key) or {}).get("resourceVersion") != seen:
-            self._mark([key])  # else its event is on the way
+            self._mark([key])  # otherwise its event will follow
 
     async def _used(self, namespace: str, quota: Obj) -> Quantities:
-        """By each name in `spec.hard` that any resource is counted by."""
+        """Return the usage by those names in `spec.hard` that some resource counts towards."""
         hard, found = _hard(quota), Quantities()
         for resource in list(self._resources()):
             names = limited_by(resource, hard)
@@ -193,7 +193,7 @@ class QuotaController:
 
 
 def with_status(quota: Obj, used: Quantities) -> Obj:
-    """The quota with its limits and what is used of them; NoWrite if that is what it has."""
+    """Return the quota with its limits and their usage in the status; raise NoWrite if nothing changes."""
     status, hard = quota.get("status") or {}, _hard(quota)
     kept = {name: value for name, value in {**(status.get("used") or {}), **used}.items() if name in hard}
     wanted = {**status, "hard": hard, "used": {name: kept[name] for name in sorted(kept)}}

@@ -83,7 +83,7 @@ async def _parsed(server: Server, raw: bytes, sent: str) -> SentBody:
 
 
 async def keep_typed(server: Server, call: Call, resource: Resource, obj: Obj) -> None:
-    """For the audit log: the object as it is decoded, with its defaults; none if it cannot be decoded."""
+    """Keep the object, decoded and with its defaults, for the audit log; None if it cannot be decoded."""
     if call.chain.objects is None:
         return
     try:

@@ -119,7 +119,7 @@ class Request:
         return self.parameters().get(name, [default])[0]
 
     def parameters(self) -> dict[str, list[str]]:
-        """All values of each query parameter, parsed once."""
+        """Return all values of each query parameter, parsed once."""
         if self._parameters is None:
             self._parameters = {}
             for name, value in pairs(self.query):
@@ -127,7 +127,7 @@ class Request:
         return self._parameters
 
     def flag(self, name: str) -> bool:
-        """A boolean query parameter; without a value it counts as true, as in apimachinery."""
+        """Return a boolean query parameter; without a value it counts as true, as in apimachinery."""
         return self.parameter(name, "false").lower() not in ("false", "0")
 
     async def body(self, limit: int = MAX_BODY_BYTES) -> bytes:
@@ -147,10 +147,10 @@ class Request:
                 return b"".join(pieces)
 
     def disconnection(self) -> asyncio.Task[None]:
-        """A task that ends once the client has disconnected (or when it is cancelled).
+        """Return a task that ends once the client has disconnected (or when it is cancelled).
 
-        It reads the body ahead, which `body` still gives. During a body of more than MOST_READ_AHEAD bytes
-        nothing is noticed.
+        The task reads the body ahead; `body` still returns all of it. During a body of more than
+        MOST_READ_AHEAD bytes a disconnection is not detected.
         """
         return asyncio.ensure_future(self._until_disconnected())
 
@@ -171,7 +171,7 @@ class Request:
         return self._ahead.pop(0) if self._ahead else await self._received()
 
     async def _received(self) -> Message:
-        """A part of the body is not lost if the one that waits for it is cancelled."""
+        """Return the next part of the body, which is not lost if this call is cancelled."""
         if self._receiving is None:
             self._receiving = asyncio.create_task(_awaited(self._receive))
         message = await asyncio.shield(self._receiving)
@@ -186,5 +186,5 @@ async def _awaited(receive: Receive) -> Message:
 
 
 def _address(client: Sequence[object] | None) -> str:
-    """`10.0.0.7:53412`; "" if the server does not know."""
+    """Return `10.0.0.7:53412`, "" if the server does not know the address."""
     return f"{client[0]}:{client[1]}" if client else ""

@@ -27,7 +27,7 @@ class Counter:
         self._values: dict[Labels, float] = {}
 
     def renamed(self, name: str) -> CallbackMetric:
-        """The same values under another version's name."""
+        """Return the same values under another version's name."""
         return CallbackMetric(name, self.help, lambda: self._values.items(), self.kind)
 
     def add(self, amount: float = 1, labels: Labels = ()) -> None:
@@ -76,13 +76,13 @@ class Histogram:
         self._values: Values = {}
 
     def renamed(self, name: str) -> Histogram:
-        """The same observations under another version's name."""
+        """Return the same observations under another version's name."""
         other = Histogram(name, self.help, self._bounds)
         other._values = self._values
         return other
 
     def coarser(self, bounds: Sequence[float]) -> Histogram:
-        """The same observations by fewer of its bounds, as another version has them."""
+        """Return the same observations with fewer bounds, as in another version."""
         other = Histogram(self.name, self.help, bounds)
         for key, (counts, total) in self._values.items():
             fewer = [0] * (len(bounds) + 1)

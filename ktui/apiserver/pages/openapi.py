@@ -138,7 +138,7 @@ def document(table: ResourceTable, path: str, release: int) -> Document | None:
 
 
 def components(resources: list[Resource], release: int) -> Document:
-    """An OpenAPI 3 document."""
+    """Return an OpenAPI 3 document."""
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "unversioned"},
@@ -148,7 +148,7 @@ def components(resources: list[Resource], release: int) -> Document:
 
 
 def swagger(resources: list[Resource], release: int) -> Document:
-    """An OpenAPI 2 document."""
+    """Return an OpenAPI 2 document."""
     return {
         "swagger": "2.0",
         "info": {"title": "Kubernetes", "version": f"v1.{release}"},

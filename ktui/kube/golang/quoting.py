@@ -16,7 +16,7 @@ _NAMED = {
 
 
 def quote(text: str) -> str:
-    """`text` as Go's `%q` prints it: double quotes, printable characters as they are."""
+    """Quote `text` as Go's `%q` does: in double quotes, printable characters unchanged."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{text.translate(_ESCAPES)}"'

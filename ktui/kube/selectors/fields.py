@@ -54,7 +54,7 @@ class FieldSelector:
         return selector if resource is None else selector.for_resource(resource)
 
     def for_resource(self, resource: Resource) -> FieldSelector:
-        """The same selector with the resource's own field names (pods: `spec.host` is spec.nodeName).
+        """Return the selector with the resource's own field names (pods: `spec.host` is spec.nodeName).
 
         Raises StatusError 400 when the resource does not know a field.
         """

@@ -32,7 +32,7 @@ _COMPLETED = {
 
 
 def table_columns(resource: Resource) -> list[dict[str, Any]]:
-    """`columnDefinitions`: name, type, format, description, priority of each column."""
+    """Return `columnDefinitions`: name, type, format, description, priority of each column."""
     return list(definitions(resource))
 
 
@@ -57,7 +57,7 @@ def _cells(resource: Resource, obj: Obj) -> list[Any]:
 
 
 def table_row_conditions(resource: Resource, obj: Obj) -> list[dict[str, str]]:
-    """`conditions` of one row: `Completed` for a pod that has ended; [] otherwise."""
+    """Return `conditions` of one row: `Completed` for a pod that has ended; [] otherwise."""
     phase = dig(obj, "status.phase", "") if resource.id == "pods" else ""
     if phase not in _COMPLETED:
         return []

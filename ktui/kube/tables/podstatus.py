@@ -18,7 +18,7 @@ class PodStatus(NamedTuple):
     last_restart: str
 
     def restarts_cell(self) -> Age | str:
-        """`3`, or `3 (5m ago)` if the time is known."""
+        """Return the RESTARTS cell: `3`, or `3 (5m ago)` if the time is known."""
         if self.restarts and self.last_restart:
             return age(self.last_restart, f"{self.restarts} (", " ago)")
         return str(self.restarts)

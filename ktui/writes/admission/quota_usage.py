@@ -43,7 +43,7 @@ def usage_of(resource: Resource, obj: Obj) -> Quantities:
 
 
 def usage_now(resource: Resource, obj: Obj) -> Quantities:
-    """Of an object that exists: a pod that has ended only counts as an object."""
+    """Return the usage of an existing object; of a pod that has ended only the object counts."""
     used = usage_of(resource, obj)
     if resource.id != "pods" or (obj.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
         return used

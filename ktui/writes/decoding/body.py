@@ -117,7 +117,7 @@ def json_type(value: Any) -> str:
 
 
 def name_kind(obj: Obj, resource: Resource) -> None:
-    """An object of a built-in kind that does not say so is one of its path's."""
+    """Set the path's kind and apiVersion on an object of a built-in kind that lacks them."""
     for name, wanted in (("kind", resource.kind), ("apiVersion", resource.api_version)):
         if obj.get(name) in (None, ""):
             obj[name] = wanted

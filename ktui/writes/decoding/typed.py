@@ -68,12 +68,12 @@ def _check_types(server: Server, obj: Obj, old: Obj, resource: Resource) -> None
 
 
 def _changed(obj: Obj, old: Obj) -> Obj:
-    """Without the parts of `old` that a patch left alone: they have been checked already."""
+    """Return the object without the parts of `old` that a patch left unchanged, which were checked before."""
     return {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
 
 
 def _check_named(obj: Obj) -> None:
-    """A patch may remove what identifies a custom resource: Unfit without a kind, StatusError 500."""
+    """Raise Unfit for a custom resource that a patch left without kind, StatusError 500 without apiVersion."""
     if not obj.get("apiVersion"):
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
     if not obj.get("kind"):

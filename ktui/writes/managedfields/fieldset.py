@@ -90,5 +90,5 @@ def _is_member(node: FieldSet | None) -> bool:
 
 
 def ordered(fields: FieldSet) -> FieldSet:
-    """The same set with keys in kube-apiserver's order."""
+    """Return the same set with keys in kube-apiserver's order."""
     return {key: ordered(below) if (below := fields[key]) else {} for key in in_order(fields)}

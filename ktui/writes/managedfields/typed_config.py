@@ -1,4 +1,4 @@
-"""Why an applied configuration does not fit its type (upstream: structured-merge-diff, typed/validate.go)."""
+"""Check an applied configuration against its type (upstream: structured-merge-diff, typed/validate.go)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNTYPED = ("quantity", "intstr", "time", "microtime")
 
 
 def type_faults(config: Obj, resource: Resource) -> Iterator[str]:
-    """`.spec: expected map, got &{a}` for each value of another type; nulls fit everything."""
+    """Yield `.spec: expected map, got &{a}` for each value of a wrong type; null fits every type."""
     if not resource.custom:
         message = message_of(resource.api_version, resource.kind)
         if message is not None:

@@ -85,7 +85,7 @@ def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
     elif value is None:
         merged.pop(name, None)
     elif name not in merged and isinstance(value, dict) and "$patch" in value:
-        return  # upstream drops a directive about nothing, with all that stands beside it
+        return  # upstream drops a directive for a missing member, with the rest of its object
     elif isinstance(value, list):
         present = merged.get(name)
         merged[name] = _merge_list(name, present if isinstance(present, list) else None, value)
@@ -96,7 +96,7 @@ def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _merge_list(name: str, present: list[Any] | None, patch: list[Any]) -> list[Any]:
-    """`present` None: there is no such list, so nothing is looked for in it."""
+    """Return the merged list; `present` None: the object has no such list, so items are not checked."""
     there = present or []
     if name in MERGED_SETS:
         return there + [item for item in patch if item not in there]
@@ -109,7 +109,7 @@ def _merge_list(name: str, present: list[Any] | None, patch: list[Any]) -> list[
 
 
 def _check_items(key: str, patch: list[Any]) -> None:
-    """BadItem for one that cannot be found in the list."""
+    """Raise BadItem for an item that cannot be found in the list by its key."""
     if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
         return
     for item in patch:

@@ -55,7 +55,7 @@ def _path(path: Obj, field: str) -> Iterator[FieldError]:
 
 
 def _backend(backend: Obj, field: str) -> Iterator[FieldError]:
-    """Of a service or of another resource, one of both."""
+    """Yield the errors of a backend: either a service or another resource."""
     service, resource = backend.get("service"), backend.get("resource")
     if resource is not None and service is not None:
         yield invalid_value(field, "", "cannot set both resource and service backends")
@@ -86,7 +86,7 @@ def _service_backend(service: Obj, field: str) -> Iterator[FieldError]:
 
 
 def _reference(reference: Obj, field: str) -> Iterator[FieldError]:
-    """A reference to another kind in a namespace; the group may be missing."""
+    """Yield the errors of a reference to another kind in a namespace; the group may be missing."""
     group = str(reference.get("apiGroup") or "")
     for fault in subdomain_faults(group) if group else ():
         yield invalid_value(f"{field}.apiGroup", group, fault)
@@ -158,7 +158,7 @@ def port_errors(value: Any, field: str) -> Iterator[FieldError]:
 
 
 def port_name_faults(name: str) -> Iterator[str]:
-    """Upstream: IsValidPortName."""
+    """Yield why a port's name is invalid (upstream: IsValidPortName)."""
     if len(name.encode()) > 15:
         yield "must be no more than 15 characters"
     if not _PORT_NAME.fullmatch(name):
@@ -186,7 +186,7 @@ def service_errors(obj: Obj) -> Iterator[FieldError]:
         elif name and name in names:
             yield FieldError(
                 f"{field}.name", "FieldValueDuplicate", f'Duplicate value: "{name}"'
-            )  # upstream goes on, to the pairs of protocol and number
+            )  # as upstream, the pair of protocol and number is checked too
         names.add(name)
         yield from port_errors(port.get("port") or 0, f"{field}.port")
         pair = port.get("protocol") or "TCP", port.get("port")

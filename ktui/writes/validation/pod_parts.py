@@ -47,7 +47,7 @@ def _handler(handler: Obj, field: str) -> Iterator[FieldError]:
 
 
 def volume_errors(volume: Obj, field: str) -> Iterator[FieldError]:
-    """Of a volume that is unusable: upstream does not count it as one."""
+    """Yield the errors of an unusable volume, which upstream does not count as a volume."""
     secret = volume.get("secret")
     if secret is not None and not secret.get("secretName"):
         yield required(f"{field}.secret.secretName")

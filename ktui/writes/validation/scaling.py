@@ -39,7 +39,7 @@ def budget_errors(obj: Obj) -> Iterator[FieldError]:
 
 
 def number_or_percent(value: Any, field: str) -> Iterator[FieldError]:
-    """A number from 0 on, or a percentage up to 100%."""
+    """Yield errors unless the value is a number from 0 on, or a percentage up to 100%."""
     if isinstance(value, str):
         if not re.fullmatch("[0-9]+%", value):
             yield invalid_value(field, value, PERCENT)

@@ -31,7 +31,7 @@ def _daemon_set(obj: Obj) -> Iterator[FieldError]:
 
 @limited
 def _replicas(obj: Obj) -> Iterator[FieldError]:
-    """Of all replicas those that are ready, updated … are a part."""
+    """Yield errors if more replicas are ready, updated … than there are."""
     status = _status(obj)
     for name in ("replicas", *PARTS, "observedGeneration", "collisionCount"):
         if _number(status, name) < 0:
@@ -94,6 +94,6 @@ _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
 
 
 def status_errors(resource: str, obj: Obj) -> list[FieldError]:
-    """The errors of a new status; of some kinds only."""
+    """Return the errors of a new status; only some kinds have rules."""
     rule = _RULES.get(resource)
     return rule(obj) if rule is not None else []

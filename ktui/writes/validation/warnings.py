@@ -1,4 +1,4 @@
-"""Warnings about objects that are accepted, and hardly what the client means."""
+"""Warnings about objects that are accepted although the client can hardly mean them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ PEM = b"-----BEGIN "
 
 
 def object_warnings(resource: str, obj: Obj) -> list[str]:
-    """Of a new or changed object, by the resource's id."""
+    """Return the warnings for a new or changed object; `resource` is the resource's id."""
     if resource == "services":
         return services.warnings(obj)
     return _tls_secret(obj) if resource == "secrets" else []
 
 
 def _tls_secret(secret: Obj) -> list[str]:
-    """Go's tls.X509KeyPair would not load it. Only what is no PEM at all is noticed here."""
+    """Return upstream's warnings for a TLS Secret that Go cannot load; here only for missing PEM data."""
     if secret.get("type") != TLS:
         return []
     data = secret.get("data") or {}

@@ -130,7 +130,7 @@ def _addresses(subset: Obj) -> list[str]:
 
 
 def host_port(host: str, port: int) -> str:
-    """`10.0.0.1:80`, `[::1]:80`."""
+    """Join host and port: `10.0.0.1:80`, `[::1]:80`."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 

@@ -18,7 +18,7 @@ _MODES = {
 
 
 def access_modes(modes: Iterable[str]) -> str:
-    """`RWO,ROX,RWX,RWOP`, in that order, without duplicates."""
+    """Return the short names of access modes, `RWO,ROX,RWX,RWOP`, in this order and without duplicates."""
     wanted = set(modes)
     return ",".join(short for mode, short in _MODES.items() if mode in wanted)
 
