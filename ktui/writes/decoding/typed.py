@@ -73,7 +73,7 @@ def _changed(obj: Obj, old: Obj) -> Obj:
 
 
 def _check_named(obj: Obj) -> None:
-    """Raise Unfit for a custom resource that a patch left without kind, StatusError 500 without apiVersion."""
+    """Raise Unfit for a custom resource that a patch left without kind, StatusError 500 for apiVersion."""
     if not obj.get("apiVersion"):
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
     if not obj.get("kind"):
