@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ktui.apiserver.app import Application
 from ktui.writes.definitions.controller import DefinitionController
+from ktui.writes.dependents_controller import DependentsController
 from ktui.writes.namespace_controller import NamespaceController
 from ktui.writes.quota_controller import QuotaController
 from ktui.writes.storage_protection import StorageProtection
@@ -31,6 +32,7 @@ def make_controllers(app: Application, *, owned: bool) -> list[ServerController]
         controllers += [
             QuotaController(registry, lambda: app.catalog.table.preferred()),
             NamespaceController(app.server),
+            DependentsController(app.server),
             StorageProtection(registry),
         ]
     return controllers

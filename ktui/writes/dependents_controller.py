@@ -1,0 +1,144 @@
+"""Finish deletions with `--cascade=orphan` and `--cascade=foreground` of workloads.
+
+They set a finalizer, for which kubectl waits. Upstream: pkg/controller/garbagecollector, which also deletes what
+a gone owner leaves behind; that is not done here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ktui.apiserver.server import Server
+from ktui.cacher.requests import ListRequest
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.status import StatusError
+from ktui.storage.selection import EVERYTHING
+from ktui.storage.slices import Slices
+from ktui.storage.writer import NoWrite
+from ktui.writes.before_delete import FOREGROUND, ORPHAN
+from ktui.writes.delete import delete
+from ktui.writes.marked_objects import MarkedObjects
+from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.options import DeleteOptions
+
+if TYPE_CHECKING:
+    from ktui.storage.objects import StoredObject
+
+Obj = dict[str, Any]
+
+RETRY_SECONDS = 1.0  # while dependents remain
+OWNERS = (
+    ("apps", "deployments"),
+    ("apps", "replicasets"),
+    ("apps", "statefulsets"),
+    ("apps", "daemonsets"),
+    ("batch", "cronjobs"),
+    ("batch", "jobs"),
+    ("", "replicationcontrollers"),
+)
+DEPENDENTS = (("apps", "replicasets"), ("batch", "jobs"), ("apps", "controllerrevisions"), ("", "pods"))
+
+
+class DependentsController:
+    """Follows workloads through their watch caches until `stop`.
+
+    Only for an etcd that ktui has started: another has a kube-controller-manager.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        registry = server.services.registry
+        self._marked = [
+            MarkedObjects(registry, owner, _is_held, partial(self._finish, owner))
+            for owner in map(_builtin, OWNERS)
+        ]
+
+    def start(self) -> None:
+        for marked in self._marked:
+            marked.start()
+
+    async def stop(self) -> None:
+        for marked in self._marked:
+            await marked.stop()
+
+    async def _finish(self, resource: Resource, namespace: str, name: str) -> None:
+        """Orphan the dependents or delete them, then remove the finalizer."""
+        store = self._server.cacher(resource).store
+        owner, _ = await store.get(namespace, name)
+        if owner is None:
+            return
+        found: Obj = json.loads(owner.full_json())
+        uid = metadata_of(found).get("uid", "")
+        orphans = ORPHAN in (metadata_of(found).get("finalizers") or [])
+        while True:
+            if not await self._handle_dependents(namespace, uid, orphans=orphans):
+                break
+            await asyncio.sleep(RETRY_SECONDS)
+
+        def released(old: Obj) -> Obj | None:
+            metadata = dict(metadata_of(old))
+            if metadata.get("uid") != uid or not _is_held(old):
+                raise NoWrite
+            metadata["finalizers"] = [f for f in metadata["finalizers"] if f not in (ORPHAN, FOREGROUND)]
+            return {**old, "metadata": metadata} if metadata["finalizers"] else None
+
+        try:
+            await store.update(namespace, name, released)
+        except StatusError as error:
+            if error.code != 404:
+                raise
+
+    async def _handle_dependents(self, namespace: str, uid: str, *, orphans: bool) -> bool:
+        """Orphan or delete each dependent; True if one of them still blocks its owner's deletion."""
+        blocked = False
+        for resource in map(_builtin, DEPENDENTS):
+            async for dependent in self._dependents(resource, namespace, uid):
+                try:
+                    if orphans:
+                        change = partial(_without_owner, uid)
+                        await self._server.cacher(resource).store.update(namespace, dependent.name, change)
+                    else:
+                        options = DeleteOptions(policy="Background")
+                        gone, _ = await delete(self._server, resource, namespace, dependent.name, options)
+                        blocked = blocked or not gone
+                except StatusError as error:
+                    if error.code != 404:
+                        raise
+        return blocked
+
+    async def _dependents(self, resource: Resource, namespace: str, uid: str) -> AsyncIterator[StoredObject]:
+        request = ListRequest(namespace, None, ListOptions(), EVERYTHING)
+        slices = Slices()
+        for stored in (await self._server.cacher(resource).list(request)).objects:
+            references = metadata_of(json.loads(stored.full_json())).get("ownerReferences") or []
+            if any(reference.get("uid") == uid for reference in references):
+                yield stored
+            await slices.yield_if_due()
+
+
+def _is_held(obj: Obj) -> bool:
+    metadata = metadata_of(obj)
+    held = {ORPHAN, FOREGROUND} & set(metadata.get("finalizers") or [])
+    return bool(held and metadata.get("deletionTimestamp"))
+
+
+def _without_owner(uid: str, old: Obj) -> Obj:
+    """The object without its reference to the owner."""
+    metadata = dict(metadata_of(old))
+    references = metadata.get("ownerReferences") or []
+    metadata["ownerReferences"] = [reference for reference in references if reference.get("uid") != uid]
+    if metadata["ownerReferences"] == references:
+        raise NoWrite
+    return {**old, "metadata": metadata}
+
+
+def _builtin(name: tuple[str, str]) -> Resource:
+    group, resource = name
+    found = BUILTIN.find(group, "v1", resource)
+    assert found is not None
+    return found
