@@ -1,7 +1,7 @@
 """Finish deletions with `--cascade=orphan` and `--cascade=foreground` of workloads.
 
-They set a finalizer, for which kubectl waits. Upstream: pkg/controller/garbagecollector, which also deletes what
-a gone owner leaves behind; that is not done here.
+They set a finalizer, for which kubectl waits. Upstream: pkg/controller/garbagecollector, which also deletes
+what a deleted owner leaves behind; this controller does not.
 """
 
 from __future__ import annotations
