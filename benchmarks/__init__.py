@@ -1,1 +1,1 @@
-"""What ktui costs in time and memory. `python -m benchmarks --help` tells how to measure it."""
+"""Measure what ktui costs in time and memory: see `python -m benchmarks --help`."""

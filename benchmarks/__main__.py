@@ -1,4 +1,4 @@
-"""What reads, lists and watches cost, in one command.
+"""Measure what reads, LISTs and watches cost, in one command.
 
 Starts an embedded etcd, fills it with pods, starts `ktui serve` over it and
 measures what issue reports and README claim: reads over one kept-alive TLS
@@ -49,15 +49,15 @@ def main() -> int:
 
 
 async def _measure(pods: int) -> list[Figure]:
-    _tell(f"seeding {pods:,} pods")
+    _report_step(f"seeding {pods:,} pods")
     async with serving(pods) as server:
         figures = [
             Figure("ready, cold", server.ready_seconds, "s"),
             Figure("memory when ready", server.memory(), "MB"),
         ]
-        _tell("reading")
+        _report_step("reading")
         figures += await asyncio.to_thread(_reads, server, pods)
-        _tell("watching")
+        _report_step("watching")
         figures.append(await fan_out(server))
     return figures
 
@@ -66,7 +66,7 @@ def _reads(server: Serving, pods: int) -> list[Figure]:
     client = server.client()
     quiet = reads.small_reads(client)
     full = reads.full_lists(server, client)
-    _tell(f"reading while {RATE:,} pods a second are written")
+    _report_step(f"reading while {RATE:,} pods a second are written")
     with steady_writes(server.etcd, pods):
         started, revision = time.perf_counter(), client.resource_version()
         busy = reads.small_reads(client)
@@ -86,7 +86,7 @@ def _beside_writes(name: str, quiet: Timing, busy: Timing) -> Figure:
     return Figure(f"{name}, beside writes", busy.total, "ms", f"{busy.total / quiet.total:.1f}×", target)
 
 
-def _tell(text: str) -> None:
+def _report_step(text: str) -> None:
     print(f"… {text}", file=sys.stderr, flush=True)
 
 

@@ -1,13 +1,13 @@
-"""How fast `ktui audit` reads, and how much memory that takes.
+"""Measure how fast `ktui audit` reads, and how much memory it needs.
 
 usage: python benchmarks/audit.py [--mb 128] [--gzip]
 
 Writes a log of that size (audit Events, httplog lines of six versions and slow etcd
-requests, mixed, 0.1 % malformed) and runs `ktui audit --json` over it in a process of its
-own, and beside it what any reader has to pay: splitting into lines, and decoding every line
+requests, mixed, 0.1 % malformed) and runs `ktui audit --json` over it in a separate process.
+For comparison it measures what any reader needs: splitting into lines, and decoding every line
 as JSON. A log of audit Events only is read by `jq -c` and by DuckDB's JSON reader too, where they are
-installed. Seconds are CPU time of all processes together, `elapsed` is what a person waits. `--mb 1000` is
-the gigabyte that has to fit into 200 MB of memory.
+installed. Seconds are CPU time of all processes, `elapsed` is wall time. `--mb 1000` is the gigabyte that
+has to be read within 200 MB of memory.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _against_others(path: Path, size: int) -> None:
-    """The same audit Events read by ktui, by jq and by DuckDB."""
+    """Compare ktui with jq and DuckDB on a log of audit Events."""
     _write(path, size, lambda line: line.startswith(b'{"kind":"Event"') and line.endswith(b"}"))
     counting = f"SELECT count(*) FROM read_json('{path}') WHERE verb = 'list'"
     duckdb = f"import duckdb; duckdb.sql({counting!r}).fetchall()"
@@ -86,7 +86,7 @@ def _used() -> float:
 
 
 def _write(path: Path, size: int, wanted: Callable[[bytes], bool] = lambda line: True) -> int:
-    """Bytes of log that were written (unpacked). Each repetition has audit-IDs of its own."""
+    """Write the log, and return its unpacked bytes. Each repetition has new audit-IDs."""
     block = b"\n".join(filter(wanted, islice(traffic(1), LINES))) + b"\n"
     written = 0
     with gzip.open(path, "wb", 1) if path.suffix == ".gz" else path.open("wb") as file:
@@ -98,7 +98,7 @@ def _write(path: Path, size: int, wanted: Callable[[bytes], bool] = lambda line:
 
 
 def _audit(path: Path) -> tuple[float, int, dict[str, Any]]:
-    """Seconds of CPU, peak resident bytes, the report."""
+    """Run `ktui audit`; return its CPU seconds, peak resident bytes, and report."""
     command = [sys.executable, "-m", "ktui", "audit", str(path), "--json", "--kube-version",
                "1.30"]  # fmt: skip
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=Path(__file__).parents[1])

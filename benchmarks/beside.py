@@ -1,6 +1,6 @@
-"""GETs on a connection of their own, made by a process of its own beside what is measured.
+"""Send GETs on a separate connection from a separate process, while something else is measured.
 
-usage: python -m benchmarks.beside PORT; ends when its standard input does, and tells its milliseconds
+usage: python -m benchmarks.beside PORT; ends with its standard input, and prints the milliseconds of each GET
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PAUSE_SECONDS = 0.002
 
 
 class GetsBeside:
-    """A context: GETs go on while it lasts; `took` then holds each one's milliseconds, sorted."""
+    """A context manager that sends GETs during its block; `took` then has their milliseconds, sorted."""
 
     def __init__(self, port: int) -> None:
         self.took: list[float] = []
@@ -36,8 +36,8 @@ class GetsBeside:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        told, _ = self._process.communicate()
-        self.took = sorted(json.loads(told))
+        output, _ = self._process.communicate()
+        self.took = sorted(json.loads(output))
 
 
 def _main(port: int) -> None:

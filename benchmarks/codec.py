@@ -1,4 +1,4 @@
-"""How fast stored pods are scanned and transcoded, and what sharing pieces brings.
+"""Measure how fast stored pods are scanned and transcoded, and what sharing pieces saves.
 
 usage: python -m benchmarks.codec [POD.bin] [--pods N]
 
@@ -65,7 +65,7 @@ def _measure(pods: list[bytes]) -> dict[str, float]:
 
 
 def _rate(work: Callable[[Item], object], items: list[Item]) -> float:
-    """Items a second."""
+    """Return items per second, the best of three runs."""
     return max(_once(work, items) for _ in range(3))
 
 
@@ -93,7 +93,7 @@ def _encode_again(obj: Any, resource: Resource) -> bytes:
 
 
 def _report_sharing(pods: list[bytes]) -> None:
-    """How the budget for shared pieces pays, from an empty memo, on pods alike and pods different."""
+    """Print rate and memory by budget for shared pieces, for similar and for different pods."""
     print(f"\n{'sharing':<52}{'a second':>12}{'MB held':>10}")
     for name, values in (
         ("pods of one template", pods),
@@ -107,7 +107,7 @@ def _report_sharing(pods: list[bytes]) -> None:
 
 
 def _distinct(pods: list[bytes]) -> list[bytes]:
-    """Pods that hardly share a text: in each, every plain word is another one."""
+    """Return pods that share almost no text: every plain word is replaced by a random one."""
     resource = BUILTIN.find("", "v1", "pods")
     assert resource is not None
     codec = Codec()

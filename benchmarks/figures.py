@@ -1,4 +1,4 @@
-"""Figures, what they should be, and the table of them."""
+"""Measured figures, their targets, and the table of both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.reference import KUBE_APISERVER, PODS, SOURCE
 
-# Figure → the most (events/s: the least) that it may be at 100,000 pods.
+# Figure → its upper limit (for events/s the lower limit) at 100,000 pods.
 TARGETS: dict[str, float] = {
     "ready, cold": 8,
     "memory when ready": 1200,
@@ -31,7 +31,7 @@ _MORE_IS_BETTER = "events/s"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One thing measured. `target` overrides that of TARGETS, for figures that follow from others."""
+    """A measured figure. `target` overrides TARGETS, for a target that depends on other figures."""
 
     name: str
     value: float
@@ -45,13 +45,13 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """None when there is nothing to be met."""
+        """True if the target is met; None without a target."""
         if self.wanted is None:
             return None
         return self.value >= self.wanted if self.unit == _MORE_IS_BETTER else self.value <= self.wanted
 
     def ratio(self) -> tuple[float, float] | None:
-        """How many times better than kube-apiserver, from and to."""
+        """Return how many times better than kube-apiserver this is, from and to; None if unknown."""
         known = KUBE_APISERVER.get(self.name)
         if known is None or not self.value:
             return None
@@ -61,7 +61,7 @@ class Figure:
 
 
 def report(figures: Iterable[Figure], pods: int, load: float) -> str:
-    """A Markdown table, for terminals as well. `load` is the load average before it all began."""
+    """Return the figures as a Markdown table. `load` is the load average before the measurement."""
     lines = [
         f"{machine()}, load average {load:.1f} beforehand; {pods:,} pods.",
         f"kube-apiserver: {SOURCE}.",
@@ -73,7 +73,7 @@ def report(figures: Iterable[Figure], pods: int, load: float) -> str:
 
 
 def machine() -> str:
-    """Processor, cores and Python."""
+    """Describe the machine: processor, cores, Python."""
     model = next(
         (line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
         platform.processor() or platform.machine(),

@@ -1,10 +1,10 @@
-"""What each form of a LIST costs, as a ratio to the JSON LIST of the same objects.
+"""Measure what each form of a LIST costs, relative to the JSON LIST of the same objects.
 
 A page of 500 pods and all of them, as JSON, as a Table, as metadata only (JSON and protobuf), as
-protobuf, and compressed (over HTTP/2 with curl, if it can). The JSON LIST and the form take turns, and
+protobuf, and compressed (also over HTTP/2 if curl supports it). The JSON LIST and the form alternate, and
 each figure is the median; CPU is the server's, all threads, per request. `aim` is a ratio, too: half of
-kube-apiserver's time for a page, a fifth for all. `bytes alone` is the ratio for as many ready bytes from the
-same HTTP server: less is impossible for an answer of that size.
+kube-apiserver's time for a page, a fifth for all. `bytes alone` is the ratio for the same number of ready
+bytes from the same HTTP server, the least possible for an answer of that size.
 
     python -m benchmarks.forms [--pods N] [--pod POD.bin] [--only WORD]
 """
@@ -38,7 +38,7 @@ _JSON = {"accept": "application/json"}
 _GZIP = {"accept-encoding": "gzip"}
 _HTTP2 = "JSON, gzip, HTTP/2"
 
-# Name → the headers that ask for it.
+# Name → the headers that request it.
 FORMS: dict[str, Mapping[str, str]] = {
     "JSON, gzip": _JSON | _GZIP,
     _HTTP2: _JSON | _GZIP,
@@ -57,7 +57,7 @@ Get = Callable[[str, Mapping[str, str]], Timing]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Medians of one form beside the JSON LIST of the same objects; `first` is the very first request."""
+    """Medians of one form, and ratios to the JSON LIST of the same objects; `first` is the first request."""
 
     first: Timing
     ms: float
@@ -168,7 +168,7 @@ def _curl_speaks_http2() -> bool:
 
 
 def _by_curl(port: int) -> Get:
-    """A client of HTTP/2; the connection is made before the clock starts."""
+    """Return an HTTP/2 client; the time does not include connecting."""
 
     def get(path: str, headers: Mapping[str, str]) -> Timing:
         words = [
@@ -184,8 +184,8 @@ def _by_curl(port: int) -> Get:
         ]
         words += [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
         words += ["-w", " ".join(f"%{{{name}}}" for name in _CURL_FIGURES)]
-        told = subprocess.run([*words, f"https://127.0.0.1:{port}{path}"], capture_output=True, check=True)
-        version, began, headed, ended, size = map(float, told.stdout.split())
+        output = subprocess.run([*words, f"https://127.0.0.1:{port}{path}"], capture_output=True, check=True)
+        version, began, headed, ended, size = map(float, output.stdout.split())
         if version != 2:
             raise RuntimeError(f"curl spoke HTTP/{version}")
         return Timing((headed - began) * 1000, (ended - began) * 1000, int(size))

@@ -1,4 +1,4 @@
-"""A client that costs as little as possible: one kept-alive TLS connection, bodies read and dropped."""
+"""An HTTP client with little cost: one kept-alive TLS connection, bodies are read and dropped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONSISTENT = "/api/v1/pods?labelSelector=no%3Dsuch"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds from sending the request to the head, and to the end, of the answer; its bytes."""
+    """Milliseconds from sending the request to the head and to the end of the answer, and its bytes."""
 
     first_byte: float
     total: float
@@ -25,7 +25,7 @@ class Timing:
 
 
 class Client:
-    """Bodies come as they are (Accept-Encoding: identity): compressing is another kind of work."""
+    """A client without compression (Accept-Encoding: identity), which would be measured too."""
 
     def __init__(self, port: int, token: str) -> None:
         self._headers = {"authorization": f"Bearer {token}", "accept-encoding": "identity"}
@@ -33,7 +33,10 @@ class Client:
         self._buffer = bytearray(1 << 20)
 
     def get(self, path: str, headers: Mapping[str, str] = NO_HEADERS) -> Timing:
-        """RuntimeError for an answer other than 200. `headers` replace the usual ones."""
+        """GET `path`; `headers` override the default ones.
+
+        Raises RuntimeError for a status other than 200.
+        """
         started = time.perf_counter()
         self._http.request("GET", path, headers={**self._headers, **headers})
         response = self._http.getresponse()
@@ -47,12 +50,12 @@ class Client:
         return Timing((headed - started) * 1000, (ended - started) * 1000, size)
 
     def resource_version(self) -> int:
-        """How far etcd is; the server's cache is as far when this returns."""
+        """Return etcd's revision, which the server's cache has reached when this returns."""
         self._http.request("GET", _CONSISTENT, headers=self._headers)
         return int(json.load(self._http.getresponse())["metadata"]["resourceVersion"])
 
     def median(self, path: str, times: int) -> Timing:
-        """The one in the middle of several, by total time."""
+        """Send several GETs, and return the one with the median total time."""
         return sorted((self.get(path) for _ in range(times)), key=lambda timing: timing.total)[times // 2]
 
     def close(self) -> None:
@@ -61,7 +64,7 @@ class Client:
 
 @cache
 def unverified() -> ssl.SSLContext:
-    """Our own server on our own machine: its certificate is not looked at."""
+    """Return a context that does not verify certificates, for the server under test."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

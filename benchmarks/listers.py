@@ -1,8 +1,8 @@
-"""Clients that list all pods: some again and again, some that stop reading in the middle of an answer.
+"""Clients that list all pods: some repeatedly, some that stop reading in the middle of an answer.
 
 usage: python -m benchmarks.listers PORT
 
-Ends when its standard input does, and prints how many answers it read.
+Ends with its standard input, and prints how many answers it read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _READ_BEFORE_STALL = 1 << 20
 
 @contextmanager
 def full_lists_by(port: int, clients: int) -> Iterator[list[int]]:
-    """While the block runs, `clients` processes list everything; then the list has each one's answers."""
+    """Let `clients` processes list everything during the block; the yielded list then has their counts."""
     words = [sys.executable, "-m", "benchmarks.listers", str(port)]
     processes = [
         subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -46,7 +46,7 @@ def full_lists_by(port: int, clients: int) -> Iterator[list[int]]:
 
 @contextmanager
 def stalled_lists(port: int, clients: int) -> Iterator[None]:
-    """While the block runs, `clients` connections wait in the middle of an answer that they do not read."""
+    """Keep `clients` connections open during the block, each in the middle of an answer that is not read."""
     with ExitStack() as connections:
         for _ in range(clients):
             connections.enter_context(_stalled(port))
@@ -70,7 +70,7 @@ def _main(port: int) -> None:
         try:
             client.get(ALL)
             lists += 1
-        except (OSError, HTTPException, RuntimeError) as error:  # the server gave up on us: begin again
+        except (OSError, HTTPException, RuntimeError) as error:  # the server closed the connection: reconnect
             print(f"… a client that lists everything: {error!r}", file=sys.stderr)
             with suppress(OSError):
                 client.close()

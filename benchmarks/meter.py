@@ -1,9 +1,9 @@
-"""What metering costs: the same LISTs of 5,000 pods in process, metered and not.
+"""Measure what metering costs: the same LISTs of 5,000 pods in process, metered and not.
 
-No network and no etcd: answers go nowhere, and etcd is a list of keys and values.
-Unmetered means that nothing is counted or timed and no clock runs; what is left
-of metering then is a call that does nothing. Rounds alternate, and each figure is
-the median of them, so that a slow moment of the machine hits both alike.
+No network and no etcd: answers are dropped, and etcd is a list of keys and values.
+Unmetered means that nothing is counted or timed; the calls to the meter remain and do
+nothing. Rounds alternate, and each figure is their median, so that a slow moment of the
+machine affects both equally.
 
     python -m benchmarks.meter [--pods N] [--rounds N]
 """
@@ -52,7 +52,7 @@ _NO_PHASE = nullcontext()
 
 
 class NoMeter(Meter):
-    """Takes everything and times nothing."""
+    """A meter whose methods do nothing."""
 
     def phase(self, name: str) -> Any:
         return _NO_PHASE
@@ -90,7 +90,7 @@ Work = Callable[[Meter], Awaitable[None]]
 
 
 class Bench:
-    """The pods, as etcd holds them and as a cache does."""
+    """The pods, as stored in etcd and in a cache."""
 
     def __init__(self, pods: int) -> None:
         resource = BUILTIN.find("", "v1", "pods")
@@ -147,7 +147,7 @@ class Bench:
 
 
 async def _nowhere(message: Any) -> None:
-    """The network."""
+    """Drop a message that would be sent."""
 
 
 def _selection(labels: str) -> SelectionPredicate:
@@ -170,7 +170,7 @@ async def _coroutine(work: Work, meter: Meter) -> None:
 
 @contextmanager
 def _nothing_is_counted() -> Iterator[None]:
-    """The current meter is one that does nothing."""
+    """Replace the current meter by one that does nothing."""
     blind = NoMeter()
     with ExitStack() as patches:
         for module in (cache_list, lister):
@@ -186,7 +186,7 @@ async def _milliseconds(run: Callable[[Work], Awaitable[None]], work: Work) -> f
 
 
 async def _compare(work: Work, rounds: int) -> tuple[float, float]:
-    """CPU milliseconds metered and unmetered."""
+    """Return the median CPU milliseconds metered and unmetered."""
     with_meter, without = [], []
     await _metered(work)
     for _ in range(rounds):

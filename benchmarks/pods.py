@@ -1,7 +1,7 @@
-"""Pods to measure with: one realistic pod with two containers, and as many like it as are wanted.
+"""Pods for measurements: one realistic pod with two containers, and any number of copies.
 
 Placeholders of fixed width are replaced in the stored bytes, so that seeding
-100,000 pods costs no encoding: what differs is what differs between the pods of
+100,000 pods needs no encoding. Copies differ as do the pods of
 a ReplicaSet (name, uid, node) and between a few ReplicaSets (namespace, tier).
 """
 
@@ -38,14 +38,14 @@ def node_of(number: int) -> str:
 
 
 def template() -> bytes:
-    """The stored form of pod 0."""
+    """Return pod 0 as stored."""
     resource = BUILTIN.find("", "v1", "pods")
     assert resource is not None
     return encode_object(_pod(), resource)
 
 
 def seeded(template: bytes, count: int) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and values of `count` pods, always the same ones; the template's first uid is its own."""
+    """Yield keys and values of `count` pods, always the same; the template's first uid is the pod's own."""
     chance, first = random.Random(1), _A_UID.search(template)
     assert first is not None
     for number in range(count):
@@ -61,14 +61,14 @@ def seeded(template: bytes, count: int) -> Iterator[tuple[bytes, bytes]]:
 
 
 def changed(value: bytes, number: int) -> bytes:
-    """A pod after its `number`th change by a kubelet: containers, their start, conditions, managed fields."""
+    """Return a pod after the kubelet's `number`th change: container ids, start times, managed fields."""
     created, time, rest = value.partition(_encoded_time(_SECONDS))
     later = rest.replace(time, _encoded_time(_SECONDS + number))
     return created + time + later.replace(_CONTAINER_ID, b"%08x" % number)
 
 
 def _encoded_time(seconds: int) -> bytes:
-    """A Time as protobuf has it."""
+    """Return a Time in protobuf."""
     return b"\x08" + put_varint(seconds) + b"\x10\x00"
 
 
@@ -167,7 +167,7 @@ def _managed(manager: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _owned(value: Any) -> dict[str, Any]:
-    """The set of fields that a value has, as managedFields writes it; lists of named things by their name."""
+    """Return the fields of a value as in managedFields; list items are identified by their name."""
     if isinstance(value, dict):
         return {f"f:{name}": _owned(inner) for name, inner in value.items()}
     if isinstance(value, list) and all(isinstance(item, dict) and "name" in item for item in value):

@@ -1,4 +1,4 @@
-"""What reads cost one client on a quiet server, and what a full LIST costs those beside it."""
+"""Measure what reads cost on an idle server, and how a full LIST delays other requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.server import Serving
 _POD = f"/api/v1/namespaces/{namespace_of(7)}/pods/{name_of(7)}"
 ALL = "/api/v1/pods?resourceVersion=0"
 
-# Name → path; the targets know them by these names.
+# Name → path; the names are those of the targets.
 SMALL: dict[str, str] = {
     "LIST label, no match": NO_MATCH,
     "LIST one namespace": f"/api/v1/namespaces/{namespace_of(7)}/pods?resourceVersion=0",
@@ -27,7 +27,7 @@ _LISTS = 5
 
 
 def small_reads(client: Client) -> dict[str, Timing]:
-    """The median of each, after one that pays for transcoding and indexes."""
+    """Return the median of each read, after a first one that includes transcoding and building indexes."""
     found = {}
     for name, path in SMALL.items():
         client.get(path)
@@ -36,7 +36,7 @@ def small_reads(client: Client) -> dict[str, Timing]:
 
 
 def full_lists(server: Serving, client: Client) -> list[Figure]:
-    """The first LIST of everything transcodes it; a GET beside each tells how long others have to wait."""
+    """Measure full LISTs, the first of which transcodes all pods, and concurrent GETs."""
     with GetsBeside(server.port) as beside_first:
         first = client.get(ALL)
     spent = server.cpu()

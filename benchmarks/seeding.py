@@ -1,9 +1,8 @@
-"""How long filling the demo cluster takes, and whose processor time it is.
+"""Measure how long creating the demo cluster takes, and the CPU time of server and client.
 
 usage: python -m benchmarks.seeding [--pods N]
 
-A `ktui serve` on an embedded etcd is filled by `ktui seed`, as the demo is at its first
-start: every object by a write of its own, the status of a pod by another one.
+`ktui seed` fills a `ktui serve` with an embedded etcd, as at the demo's first start.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The server under test: an embedded etcd full of pods, and a `ktui serve` over it."""
+"""The server under test: an embedded etcd with many pods, and a `ktui serve` over it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEYS_A_TXN = 50
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """`ready_seconds` from starting the process to the first LIST from its cache."""
+    """The running server. `ready_seconds`: from starting the process to the first LIST from its cache."""
 
     port: int
     pid: int
@@ -37,26 +37,26 @@ class Serving:
         return Client(self.port, TOKEN)
 
     def cpu(self) -> float:
-        """Milliseconds of processor time spent so far, by all threads."""
+        """Return the milliseconds of CPU time so far, of all threads."""
         return cpu_of(self.pid)
 
     def memory(self) -> float:
-        """Resident megabytes."""
+        """Return the resident megabytes."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1000
-        raise RuntimeError("this system does not tell a process' memory")
+        raise RuntimeError("this system does not report a process' memory")
 
 
 def cpu_of(pid: int) -> float:
-    """Milliseconds of processor time that a process has spent, without its children."""
+    """Return the milliseconds of CPU time of a process, without its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 @asynccontextmanager
 async def serving(pods: int, stored: bytes | None = None) -> AsyncIterator[Serving]:
-    """An etcd with `pods` pods like `stored`, and a server over it whose pods are warm."""
+    """Yield a server over an etcd with `pods` copies of `stored`, whose cache of pods is filled."""
     etcd = await EmbeddedEtcd.start()
     try:
         await _seed(etcd.endpoint, seeded(stored or template(), pods))
@@ -97,10 +97,10 @@ def _port_of(process: subprocess.Popen[str]) -> int:
 
 
 def _await_ready(port: int) -> None:
-    """Asks until the cache answers; until then the server answers 429."""
+    """Repeat a request until the cache answers; before, the server answers 429."""
     client = Client(port, TOKEN)
     while True:
         with suppress(RuntimeError):
             client.get(NO_MATCH)
             return
-        time.sleep(0.02)  # the server signals nothing to a client that it has refused
+        time.sleep(0.02)  # the server sends no signal to wait for

@@ -1,6 +1,6 @@
-"""Memory in a storm: full LISTs by several clients beside steady writes, and what is left afterwards.
+"""Measure memory in a storm: full LISTs by several clients during steady writes, and the memory afterwards.
 
-Every client reads all pods again and again, some stop reading in the middle of an answer, and
+Every client repeatedly reads all pods, some stop reading in the middle of an answer, and
 every write changes a pod as a kubelet does. Sizes are the server's resident memory, also as a
 ratio to its size at rest: ready, and every pod listed once.
 
@@ -28,8 +28,8 @@ from benchmarks.server import Serving, serving
 from benchmarks.writes import KEYS_A_TXN, RATE, steady_writes
 
 _SAMPLE_SECONDS = 0.1
-_TELL_SECONDS = 5.0
-# How long memory may take to come back, and how far.
+_PRINT_SECONDS = 5.0
+# The time within which memory has to be released, and the ratio to reach.
 _BACK_SECONDS = 90.0
 _BACK = 1.05
 
@@ -69,7 +69,7 @@ def _storm(server: Serving, args: argparse.Namespace) -> list[str]:
     with Sizes(server) as sizes:
         lists, written = _rage(server, args)
     spent = (server.cpu() - spent) / 1000
-    back, left = _coming_back(server, rest * _BACK)
+    back, left = _await_release(server, rest * _BACK)
     moments = {
         "ready": ready,
         "at rest: every pod listed once": rest,
@@ -88,13 +88,13 @@ def _storm(server: Serving, args: argparse.Namespace) -> list[str]:
 
 
 def _rage(server: Serving, args: argparse.Namespace) -> tuple[int, float]:
-    """The storm, until its last client has ended: full LISTs read, and writes a second."""
+    """Run the storm; return the number of full LISTs read, and the writes per second."""
     with ExitStack() as storm:
         before, started = _revision(server), time.perf_counter()
         storm.enter_context(steady_writes(server.etcd, args.pods, changing=True))
         storm.enter_context(stalled_lists(server.port, args.stalled))
         counts = storm.enter_context(full_lists_by(server.port, args.clients))
-        time.sleep(args.seconds)  # that is how long the storm lasts
+        time.sleep(args.seconds)  # the length of the storm
     written = (_revision(server) - before) * KEYS_A_TXN / (time.perf_counter() - started)
     return sum(counts), written
 
@@ -108,7 +108,7 @@ def _revision(server: Serving) -> int:
 
 
 class Sizes:
-    """A context: the server's memory is looked at every tenth of a second; `peak` is the largest."""
+    """A context manager that samples the server's memory every tenth of a second; `peak` is the largest."""
 
     def __init__(self, server: Serving) -> None:
         self.peak = 0.0
@@ -127,23 +127,23 @@ class Sizes:
         self._thread.join()
 
     def _look(self) -> None:
-        started = told = time.perf_counter()
+        started = printed = time.perf_counter()
         while not self._over.wait(_SAMPLE_SECONDS):
             size, now = self._server.memory(), time.perf_counter()
             self.peak = max(self.peak, size)
-            if now >= told + _TELL_SECONDS:
-                told = now
+            if now >= printed + _PRINT_SECONDS:
+                printed = now
                 print(f"… {now - started:3.0f} s: {size:,.0f} MB", file=sys.stderr, flush=True)
 
 
-def _coming_back(server: Serving, below: float) -> tuple[float | None, float]:
-    """Seconds until the memory is `below`, None if never, and the smallest size until then."""
+def _await_release(server: Serving, below: float) -> tuple[float | None, float]:
+    """Return the seconds until the memory is `below` (None if never), and the smallest size until then."""
     started, smallest = time.perf_counter(), math.inf
     while (elapsed := time.perf_counter() - started) < _BACK_SECONDS:
         smallest = min(smallest, server.memory())
         if smallest <= below:
             return elapsed, smallest
-        time.sleep(_SAMPLE_SECONDS)  # the kernel signals nothing when a process shrinks
+        time.sleep(_SAMPLE_SECONDS)  # the kernel sends no signal when a process shrinks
     return None, smallest
 
 

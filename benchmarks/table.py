@@ -1,8 +1,8 @@
-"""What the table costs by its number of rows, against one of 1,000 rows and against a frame.
+"""Measure what the table costs by its number of rows, compared with 1,000 rows and with a frame.
 
-Headless, 120 × 40, eight columns. Every line is the time until the painted frame (ms,
-median), as a ratio to the same with 1,000 rows; `stall` is the most CPU time (ms) that the
-loop spent on it in one go: what a key would have to wait for.
+Headless, 120 × 40, eight columns. Each line has the time until the painted frame (ms,
+median), and its ratio to 1,000 rows; `stall` is the longest CPU time (ms) for which the
+loop was blocked: a key would have to wait for it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ktui.tui.looks import themes
 from ktui.tui.table.vtable import VTable
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-FRAME = 30.0  # ms: no key may wait longer
-CHANGED = 200  # rows that come, and as many that change, in a live step: 2,000 events/s at 10 Hz
+FRAME = 30.0  # ms, the longest that a key may wait
+CHANGED = 200  # rows added, and rows changed, in a live step: 2,000 events/s at 10 Hz
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,14 +72,14 @@ class TableApp(App[None]):
 
 
 class Stopwatch:
-    """Times until the frame, and how long the loop stood still meanwhile."""
+    """Measures the time until the frame, and how long the loop was blocked meanwhile."""
 
     def __init__(self, pilot: Pilot[None]) -> None:
         self._pilot = pilot
         self._table = pilot.app.query_one(VTable)
 
     async def measure(self, act: Callable[[], object], repeat: int = 1) -> tuple[float, float]:
-        """(ms until all is painted, ms of the longest stall), medians."""
+        """Return the medians of the ms until all is painted, and of the longest stall."""
         times, stalls = [], []
         for _ in range(repeat):
             watching = asyncio.create_task(_longest_gap())
@@ -103,7 +103,7 @@ class Stopwatch:
 
 
 async def _longest_gap() -> float:
-    """Until cancelled: the most CPU time between two turns (ms); other programs do not count."""
+    """Run until cancelled; return the longest CPU time (ms) between two turns of the loop."""
     longest, last = 0.0, time.thread_time()
     try:
         while True:
@@ -115,11 +115,11 @@ async def _longest_gap() -> float:
 
 
 async def measure(size: int) -> dict[str, tuple[float, float]]:
-    """Each act's (ms, stall in ms) at `size` rows."""
+    """Return (ms, stall in ms) of each action at `size` rows."""
     chance = random.Random(7)
     rows = [_row(number, chance) for number in range(size)]
     gc.collect()
-    gc.freeze()  # they are no matter of the table's
+    gc.freeze()  # exclude the rows from collections
     app = TableApp()
     async with app.run_test(size=(120, 40)) as pilot:
         table = app.query_one(VTable)
@@ -128,7 +128,7 @@ async def measure(size: int) -> dict[str, tuple[float, float]]:
         watch = Stopwatch(pilot)
 
         def later() -> list[Row]:
-            """The rows a tenth of a second on."""
+            """Return the rows a tenth of a second later."""
             nonlocal rows
             begin = rows[-1].id + 1
             rows = [*rows[CHANGED:], *(_row(begin + number, chance) for number in range(CHANGED))]

@@ -1,6 +1,6 @@
-"""What bytes cost without any work on them: ktui's HTTP server sends ready ones to the same client.
+"""Measure what sending bytes costs without other work: ktui's HTTP server sends ready bytes.
 
-`GET /SIZE` is answered with SIZE bytes, in chunks as a LIST has them.
+`GET /SIZE` is answered with SIZE bytes, in chunks as those of a LIST.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _READY = os.urandom(CHUNK_BYTES)
 
 @contextmanager
 def transferring() -> Iterator[Client]:
-    """A client of such a server, which is a process of its own."""
+    """Yield a client of such a server, which is a separate process."""
     with TemporaryDirectory() as directory:
         words = [sys.executable, "-m", "benchmarks.transfer", directory]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)

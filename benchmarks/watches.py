@@ -1,4 +1,4 @@
-"""How fast events reach many watchers: every watcher is sent every event."""
+"""Measure how fast events reach many watchers, each of which receives every event."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LAST_CHUNK = b"\r\n0\r\n\r\n"
 
 
 async def fan_out(server: Serving) -> Figure:
-    """The best of three bursts."""
+    """Return the best of three bursts."""
     return max([await _burst(server) for _ in range(3)], key=lambda figure: figure.value)
 
 
 async def _burst(server: Serving) -> Figure:
-    """Events delivered a second, from the first write to the last event read; this client is part of it."""
+    """Measure events delivered per second, from the first write to the last event read by this client."""
     rv = await asyncio.to_thread(_rv, server)
     watches = await asyncio.gather(*(_open(server.port, rv) for _ in range(WATCHERS)))
     reading = [asyncio.create_task(_read(reader)) for reader, _ in watches]
@@ -49,7 +49,7 @@ def _rv(server: Serving) -> int:
 
 
 async def _open(port: int, rv: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A watch that has been answered: the head has been read."""
+    """Open a WATCH, and return its streams once the response's head is read."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=unverified(), limit=1 << 20)
     path = f"/api/v1/pods?watch=1&resourceVersion={rv}"
     head = f"GET {path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {TOKEN}\r\n\r\n"
@@ -61,9 +61,9 @@ async def _open(port: int, rv: int) -> tuple[asyncio.StreamReader, asyncio.Strea
 
 
 async def _read(reader: asyncio.StreamReader) -> int:
-    """Count events until all have come, or until the server ends the stream of a client that is too slow.
+    """Count events until all have arrived, or the server ends the stream of a slow client.
 
-    A mark that is cut in two is put together again.
+    The start of an event may be split between two reads.
     """
     seen, rest = 0, b""
     while seen < EVENTS and not rest.endswith(_LAST_CHUNK) and (read := await reader.read(1 << 18)):
@@ -74,7 +74,7 @@ async def _read(reader: asyncio.StreamReader) -> int:
 
 
 async def _write(endpoint: str) -> None:
-    """Put one pod again and again, several writes under way."""
+    """Write one pod repeatedly, with several writes at a time."""
     key = PREFIX + f"{namespace_of(0)}/{name_of(0)}".encode()
     value = template()
     async with grpc.aio.insecure_channel(endpoint.removeprefix("http://")) as channel:

@@ -1,4 +1,4 @@
-"""A steady stream of writes, made by a process of its own beside what is measured.
+"""Write pods at a steady rate from a separate process, while something else is measured.
 
 usage: python -m benchmarks.writes ETCD-ENDPOINT PODS EVENTS-A-SECOND [changing]
 """
@@ -24,9 +24,9 @@ _DISTINCT = 5000
 
 @contextmanager
 def steady_writes(endpoint: str, pods: int, *, changing: bool = False) -> Iterator[subprocess.Popen[bytes]]:
-    """While the block runs, RATE pods a second are written; it begins with the first of them.
+    """Write RATE pods per second during the block, which begins with the first write.
 
-    `changing` writes each with another status, over all pods; else a few thousand stay as they are.
+    With `changing`, each write changes a pod's status, over all pods; else a few thousand pods are rewritten.
     """
     words = [endpoint, str(pods), str(RATE), *(["changing"] if changing else [])]
     process = subprocess.Popen([sys.executable, "-m", "benchmarks.writes", *words], stdout=subprocess.PIPE)
@@ -40,7 +40,7 @@ def steady_writes(endpoint: str, pods: int, *, changing: bool = False) -> Iterat
 
 
 async def _write(endpoint: str, pods: int, rate: int, *, changing: bool) -> None:
-    """Write until killed. Reports the first write: measuring begins after it."""
+    """Write until killed. Prints a line after the first write, when measuring can begin."""
     keys_and_values = cycle(seeded(template(), pods if changing else min(pods, _DISTINCT)))
     numbers = count(1)
     loop = asyncio.get_running_loop()

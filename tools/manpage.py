@@ -1,4 +1,4 @@
-"""Write the manual page from the program's own parsers and its table of settings.
+"""Write the manual page from the argument parsers and the table of settings.
 
 usage: python tools/manpage.py [FILE]        (default: docs/man/ktui.1)
 """
@@ -43,7 +43,7 @@ EXIT = (
 
 
 def page() -> str:
-    """The whole page. The same sources give the same page: there is no date in it."""
+    """Return the whole page. It has no date, so that the same sources make the same page."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -94,7 +94,7 @@ def _command(name: str, about: str) -> Iterator[str]:
 
 
 def _parts(name: str, commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Iterator[str]:
-    """What a command's own commands take."""
+    """Yield the options of a command's subcommands."""
     for choice in commands._choices_actions:
         parser = commands.choices[choice.dest]
         yield f".SS ktui {name} {choice.dest}"
@@ -108,8 +108,8 @@ def _options(
 ) -> Iterator[str]:
     for group in parser._action_groups:
         for action in group._group_actions:
-            told = action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)
-            if told and action.dest not in {*without, "help", "version"}:
+            shown = action.help != argparse.SUPPRESS and not isinstance(action, argparse._SubParsersAction)
+            if shown and action.dest not in {*without, "help", "version"}:
                 yield from _option(parser, action)
 
 
@@ -123,7 +123,7 @@ def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> Iterato
 
 
 def _metavar(action: argparse.Action) -> str:
-    """What follows an option, or stands for an argument."""
+    """Return the value's name after an option, or the name of an argument."""
     if action.nargs == 0:
         return ""
     name = action.metavar or "|".join(map(str, action.choices or ())) or action.dest.upper()
@@ -145,17 +145,17 @@ def _verbatim(block: str) -> Iterator[str]:
 
 
 def text(words: str | None) -> str:
-    """Flowing text."""
+    """Return words as a paragraph."""
     return _safe_line(re.sub(r"`([^`]+)`", r"\\fB\1\\fR", roff(" ".join((words or "").split()))))
 
 
 def roff(words: str) -> str:
-    """Nothing of it means anything to roff; a dash is a dash that can be copied."""
+    """Escape text for roff; dashes remain ASCII, so that they can be copied."""
     return words.replace("\\", r"\e").replace("-", r"\-").replace("…", "...")
 
 
 def _safe_line(line: str) -> str:
-    """A dot or a quote at the beginning would be a request; an empty line a warning."""
+    """Protect a line: an initial dot or quote would be a roff request, an empty line a warning."""
     return rf"\&{line}" if line.startswith((".", "'")) or not line else line
 
 

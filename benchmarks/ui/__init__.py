@@ -1,1 +1,1 @@
-"""What the dashboard costs, measured at the real program in a real terminal: `python -m benchmarks.ui`."""
+"""Measure what the dashboard costs, with the real program in a terminal: `python -m benchmarks.ui`."""

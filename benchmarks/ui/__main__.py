@@ -1,8 +1,8 @@
-"""What the dashboard costs, in one command: first frame, keys in a storm, processor time, memory.
+"""Measure what the dashboard costs: first frame, keys in a storm, CPU time, memory.
 
-Every figure is taken at the real program in a pseudo-terminal of 120 × 40 cells, which reads what is
-painted as a terminal does. Targets are those of docs/speed.md; elapsed times on a busy machine say
-more about the machine, so the load average stands beside the table.
+Every figure is measured with the real program in a pseudo-terminal of 120 × 40 cells. Targets are those
+of docs/speed.md. On a busy machine, elapsed times say more about the machine, so each line has the load
+average.
 
     python -m benchmarks.ui                      all but the long runs
     python -m benchmarks.ui start idle           some of them
@@ -66,8 +66,8 @@ def _start(environment: dict[str, str], rounds: int) -> Iterator[Figure]:
 
 
 def _report(measures: Iterator[Measure]) -> int:
-    """Print each figure once it is known; 1 when a target was missed."""
-    # As installed: a checkout edited under PYTHONDONTWRITEBYTECODE would be compiled at each start.
+    """Print each figure once it is known; return 1 if a target was missed."""
+    # Compile as for an installed program; otherwise PYTHONDONTWRITEBYTECODE would compile at each start.
     compileall.compile_dir(Path(ktui.__file__).parent, quiet=1)
     print(f"{machine()}\n{HEAD}", flush=True)
     missed = False

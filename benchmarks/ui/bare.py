@@ -1,4 +1,4 @@
-"""The least Textual app there is: what any first frame costs before ktui has done anything."""
+"""A minimal Textual app: what a first frame costs without ktui."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys beside a real server: an etcd of 100,000 pods, 2,000 of which are written each second."""
+"""Measure keys with a real server over an etcd of 100,000 pods, of which 2,000 are written per second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SETTLE_SECONDS = 4.0
 
 
 def keys_beside(environment: dict[str, str], pods: int, presses: int) -> Iterator[Figure]:
-    """The cursor going through the pods of the cache, as they change."""
+    """Move the cursor through the pods of the cache while they change."""
     yield from asyncio.run(_served(environment, pods, presses))
 
 

@@ -1,4 +1,4 @@
-"""CPU of the dashboard while no key is pressed, and of its server."""
+"""Measure the CPU time of the dashboard and its server while no key is pressed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from benchmarks.ui.program import dashboard
 from benchmarks.ui.terminal import Terminal
 
 SHARE = 8.0  # percent of a core
-SETTLE_SECONDS = 40.0  # the demo cluster is there by then, on a busy machine too
+SETTLE_SECONDS = 40.0  # until the demo cluster is complete, also on a busy machine
 
 
 def at_rest(environment: dict[str, str], seconds: float) -> Iterator[Figure]:
-    """The demo: first while it is being seeded, then with its traffic alone."""
+    """Measure the demo, first while it is created, then with its traffic only."""
     with dashboard(environment) as terminal:
         yield from _shares(terminal, 8.0, "while seeding")
         terminal.idle(SETTLE_SECONDS)

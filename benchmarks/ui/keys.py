@@ -1,4 +1,4 @@
-"""From a key to the frame that answers it, while a storm goes on."""
+"""Measure the time from a key to the frame that shows its effect, during a storm of events."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ktui.tui.looks.themes import load_themes
 EVENTS_A_SECOND = 2_000
 P95_MS = 30.0
 THEME = "ktui-dark"
-WARM_UP_SECONDS = 8.0  # at this many events a second the log of requests is full by then
-_REQUESTS = "› Requests"  # what tells that the screen is there
+WARM_UP_SECONDS = 8.0  # until the log of requests is full at this rate
+_REQUESTS = "› Requests"  # text that only this screen shows
 _UNHEARD_OF = b"zxzxzxzx"  # in no request
 _MOVE = re.compile(rb"\x1b\[(\d+);(\d+)H")
 
 
 def in_a_storm(environment: dict[str, str], presses: int) -> Iterator[Figure]:
-    """The dashboard alone: the telemetry is made up."""
+    """Measure the dashboard alone, with generated telemetry."""
     with (
         storm(EVENTS_A_SECOND) as server,
         dashboard(environment, "--attach", server, "--theme", THEME) as terminal,
@@ -37,15 +37,15 @@ def in_a_storm(environment: dict[str, str], presses: int) -> Iterator[Figure]:
 
 
 def measured(terminal: Terminal, presses: int, note: str) -> Iterator[Figure]:
-    """The cursor on the Overview, a filter being typed on the Requests."""
-    terminal.type("\x1b[Z\x1b[Z")  # from the requests over the caches to the prefixes: they keep their places
+    """Measure the cursor on the Overview, and typing a filter on Requests."""
+    terminal.type("\x1b[Z\x1b[Z")  # to the prefixes, whose rows keep their order
     terminal.idle(1.0)
     yield from figures("cursor", moves(terminal, presses), note)
     yield from figures("filter", letters(terminal, presses), note)
 
 
 class Answer(NamedTuple):
-    """Milliseconds from a key to its frame: by the clock, and what ktui had of a processor meanwhile."""
+    """Milliseconds from a key to its frame: elapsed time, and ktui's CPU time meanwhile."""
 
     elapsed: float
     cpu: float
@@ -59,7 +59,7 @@ def figures(what: str, answers: list[Answer], note: str) -> Iterator[Figure]:
 
 
 def moves(terminal: Terminal, presses: int, steps: int = 6) -> list[Answer]:
-    """Until the cursor of the current table stands on another line, `steps` times down, as often up."""
+    """Move the cursor of the table `steps` times down, then up; measure until it is on another line."""
     colour = _cursor_colour()
     line = 0
     took: list[Answer] = []
@@ -73,11 +73,11 @@ def moves(terminal: Terminal, presses: int, steps: int = 6) -> list[Answer]:
             return line != before
 
         took.append(_press(terminal, "j" if press // steps % 2 == 0 else "k", moved))
-    return took[1:]  # where the cursor was before the first is not known
+    return took[1:]  # the cursor's line before the first key is unknown
 
 
 def letters(terminal: Terminal, presses: int) -> list[Answer]:
-    """Until a letter typed into the filter of the requests is there; each filters all rows."""
+    """Type letters into the filter of Requests; each filters all rows; measure until it is shown."""
     terminal.forget()
     terminal.type("2")
     terminal.wait_for(_REQUESTS)
@@ -98,7 +98,7 @@ def _shows(text: bytes, output: bytes) -> bool:
 
 
 def _press(terminal: Terminal, key: str, answered: Callable[[bytes], bool]) -> Answer:
-    """From a key, at a moment of no meaning, to the frame that answers it."""
+    """Press a key at a random moment, and measure until the frame that shows its effect."""
     terminal.idle(random.uniform(0.03, 0.15))
     terminal.forget()
     pressed, cpu = terminal.now(), on_cpu(terminal.pid)
@@ -114,6 +114,6 @@ def _cursor_colour() -> bytes:
 
 
 def _lines_in(output: bytes, colour: bytes) -> list[int]:
-    """Lines of the screen that were painted in that background, in order."""
+    """Return the screen lines that were painted with the background `colour`, in order."""
     parts = _MOVE.split(output)
     return [int(row) for row, painted in zip(parts[1::3], parts[3::3], strict=True) if colour in painted]

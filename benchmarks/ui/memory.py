@@ -1,4 +1,4 @@
-"""The dashboard's memory after an hour of traffic, and how it grows in real time."""
+"""Measure the dashboard's memory after an hour of traffic, and its growth in real time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from benchmarks.ui.storm import storm
 from benchmarks.ui.terminal import Terminal
 
 MOST_MB = 150.0
-DEMO_EVENTS_A_SECOND = 60.0  # what the demo of 2,000 pods on 60 nodes sends
+DEMO_EVENTS_A_SECOND = 60.0  # rate of the demo with 2,000 pods on 60 nodes
 FASTER = 100.0  # so that an hour passes in 36 seconds
 HOUR = 3_600.0
 
 
 def after_an_hour(environment: dict[str, str]) -> Iterator[Figure]:
-    """An hour of events at the demo's pace, made up, played a hundred times as fast."""
+    """Measure after an hour of generated events at the demo's rate, sent a hundred times as fast."""
     pace = DEMO_EVENTS_A_SECOND * FASTER
     with storm(pace, FASTER) as server, dashboard(environment, "--attach", server) as terminal:
         sizes = _sizes(terminal, HOUR / FASTER, 6)
@@ -27,7 +27,7 @@ def after_an_hour(environment: dict[str, str]) -> Iterator[Figure]:
 
 
 def in_real_time(environment: dict[str, str], minutes: float) -> Iterator[Figure]:
-    """The demo as it is, for so long; the slope is that of the second half."""
+    """Measure the demo for `minutes`; the slope is that of the second half."""
     with dashboard(environment) as terminal:
         sizes = _sizes(terminal, minutes * 60, 10)
     half = len(sizes) // 2
@@ -37,7 +37,7 @@ def in_real_time(environment: dict[str, str], minutes: float) -> Iterator[Figure
 
 
 def _sizes(terminal: Terminal, seconds: float, steps: int) -> list[float]:
-    """Resident megabytes at the end of each of `steps` equal steps."""
+    """Return the resident megabytes at the end of each of `steps` equal steps."""
     began, sizes = time.perf_counter(), []
     for step in range(1, steps + 1):
         terminal.idle(began + seconds * step / steps - time.perf_counter())

@@ -1,4 +1,4 @@
-"""Processor time and memory of a running process, as the kernel counts them (Linux)."""
+"""CPU time and memory of a running process, from /proc (Linux)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`cpu`: seconds of processor time spent so far, by all threads; `at`: when (seconds)."""
+    """A reading at the time `at` (seconds). `cpu`: seconds of CPU time so far, of all threads."""
 
     cpu: float
     at: float
 
     def share_until(self, later: Reading) -> float:
-        """Share of one core that was used between the two readings, in percent."""
+        """Return the share of one core used between the two readings, in percent."""
         return 100.0 * (later.cpu - self.cpu) / (later.at - self.at)
 
 
@@ -28,21 +28,21 @@ def reading(pid: int) -> Reading:
 
 
 def on_cpu(pid: int) -> float:
-    """Milliseconds that its living threads have spent on a processor, to the nanosecond."""
+    """Return the CPU milliseconds of the process' living threads, with nanosecond resolution."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
 
 
 def resident(pid: int) -> float:
-    """Resident megabytes."""
+    """Return the resident megabytes of a process."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1000
-    raise RuntimeError("this system does not tell a process' memory")
+    raise RuntimeError("this system does not report a process' memory")
 
 
 def children(pid: int) -> list[int]:
-    """The processes that it has started, of all its threads."""
+    """Return the child processes of all threads of a process."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         found += [int(child) for child in (task / "children").read_text().split()]
@@ -50,5 +50,5 @@ def children(pid: int) -> list[int]:
 
 
 def load() -> float:
-    """Load average of the last minute."""
+    """Return the load average of the last minute."""
     return os.getloadavg()[0]

@@ -1,4 +1,4 @@
-"""ktui as it is measured: with directories of its own, so that no other server is found."""
+"""Run ktui for measurements, with separate directories, so that it finds no other server."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from benchmarks.ui.terminal import Terminal
 PYTHON = sys.executable
 BARE = (PYTHON, "-m", "benchmarks.ui.bare")
 KTUI = (PYTHON, "-m", "ktui")
-FOOTER = "2 Requests"  # of the footer
+FOOTER = "2 Requests"  # a text of the footer
 
 
 @contextmanager
 def own_directories() -> Iterator[dict[str, str]]:
-    """An environment in which configuration, state and sockets are empty."""
+    """Yield environment variables that name empty directories for configuration, state and sockets."""
     with tempfile.TemporaryDirectory(prefix="ktui-benchmark-") as place:
         names = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME")
         for name in names:
@@ -28,7 +28,7 @@ def own_directories() -> Iterator[dict[str, str]]:
 
 @contextmanager
 def dashboard(environment: dict[str, str], *words: str) -> Iterator[Terminal]:
-    """The dashboard, once its first frame is there."""
+    """Yield the dashboard in a terminal, once its first frame is shown."""
     with Terminal([*KTUI, *words], environment) as terminal:
         terminal.wait_for(FOOTER)
         yield terminal

@@ -1,4 +1,4 @@
-"""Keys on the Workloads screen while each workload runs at the demo, a minute of it or more."""
+"""Measure keys on the Workloads screen while each workload runs against the demo, a minute or more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.ui.terminal import Terminal
 from ktui.workloads.registry import WORKLOADS
 
 P95_MS = 50.0
-_FILL_SECONDS = 45.0  # for the demo to be there
+_FILL_SECONDS = 45.0  # until the demo cluster is complete
 _STOP_SECONDS = 20.0
 _TITLE = "knobs of"  # of the panel below the workloads
 
@@ -21,7 +21,7 @@ _TITLE = "knobs of"  # of the panel below the workloads
 def keys_beside_each(
     environment: dict[str, str], presses: int, seconds: float, words: tuple[str, ...] = ()
 ) -> Iterator[Figure]:
-    """The cursor going through the knobs of the workload that runs."""
+    """Move the cursor through the knobs of each workload while it runs."""
     with dashboard(environment, "--theme", keys.THEME, *words) as terminal:
         terminal.idle(_FILL_SECONDS)
         terminal.type("7")

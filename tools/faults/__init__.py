@@ -1,1 +1,1 @@
-"""The fault checker: random faults around ktui and etcd, and every answer checked against etcd's history."""
+"""The fault checker: inject random faults, and check every answer of ktui against etcd's history."""

@@ -1,4 +1,4 @@
-"""`python -m tools.faults`: schedules of faults, one seed after the other, each checked."""
+"""`python -m tools.faults`: run schedules of faults, one seed after the other, and check each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def _run(args: argparse.Namespace) -> int:
 
 
 async def _schedules(etcd: Binary, seconds: float, seed: int, most: int, out: Path) -> int:
-    """Exit status: 1 for a violation, 2 when no schedule could be carried out."""
+    """Run schedules; return the exit status: 1 for a violation, 2 if no schedule could be carried out."""
     verified, kinds = Counter[str](), Counter[str]()
     schedules, failed, slowest, end = 0, 0, 0.0, clock() + seconds
     while clock() < end and (not most or schedules < most):
@@ -72,7 +72,7 @@ def _line(plan: Plan, outcome: Outcome, seconds: float) -> str:
 
 
 def _keep(directory: Path, to: Path, outcome: Outcome) -> None:
-    """The server's log and what was done to it, for the investigation of a violation."""
+    """Save the server's logs and the faults, to investigate a violation."""
     to.mkdir(parents=True, exist_ok=True)
     for name in ("ktui.log", "ktui.err"):
         if (directory / name).exists():

@@ -1,4 +1,4 @@
-"""A cluster, the server under test and an independent watch: what one or more schedules run on."""
+"""What schedules run on: an etcd cluster, the server under test, and an independent watch of etcd."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ READY_SECONDS = 60.0
 
 
 class HarnessError(Exception):
-    """The schedule could not be carried out: it proves nothing."""
+    """The schedule could not be carried out, so it proves nothing."""
 
 
 class Bench:
-    """`start` it first, `close` it in any case."""
+    """Cluster, server and watch of one or more schedules. Call `start` first, and `close` in any case."""
 
     def __init__(
         self, members: int, version: str, etcd: Path, directory: Path, violations: Violations, seed: int = 0
@@ -39,7 +39,7 @@ class Bench:
         self._following: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Return once the server answers. HarnessError when it does not."""
+        """Start everything, and wait until the server answers. Raises HarnessError."""
         self._http = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         self._streams = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, force_close=True),
@@ -55,7 +55,7 @@ class Bench:
         await writers.create_shared(self.workload(0, Records()))
 
     def workload(self, seed: int, records: Records) -> Workload:
-        """For the clients of one schedule."""
+        """Return what the clients of one schedule share."""
         api = Api(self._http, self.server, records.statuses)
         return Workload(
             seed,
@@ -70,7 +70,7 @@ class Bench:
         )
 
     def look(self) -> None:
-        """HarnessError when the server or the independent watch has ended."""
+        """Check that server and independent watch still run. Raises HarnessError."""
         if self.server.exit_status is not None:
             errors = self.server.errors.read_text(errors="replace")[-1500:]
             self.violations.add("the server ended by itself", status=self.server.exit_status, errors=errors)

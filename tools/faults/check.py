@@ -1,7 +1,7 @@
-"""The offline check: whatever was answered has to follow from the history.
+"""The offline check: every answer has to follow from etcd's history.
 
 - A write that was acknowledged is in the history once, at the resourceVersion that was answered;
-  one that was refused is not; compare-and-swap writes follow each other; no patch is lost;
+  a refused write is not; compare-and-swap writes follow each other; no patch is lost;
   a DELETE bound to a resourceVersion deletes that one.
 - A consistent read is not older than any write acknowledged before it began. Every LIST, all its
   pages together, is the state at its resourceVersion.
@@ -23,7 +23,7 @@ from tools.faults.records import Got, Listed, Records, Seen, Violations, Watched
 
 
 def check(records: Records, history: History, violations: Violations) -> Counter[str]:
-    """Add what is wrong to `violations`; how many answers were checked."""
+    """Add violations to `violations`; return how many answers were checked, by kind."""
     _check_writes(records.writes, history, violations)
     _check_deletions(records.writes, history, violations)
     _check_counter(records.writes, history, violations)
@@ -78,7 +78,7 @@ def _check_deletions(writes: list[Write], history: History, violations: Violatio
 
 
 def _check_counter(writes: list[Write], history: History, violations: Violations) -> None:
-    """Each write adds one to the value at the revision that it was bound to, which was the newest."""
+    """Check that each write of the counter was bound to the newest revision, and added one to its value."""
     counted = {write.id: write for write in writes if write.op == "count"}
     before, last = 0, None
     for change in history.of(key_of("configmaps", SHARED, COUNTER)):
@@ -98,7 +98,7 @@ def _check_patches(writes: list[Write], history: History, violations: Violations
     for name in {write.op for write in writes if write.op.startswith("patcher")}:
         own = [write for write in writes if write.op == name]
         last = max((write.value for write in own if write.acknowledged), default=0)
-        # Protobuf: the key, then a field number and a length; JSON when it was written past the API.
+        # Protobuf: the key, then a field number and a length; JSON if it was written past the API.
         found = re.search(rb"%b(?:\x12.|\": ?\")(\d+)" % name.encode(), value, re.DOTALL)
         stored = int(found[1]) if found else 0
         if stored < last or stored > max(write.value for write in own):
@@ -131,7 +131,7 @@ def _check_list(listed: Listed, history: History, violations: Violations) -> Non
 
 
 def _check_lists_of_any(lists: list[Listed], violations: Violations) -> None:
-    """One process's answers at resourceVersion=0 never go back."""
+    """Check that the answers of one process at resourceVersion=0 never go back."""
     newest: dict[tuple[int, str], list[Listed]] = {}
     for listed in sorted((one for one in lists if one.kind == "any"), key=lambda one: one.ended):
         before = newest.setdefault((listed.server, listed.selection.resource), [])
@@ -168,17 +168,17 @@ def _differences(found: dict[str, Any], expected: dict[str, Any]) -> dict[str, A
 
 
 def caught_up(watched: Watched, history: History) -> bool:
-    """Whether an open WATCH has shown everything."""
+    """True if an open WATCH has shown all events."""
     start = _start(watched)
     if start is None:
-        return watched.kind in ("any", "unset")  # from which revision these begin is not told
+        return watched.kind in ("any", "unset")  # it is unknown at which revision these begin
     since, events = start
     shown = sum(seen.type not in ("BOOKMARK", "ERROR") for seen in events)
     return shown >= len(history.events(watched.selection, since))
 
 
 def _start(watched: Watched) -> tuple[int, list[Seen]] | None:
-    """The revision from which events count, and these; None when it is not known."""
+    """Return the revision from which events count, and the events after it; None if it is unknown."""
     if watched.kind == "known":
         return watched.since, watched.events
     for at, seen in enumerate(watched.events):
@@ -241,7 +241,7 @@ def _check_stream(
 
 
 def _first_difference(shown: list[Event], expected: list[Event]) -> int | None:
-    """Where `shown` is no beginning of `expected`; within one revision any order will do."""
+    """Return the first index where `shown` differs from `expected`; any order within a revision is valid."""
     at = 0
     while at < len(shown):
         if at >= len(expected):
@@ -257,11 +257,11 @@ def _first_difference(shown: list[Event], expected: list[Event]) -> int | None:
 
 
 def _check_watch_from_anywhere(watched: Watched, history: History, violations: Violations) -> None:
-    """It begins with the state of a revision that is not told: one has to explain everything shown."""
+    """Check a WATCH that begins at an unknown revision: some revision has to explain all its events."""
     shown = [_event(seen) for seen in watched.events if seen.type != "BOOKMARK"]
     if not shown:
         return
-    # Before anything but an ADDED; after the oldest object shown, or just before it.
+    # The revision is before the first event that is not ADDED, and at most 1 before the oldest object shown.
     latest = next((event.revision for event in shown if event.type != "ADDED"), history.revision + 1)
     earliest = shown[0].revision
     changed = {change.revision for change in history.changes if earliest <= change.revision < latest}

@@ -1,4 +1,4 @@
-"""An etcd cluster of one or three members whose clients and peers speak through proxies."""
+"""An etcd cluster of one or three members, whose clients and peers connect through proxies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CALL_SECONDS = 4.0
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports that were free a moment ago, all different."""
+    """Return different ports that were free a moment ago."""
     sockets = [socket.socket() for _ in range(number)]
     try:
         for one in sockets:
@@ -38,7 +38,7 @@ def encoded(text: str) -> str:
 
 
 class Member:
-    """One etcd process: `client` and `peer` are its own ports, the proxies' are for others."""
+    """One etcd process with the ports `client` and `peer`; others use `client_proxy` and `peer_proxy`."""
 
     def __init__(self, number: int, binary: Path, directory: Path, ports: list[int]) -> None:
         self.number = number
@@ -49,7 +49,7 @@ class Member:
 
     @property
     def url(self) -> str:
-        """Past the proxy."""
+        """The member's URL that bypasses the proxy."""
         return f"http://127.0.0.1:{self.client}"
 
     @property
@@ -86,7 +86,7 @@ class Member:
         self.stopped = False
 
     def stop(self) -> None:
-        """SIGSTOP: it is there and answers nothing."""
+        """Send SIGSTOP: the process exists but answers nothing."""
         self._signal(signal.SIGSTOP)
         self.stopped = True
 
@@ -106,7 +106,7 @@ class Member:
 
 
 class Cluster:
-    """`clients` and `peers` are the proxies before each member."""
+    """The members, and the proxies in front of each (`clients`, `peers`)."""
 
     def __init__(self, size: int, binary: Path, directory: Path) -> None:
         ports = free_ports(4 * size)
@@ -117,7 +117,7 @@ class Cluster:
 
     @property
     def endpoints(self) -> str:
-        """For ktui: the proxies."""
+        """The proxies' URLs, for ktui."""
         return ",".join(f"http://127.0.0.1:{member.client_proxy}" for member in self.members)
 
     async def start(self) -> None:
@@ -142,7 +142,7 @@ class Cluster:
     async def call(
         self, path: str, body: dict[str, Any], member: Member | None = None, seconds: float = CALL_SECONDS
     ) -> dict[str, Any]:
-        """A request past the proxies and ktui, by default to any running member."""
+        """Send a request to a member (default: any running one), bypassing the proxies and ktui."""
         assert self._http is not None
         if member is None:
             member = random.choice([one for one in self.members if one.running] or self.members)
@@ -154,18 +154,18 @@ class Cluster:
             return answer
 
     async def put(self, key: str, value: str) -> int:
-        """The revision of the write."""
+        """Write a key, and return the revision."""
         answer = await self.call("/v3/kv/put", {"key": encoded(key), "value": encoded(value)})
         return int(answer["header"]["revision"])
 
     def partition(self, number: int) -> None:
-        """Cut one member off from the others; its clients still reach it."""
+        """Cut one member off from the others; clients still reach it."""
         for proxy, member in zip(self.peers, self.members, strict=True):
             others = {one.number for one in self.members} - {number}
             proxy.blocked = others if member.number == number else {number}
 
     def heal(self) -> None:
-        """End all faults: proxies let everything through, all members run."""
+        """End all faults: the proxies forward everything, and all members run."""
         for proxy in (*self.clients, *self.peers):
             proxy.heal()
         for member in self.members:
@@ -183,7 +183,7 @@ class Cluster:
             await self._http.close()
 
     def _peer_at(self, port: int) -> int:
-        """Which member has connected from `port`; -1 when none is found."""
+        """Return the number of the member that connected from `port`; -1 if there is none."""
         inode = next((line[9] for line in _tcp_table() if line[1].endswith(f":{port:04X}")), "")
         for member in self.members:
             try:

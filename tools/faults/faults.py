@@ -1,4 +1,4 @@
-"""The faults that a schedule draws from."""
+"""The faults that a schedule can inject."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tools.faults.cluster import Cluster, Member
 from tools.faults.oracle import Oracle
 from tools.faults.server import Server
 
-LASTS = (0.3, 1.0, 2.0, 4.0)  # seconds
+LASTS = (0.3, 1.0, 2.0, 4.0)  # durations of a fault, seconds
 
 
 @dataclass(slots=True)
 class Faults:
-    """One after the other, drawn by `rnd`; `done` names those that have been."""
+    """Injects faults one after the other, chosen by `rnd`; `done` has their names."""
 
     rnd: random.Random
     cluster: Cluster
@@ -27,10 +27,10 @@ class Faults:
     oracle: Oracle
     done: list[str]
     compacted: int = 0
-    restarts: bool = True  # whether the server may be killed
+    restarts: bool = True  # True: the server may be killed
 
     async def next(self) -> None:
-        """One fault, from its beginning to its end."""
+        """Inject one fault, and wait for its end."""
         kinds = [*_ANYWHERE, *(_IN_CLUSTERS if len(self.cluster.members) > 1 else ())]
         if self.restarts:
             kinds.append(restart_server)
@@ -39,7 +39,7 @@ class Faults:
         try:
             await kind(self)
         except (aiohttp.ClientError, TimeoutError, OSError, RuntimeError) as error:
-            self.done.append(f"failed: {error!r}"[:100])  # etcd did not take it: a fault before hinders it
+            self.done.append(f"failed: {error!r}"[:100])  # etcd did not accept it after an earlier fault
         await asyncio.sleep(self.rnd.choice((0.1, 0.5, 1.5)))
 
     @property
@@ -52,7 +52,7 @@ class Faults:
 
     @property
     def proxies(self) -> list[Proxy]:
-        """All ways to etcd, or one of them."""
+        """All client proxies, or one of them."""
         return self.rnd.choice((self.cluster.clients, [self.rnd.choice(self.cluster.clients)]))
 
 
@@ -119,7 +119,7 @@ async def refuse_connections(faults: Faults) -> None:
 
 
 async def hold_connections(faults: Faults) -> None:
-    """New ones are accepted and lead nowhere."""
+    """Cut all connections; new ones are accepted but not forwarded."""
     for proxy in faults.cluster.clients:
         proxy.hold = True
         proxy.cut()
@@ -129,7 +129,7 @@ async def hold_connections(faults: Faults) -> None:
 
 
 async def kill_connections_silently(faults: Faults) -> None:
-    """They stay open, and nothing passes any more, for ever."""
+    """Stop forwarding on open connections, without closing them."""
     for proxy in faults.proxies:
         proxy.kill_silently()
 
@@ -151,7 +151,7 @@ async def nothing(faults: Faults) -> None:
 
 
 async def restart_server(faults: Faults) -> None:
-    """kill -9 of ktui."""
+    """Kill ktui (SIGKILL) and start it again."""
     faults.server.kill()
     await asyncio.sleep(faults.rnd.choice((0.0, 0.5)))
     faults.server.start()
@@ -191,7 +191,7 @@ async def partition_member(faults: Faults) -> None:
 
 
 async def partition_member_in_use(faults: Faults) -> None:
-    """The one that ktui is connected to: it answers, and cannot know what is new."""
+    """Partition the member that ktui is connected to: it answers, but cannot have new revisions."""
     used = [n for n, proxy in enumerate(faults.cluster.clients) if proxy.in_use]
     await _partition(faults, faults.rnd.choice(used or [0]))
 

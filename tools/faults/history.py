@@ -1,4 +1,4 @@
-"""What really happened: every change that an independent watch of etcd has seen."""
+"""etcd's history: every change that an independent watch of etcd has received."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.faults.objects import Mark, Selection
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One key at one revision; `mark` None: deleted."""
+    """A change of one key at one revision; `mark` None: it was deleted."""
 
     revision: int
     key: str
@@ -22,7 +22,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a WATCH has to show of a change. `mark` is that of the object shown, as text."""
+    """The event that a WATCH has to send for a change. `mark` is that of the object in the event, as text."""
 
     type: str
     key: str
@@ -47,13 +47,13 @@ class History:
         return self._of_key.get(key, [])
 
     def at(self, key: str, revision: int) -> Change | None:
-        """The last change of `key` up to `revision`."""
+        """Return the last change of `key` up to `revision`; None if there is none."""
         changes = self.of(key)
         found = bisect_right(changes, revision, key=attrgetter("revision"))
         return changes[found - 1] if found else None
 
     def state(self, selection: Selection, revision: int) -> dict[str, tuple[int, str]]:
-        """Revision and mark of everything selected, as it was at `revision`."""
+        """Return revision and mark by key of all selected objects at `revision`."""
         found = {}
         for key in self._of_key:
             change = self.at(key, revision)
@@ -62,7 +62,7 @@ class History:
         return found
 
     def events(self, selection: Selection, after: int) -> list[Event]:
-        """What a WATCH of the selection has to show from `after` on."""
+        """Return the events that a WATCH of the selection has to send after revision `after`."""
         start = bisect_right(self.changes, after, key=attrgetter("revision"))
         events = []
         for change in self.changes[start:]:

@@ -1,4 +1,4 @@
-"""What is written, and how it is found again: each write puts a mark of its own into its object."""
+"""The objects that clients write. Each write puts a unique mark into its object, to identify it later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMESPACES = ("a", "b")
 COLOURS = ("red", "blue", "green")
 NODES = ("n1", "n2", "n3")
 NAMES = tuple(f"o{number}" for number in range(12))
-COUNTER, PATCHED = "counter", "patched"  # objects of namespace SHARED with writers of their own
+COUNTER, PATCHED = "counter", "patched"  # objects of namespace SHARED, each with special writers
 SHARED = "shared"
 SENTINEL = "sentinel"  # the last write of a schedule, in namespace LAST
 LAST = "last"
@@ -23,7 +23,7 @@ _MARK = re.compile(rb"m#(\d+)#([a-z]+)#([a-z0-9]*)#")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The write's number, and what selectors see of the object."""
+    """The number of a write, and the object's values for selectors."""
 
     id: int
     colour: str
@@ -34,13 +34,13 @@ class Mark:
 
 
 def mark_in(value: bytes) -> Mark | None:
-    """The mark in a stored value, JSON or protobuf."""
+    """Return the mark in a stored value, JSON or protobuf; None without one."""
     found = _MARK.search(value)
     return Mark(int(found[1]), found[2].decode(), found[3].decode()) if found else None
 
 
 class Marks:
-    """Makes marks, each with a number of its own."""
+    """Makes marks with unique numbers."""
 
     def __init__(self, rnd: random.Random) -> None:
         self._rnd = rnd
@@ -58,7 +58,7 @@ def key_of(resource: str, namespace: str, name: str) -> str:
 def body(
     resource: str, namespace: str, name: str, mark: Mark, data: dict[str, str] | None = None
 ) -> dict[str, Any]:
-    """A ConfigMap, or a Pod as it is stored."""
+    """Return a ConfigMap, or a Pod as it is stored."""
     metadata: dict[str, Any] = {
         "name": name,
         "namespace": namespace,
@@ -85,7 +85,7 @@ def body(
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a LIST or WATCH asks for; an empty field selects everything."""
+    """What a LIST or WATCH requests; an empty field selects everything."""
 
     resource: str
     namespace: str = ""

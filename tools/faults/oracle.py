@@ -1,4 +1,4 @@
-"""An independent watch of etcd, past the proxies, that writes the history."""
+"""An independent watch of etcd, which bypasses the proxies and records the history."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ QUIET_SECONDS = 15.0
 
 
 class OracleGapError(Exception):
-    """etcd was compacted before the oracle had seen everything: the schedule proves nothing."""
+    """etcd was compacted before the oracle had received everything, so the schedule proves nothing."""
 
 
 class Oracle:
-    """Follows /registry/ of any running member, from one to the next as they fail."""
+    """Watches /registry/ at any running member, and changes to another one if it fails."""
 
     def __init__(self, cluster: Cluster, history: History) -> None:
         self.revision = 0
@@ -31,7 +31,7 @@ class Oracle:
         self._history = history
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Watch until cancelled."""
         timeout = aiohttp.ClientTimeout(total=None, sock_read=QUIET_SECONDS)
         async with aiohttp.ClientSession(timeout=timeout, read_bufsize=1 << 22) as http:
             while True:
@@ -52,11 +52,11 @@ class Oracle:
             async for piece in answer.content.iter_any():
                 *lines, rest = (rest + piece).split(b"\n")
                 for line in filter(bytes.strip, lines):
-                    if not self._take(json.loads(line).get("result") or {}):
+                    if not self._apply(json.loads(line).get("result") or {}):
                         return
 
-    def _take(self, result: dict[str, Any]) -> bool:
-        """False when etcd has cancelled the watch."""
+    def _apply(self, result: dict[str, Any]) -> bool:
+        """Add events to the history; False if etcd has cancelled the watch."""
         if int(result.get("compact_revision", 0)):
             raise OracleGapError(str(result))
         if result.get("canceled"):

@@ -1,4 +1,4 @@
-"""Clients that GET and LIST, in every way."""
+"""Clients that GET and LIST, with all combinations of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients did and were answered, as far as the check needs it."""
+"""Records of requests and answers, for the check."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 from tools.faults.objects import Selection
 
-UNKNOWN = 0  # status of a request without an answer: whether it was carried out is not known
+UNKNOWN = 0  # status of a request without an answer: it may have been carried out
 
 
 @dataclass(slots=True)
 class Write:
-    """`rv` is the resourceVersion that was answered, `base` the one that the write was bound to."""
+    """A write. `rv` is the resourceVersion in the answer, `base` the one that the write was bound to."""
 
     op: str
     key: str
@@ -41,7 +41,7 @@ class Listed:
     floor: int
     url: str
     asked: int = 0
-    server: int = 0  # which process answered: counts restarts
+    server: int = 0  # the process that answered, by the number of restarts
     began: float = 0.0
     ended: float = 0.0
     rvs: list[int] = field(default_factory=list)  # of each page
@@ -71,7 +71,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Watched:
-    """A WATCH as long as it lasted. `since` is the resourceVersion asked for, 0 for a WATCH without one."""
+    """A WATCH with its events. `since` is the requested resourceVersion, 0 without one."""
 
     kind: str
     selection: Selection
@@ -82,7 +82,7 @@ class Watched:
     events: list[Seen] = field(default_factory=list)
     error: int = 0  # code of an ERROR event
     end: str = ""  # "" while it is open
-    complete: bool = False  # whether the server ended it, so that no part of its body is missing
+    complete: bool = False  # True if the server ended it, so no part of its body is missing
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Violation:
 
 
 class Violations:
-    """Collects what is wrong, and writes it down at once."""
+    """Collects violations, and appends each to a file at once."""
 
     def __init__(self, path: Path | None = None, **context: Any) -> None:
         self.all: list[Violation] = []
@@ -113,14 +113,14 @@ class Violations:
 
 @dataclass(slots=True)
 class Records:
-    """All of one schedule. `known`: resourceVersions that clients have seen, to ask for again."""
+    """All records of one schedule. `known`: resourceVersions that clients received, to request again."""
 
     writes: list[Write] = field(default_factory=list)
     lists: list[Listed] = field(default_factory=list)
     gets: list[Got] = field(default_factory=list)
     watches: list[Watched] = field(default_factory=list)
     known: dict[str, list[int]] = field(default_factory=dict)
-    acknowledged: int = 0  # the newest revision that a writer was told
+    acknowledged: int = 0  # the newest revision in an answer to a write
     counts: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
 

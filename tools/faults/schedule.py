@@ -1,4 +1,4 @@
-"""One schedule: clients and faults; then everything has to recover and agree."""
+"""One schedule: clients run under faults; afterwards everything has to recover and agree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tools.faults.records import Records, Violations, Write, clock
 from tools.faults.watchers import Informer
 from tools.faults.workload import NO_ANSWER, Workload
 
-RECOVERY_SECONDS = 30.0  # promised after the end of all faults
+RECOVERY_SECONDS = 30.0  # longest recovery after the end of all faults
 CATCH_UP_SECONDS = 30.0
 VERSIONS = ("1.36", "1.36", "1.37", "1.33", "1.30", "1.25")
 WRITERS, PAST_API, COUNTERS, PATCHERS, LISTERS, GETTERS, WATCHERS, INFORMERS = 3, 2, 4, 3, 4, 2, 8, 5
@@ -30,7 +30,7 @@ Client = Coroutine[Any, Any, None]
 
 @dataclass(slots=True)
 class Plan:
-    """What a seed stands for."""
+    """The schedule for a seed."""
 
     seed: int
     members: int
@@ -45,20 +45,20 @@ class Plan:
 
 @dataclass(slots=True)
 class Outcome:
-    """`harness`: why the schedule proves nothing, "" when it does. `recovered` in seconds."""
+    """The result of a schedule. `harness`: why it proves nothing, "" if it does. `recovered` in seconds."""
 
     violations: Violations
     records: Records = field(default_factory=Records)
     verified: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     recovered: float | None = None
-    stood_still: float = 0.0  # seconds, at most: what took longer may be the machine's fault
+    stood_still: float = 0.0  # longest stall of this process in seconds: delays up to it may be the machine's
     excused: int = 0  # events that informers missed within a transaction
     harness: str = ""
 
 
 async def run(plan: Plan, etcd: Path, directory: Path, log: Path | None = None) -> Outcome:
-    """A schedule on a bench of its own."""
+    """Run a schedule on a new bench."""
     violations = Violations(log, seed=plan.seed, members=plan.members, version=plan.version)
     bench = Bench(plan.members, plan.version, etcd, directory, violations, plan.seed)
     outcome = Outcome(violations)
@@ -88,13 +88,13 @@ async def schedule(
         while clock() < end:
             await (faults.next() if faulty else asyncio.sleep(0.5))
             bench.look()
-            _look(writing + reading)
+            _check_clients(writing + reading)
         bench.cluster.heal()
         await _recover(bench, load, outcome)
         await _cancel(writing)
         load.quiet.set()
         await _catch_up(bench, load, informers, outcome)
-        _look(reading)
+        _check_clients(reading)
         await _check_caches(load)
     finally:
         await _cancel([*writing, *reading, measuring])
@@ -120,7 +120,7 @@ def _readers(load: Workload, informers: list[Informer]) -> list[Client]:
     ]
 
 
-def _look(clients: list[asyncio.Task[None]]) -> None:
+def _check_clients(clients: list[asyncio.Task[None]]) -> None:
     for client in clients:
         if client.done():
             raise HarnessError(f"a client of the checker failed: {client.exception()!r}")
@@ -135,14 +135,14 @@ async def _recover(bench: Bench, load: Workload, outcome: Outcome) -> None:
 
 
 async def _catch_up(bench: Bench, load: Workload, informers: list[Informer], outcome: Outcome) -> None:
-    """All that is open has to show all that was written."""
+    """Check that informers and open WATCHes catch up with all writes."""
     history = load.history
     last = max([await _write_last(load, resource) for resource in RESOURCES])
     if not await _until(lambda: bench.oracle.revision >= last):
         raise HarnessError("the independent watch has not seen the last write")
 
     def behind() -> list[Informer]:  # a write whose client was cancelled may still be made
-        return [one for one in informers if not one.agrees(history)]
+        return [informer for informer in informers if not informer.agrees(history)]
 
     if not await _until(lambda: not behind()):
         for informer in behind():
@@ -169,7 +169,7 @@ async def _write_last(load: Workload, resource: str) -> int:
 
 
 async def _check_caches(load: Workload) -> None:
-    """ktui's own comparison of its caches with etcd has to agree."""
+    """Check that ktui finds its caches consistent with etcd."""
     for resource in RESOURCES:
         status, answer = await load.api.request("POST", f"/ktui/v1/caches/{resource}/check", seconds=60)
         if status != 200 or not answer.get("consistent"):

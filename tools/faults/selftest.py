@@ -1,4 +1,4 @@
-"""Whether the check finds what it is for: each kind of violation is planted in records that have none."""
+"""Test the check: plant each kind of violation in correct records, and see that it is found."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tools.faults.schedule import Outcome, schedule
 
 Plant = Callable[[Records, History], None]
 T = TypeVar("T")
-TRIES = 5  # schedules, until one has something of everything
+TRIES = 5  # schedules, until one allows every kind of violation
 
 
 class NothingToSpoilError(Exception):
-    """The schedule has nothing in which this could be planted."""
+    """The schedule has no record in which this violation could be planted."""
 
 
 def _first(found: Iterator[T]) -> T:
@@ -33,7 +33,7 @@ def _first(found: Iterator[T]) -> T:
 
 
 def _watch(records: Records) -> Watched:
-    """One with enough events to lose some."""
+    """Return a WATCH with enough events."""
     return _first(one for one in records.watches if one.kind == "known" and len(_events(one)) > 4)
 
 
@@ -42,7 +42,7 @@ def _shown(watched: Watched) -> int:
 
 
 def _events(watched: Watched) -> list[int]:
-    """Places of events that are alone at their revision."""
+    """Return indexes of events that are the only ones of their revision."""
     rvs = [seen.rv for seen in watched.events]
     return [n for n, seen in enumerate(watched.events) if seen.type != "BOOKMARK" and rvs.count(seen.rv) == 1]
 
@@ -190,7 +190,7 @@ def show_initial_events_of_another_state(records: Records, history: History) -> 
     del watched.events[0]
 
 
-# What is planted, and the violation that has to be found.
+# Function that plants a violation, and the kind that the check has to report.
 PLANTS: dict[Plant, str] = {
     lose_an_event: "a WATCH differs from the history",
     repeat_an_event: "a WATCH differs from the history",
@@ -221,7 +221,7 @@ PLANTS: dict[Plant, str] = {
 
 
 def missed(records: Records, history: History) -> list[str]:
-    """Names of what was planted, each alone, and not found."""
+    """Plant each violation separately; return the names of those that were not found."""
     names, pristine = [], pickle.dumps((records, history))
     for plant, kind in PLANTS.items():
         (planted, changed), violations = pickle.loads(pristine), Violations()
@@ -233,7 +233,10 @@ def missed(records: Records, history: History) -> list[str]:
 
 
 async def clean_schedule(bench: Bench, seconds: float) -> Records:
-    """Records of a schedule without faults that have something of everything. ValueError for a violation."""
+    """Return records of a schedule without faults in which every violation can be planted.
+
+    Raises ValueError.
+    """
     for seed in range(1, TRIES + 1):
         outcome = Outcome(bench.violations)
         await schedule(bench, seed, seconds, outcome, faulty=False, restarts=False)
@@ -250,7 +253,7 @@ async def clean_schedule(bench: Bench, seconds: float) -> Records:
 
 
 async def self_test(etcd: Binary, seconds: float = 8.0) -> int:
-    """Exit status: 0 when everything planted is found."""
+    """Run the self-test; return the exit status: 0 if every planted violation is found."""
     with tempfile.TemporaryDirectory(prefix="ktui-faults-") as directory:
         bench = Bench(1, "1.36", etcd.path, Path(directory), Violations())
         try:

@@ -1,4 +1,4 @@
-"""The server under test: `ktui serve` over the cluster's proxies, a process of its own."""
+"""The server under test: a `ktui serve` process over the cluster's proxies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STOP_SECONDS = 10.0
 
 
 class Server:
-    """`starts` counts its processes; `log` and `errors` are the files that it writes."""
+    """The server's process. `starts` counts its starts; `log` and `errors` are the files that it writes."""
 
     def __init__(self, cluster: Cluster, version: str, directory: Path) -> None:
         self.version = version
@@ -42,7 +42,7 @@ class Server:
 
     @property
     def exit_status(self) -> int | None:
-        """None while it runs."""
+        """The exit status; None while the process runs."""
         return self._process.poll() if self._process is not None else None
 
     def start(self) -> None:
@@ -65,7 +65,7 @@ class Server:
             self._process.wait()
 
     async def stop(self) -> bool:
-        """SIGTERM; False when it does not end within STOP_SECONDS and has to be killed."""
+        """Send SIGTERM; return False if the process does not end within STOP_SECONDS and is killed."""
         if self._process is None or self._process.poll() is not None:
             return True
         self._process.send_signal(signal.SIGTERM)
@@ -77,7 +77,7 @@ class Server:
         return ended
 
     async def ready(self, http: aiohttp.ClientSession, within: float) -> tuple[float | None, str]:
-        """Seconds until consistent reads, reads from the cache and /readyz succeed; None and why not."""
+        """Return the seconds until reads from etcd and cache and /readyz succeed; else None and why not."""
         began, problem = clock(), ""
         while clock() < began + within:
             problem = await self._problem(http)
@@ -104,7 +104,7 @@ class Server:
         return ""
 
     def traceback(self) -> str:
-        """The first one in its log or on its standard error, "" for none."""
+        """Return the first traceback in the log or on standard error; "" without one."""
         for path in (self.errors, self.log):
             text = path.read_text(errors="replace") if path.exists() else ""
             if "Traceback" in text:
@@ -114,7 +114,7 @@ class Server:
 
 
 class Api:
-    """Requests of the schedule's clients; counts statuses."""
+    """Sends the requests of a schedule's clients, and counts statuses."""
 
     def __init__(self, http: aiohttp.ClientSession, server: Server, statuses: Any) -> None:
         self.http, self.server = http, server
@@ -128,7 +128,7 @@ class Api:
         content_type: str = "application/json",
         seconds: float = 12.0,
     ) -> tuple[int, dict[str, Any]]:
-        """Status and document. OSError or TimeoutError (aiohttp's included) without an answer."""
+        """Return status and document. Raises OSError, TimeoutError or aiohttp's errors without an answer."""
         data = json.dumps(body) if body is not None else None
         headers = {"Content-Type": content_type} if data else {}
         timeout = aiohttp.ClientTimeout(total=seconds)

@@ -1,7 +1,7 @@
-"""`python -m tools.faults --soak`: one server for a long time; neither its memory nor its descriptors grow.
+"""`python -m tools.faults --soak`: run one server for long; neither memory nor descriptors may grow.
 
-Schedules follow each other on the same cluster and the same server, which is measured in the quiet
-after each. What it holds then is compared: the last quarter of the time with the second one.
+Schedules follow each other on the same cluster and server, which is measured at rest after each one.
+The last quarter of the measurements is compared with the second one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FEWEST = 8  # schedules, for a comparison of quarters
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A process in the quiet: resident megabytes, open descriptors."""
+    """A process at rest: resident megabytes, open descriptors."""
 
     megabytes: float
     descriptors: int
@@ -37,7 +37,7 @@ class Sample:
 
 
 def growth(samples: list[Sample]) -> list[str]:
-    """What has grown from the second quarter to the last, a sentence each."""
+    """Return a sentence for each figure that has grown from the second quarter to the last."""
     if len(samples) < FEWEST:
         return []
     quarter = len(samples) // 4
@@ -53,7 +53,7 @@ def growth(samples: list[Sample]) -> list[str]:
 
 
 async def soak(etcd: Binary, seconds: float, seed: int, out: Path) -> int:
-    """Exit status: 1 when anything was wrong or has grown."""
+    """Run schedules for `seconds`; return the exit status: 1 for a violation or growth."""
     violations = Violations(out / "violations.ndjson", seed=seed, members=3)
     verified, samples, end = Counter[str](), list[Sample](), clock() + seconds
     with tempfile.TemporaryDirectory(prefix="ktui-soak-") as directory:

@@ -1,4 +1,4 @@
-"""Clients that WATCH: for a while, slowly, never reading, or as client-go's informers."""
+"""Clients that WATCH: for a while, reading slowly, never reading, or as client-go's informers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _END = "k8s.io/initial-events-end"
 
 
 async def follow(load: Workload, watched: Watched, query: list[str], pause: float = 0.0) -> None:
-    """Read a WATCH to its end; `watched` says how it ended."""
+    """Read a WATCH to its end, and record in `watched` how it ended."""
     load.records.watches.append(watched)
     load.records.counts["WATCHes"] += 1
     watched.url = f"{watched.selection.path}?{'&'.join(['watch=1', *query, *watched.selection.query])}"
@@ -36,7 +36,7 @@ async def follow(load: Workload, watched: Watched, query: list[str], pause: floa
             async for piece in answer.content.iter_any():
                 *lines, rest = (rest + piece).split(b"\n")
                 for line in filter(bytes.strip, lines):
-                    _take(load, watched, json.loads(line))
+                    _record(load, watched, json.loads(line))
                 if pause and not load.quiet.is_set():
                     await asyncio.sleep(pause)
             watched.end, watched.complete = watched.end or "closed", True
@@ -47,7 +47,7 @@ async def follow(load: Workload, watched: Watched, query: list[str], pause: floa
         watched.end = repr(error)[:100]
 
 
-def _take(load: Workload, watched: Watched, event: dict[str, Any]) -> None:
+def _record(load: Workload, watched: Watched, event: dict[str, Any]) -> None:
     kind, shown = event["type"], event["object"]
     if kind == "ERROR":
         watched.error = shown.get("code", 0)
@@ -64,7 +64,7 @@ def _take(load: Workload, watched: Watched, event: dict[str, Any]) -> None:
 
 
 async def watch(load: Workload, name: str) -> None:
-    """One WATCH after the other: of any form, for some time, now and then read slowly."""
+    """Open one WATCH after the other: of any kind, for some time, sometimes read slowly."""
     rnd = load.random(name)
     streaming = STREAMING_KINDS if load.server.version in ("1.36", "1.37") else ()
     while True:
@@ -95,7 +95,7 @@ async def watch(load: Workload, name: str) -> None:
 
 
 async def watch_without_reading(load: Workload) -> None:
-    """A client that opens a WATCH of everything and never reads: it must not hold up others."""
+    """Open a WATCH of everything and never read it: it must not delay others."""
     while True:
         try:
             async with load.streams.get(f"{load.server.url}/api/v1/pods?watch=1"):
@@ -105,11 +105,11 @@ async def watch_without_reading(load: Workload) -> None:
 
 
 class Informer:
-    """LIST, then WATCH from there, resumed from the newest resourceVersion; LIST again after 410.
+    """Lists, watches from there, resumes at the newest resourceVersion, and lists again after 410.
 
-    A server that is killed breaks the connection, perhaps between two events of one transaction. A WATCH
-    from their revision does not show the second one. What an informer misses in this way is excused.
-    Nothing is after a WATCH that the server ended: it ends between transactions.
+    If the server is killed, the connection may break between two events of one transaction. A WATCH from
+    their revision does not show the second event. An event missed in this way is excused, but not after a
+    WATCH that the server ended, which it does only between transactions.
     """
 
     def __init__(self, load: Workload, name: str) -> None:
@@ -125,7 +125,7 @@ class Informer:
         self._doubts: list[tuple[Seen, str]] = []
 
     def missed(self, history: History) -> dict[str, int]:
-        """Keys whose event was the rest of a transaction from which this resumed, and its revision."""
+        """Return keys (with the revision) whose events were missed by resuming within a transaction."""
         keys: dict[str, int] = {}
         for rv, shown in self._resumes:
             for event in history.events(self.selection, rv - 1):
@@ -136,13 +136,13 @@ class Informer:
         return keys
 
     def agrees(self, history: History) -> bool:
-        """Whether it has etcd's present state."""
+        """True if the informer has etcd's current state."""
         expected, found = history.state(self.selection, history.revision), self.state or {}
         differing = {key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key)}
         return self.state is not None and differing <= self.missed(history).keys()
 
     def check(self) -> int:
-        """Report events that did not fit the state; how many were excused."""
+        """Report events that did not fit the state; return how many were excused."""
         missed = self.missed(self._load.history)
         for seen, url in self._doubts:
             if missed.get(seen.key, seen.rv) >= seen.rv:
@@ -174,7 +174,7 @@ class Informer:
         return True
 
     async def _watch(self) -> bool:
-        """False when it has to list again."""
+        """Watch once; return False if the informer has to list again."""
         if self._shown is not None:
             self._resumes.append((self.rv, frozenset(self._shown)))
         watched = Watched("known", self.selection, "", self._load.records.acknowledged, self.rv)

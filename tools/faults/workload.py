@@ -14,15 +14,15 @@ from tools.faults.objects import RESOURCES, Marks
 from tools.faults.records import Records, Violations
 from tools.faults.server import Api, Server
 
-# What a request may run into while there are faults: no answer, or one that breaks off.
+# Errors of requests during faults: no answer, or one that breaks off.
 NO_ANSWER = (aiohttp.ClientError, TimeoutError, OSError)
-# What may be answered while etcd does not: nothing else.
+# The only error statuses that are valid while etcd does not answer.
 EXCUSED = (410, 429, 500, 503, 504)
 
 
 @dataclass(slots=True)
 class Workload:
-    """`seed` draws what clients do; `quiet` is set once writing has ended and all is to catch up."""
+    """What the clients of a schedule share. `quiet` is set once writing has ended and clients catch up."""
 
     seed: int
     cluster: Cluster
@@ -36,11 +36,11 @@ class Workload:
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
 
     def random(self, client: str) -> random.Random:
-        """Each client draws from a source of its own: the order of their turns changes nothing."""
+        """Return a separate random generator for `client`, so that the order of clients changes nothing."""
         return random.Random(f"{self.seed} {client}")
 
     def known(self, resource: str, newest: int) -> list[int]:
-        """The newest resourceVersions that clients have seen of it."""
+        """Return the newest resourceVersions of a resource that clients have received."""
         assert resource in RESOURCES
         return self.records.known.setdefault(resource, [])[-newest:]
 

@@ -19,7 +19,7 @@ SHARED_PATH = f"/api/v1/namespaces/{SHARED}/configmaps"
 
 
 async def create_shared(load: Workload) -> None:
-    """Namespaces, and the two objects that writers share."""
+    """Create the namespaces, and the two objects that writers share."""
     for name in (*NAMESPACES, SHARED):
         document = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         await load.api.request("POST", "/api/v1/namespaces", document)
@@ -33,7 +33,7 @@ async def create_shared(load: Workload) -> None:
 
 
 async def write_through_api(load: Workload, name: str) -> None:
-    """Every kind of write of ConfigMaps, also DELETE bound to a resourceVersion."""
+    """Write ConfigMaps in every way, also with DELETE bound to a resourceVersion."""
     rnd = load.random(name)
     ops = ("create", "put", "put", "patch", "apply", "delete", "delete_bound")
     while True:
@@ -85,7 +85,7 @@ async def _send(
 
 
 async def write_past_api(load: Workload, name: str) -> None:
-    """Transactions of one to three keys at etcd itself, and bursts of single writes."""
+    """Send transactions of one to three keys to etcd, and bursts of single writes."""
     rnd = load.random(name)
     while True:
         if rnd.random() < 0.02:
@@ -124,7 +124,7 @@ async def _transact(load: Workload, writes: list[tuple[Write, dict[str, Any]]]) 
 
 
 async def count(load: Workload, name: str) -> None:
-    """Read the counter, add one, PUT it with its resourceVersion."""
+    """Read the counter, add one, and PUT it with its resourceVersion."""
     rnd, path = load.random(name), f"{SHARED_PATH}/{COUNTER}"
     key = key_of("configmaps", SHARED, COUNTER)
     while True:
@@ -148,7 +148,7 @@ async def count(load: Workload, name: str) -> None:
 
 
 async def patch_shared(load: Workload, name: str) -> None:
-    """Set a field of one's own in an object that others patch as well."""
+    """Set this client's field in an object that others patch too."""
     rnd, number = load.random(name), 0
     key = key_of("configmaps", SHARED, PATCHED)
     while True:

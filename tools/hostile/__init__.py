@@ -1,1 +1,1 @@
-"""Malformed requests from a seed, with a well-behaved client beside them."""
+"""Send malformed requests from a seed, together with a well-behaved client."""

@@ -1,7 +1,7 @@
-"""Send N malformed requests from a seed to a server, with a well-behaved client beside them.
+"""Send N malformed requests from a seed to a server, together with a well-behaved client.
 
 Prints the answers by kind and status, the latency of the well-behaved client (a GET every few
-milliseconds, a small write now and then), the longest blocks of the server's event loop, and the
+milliseconds, sometimes a small write), the longest blocks of the server's event loop, and the
 memory of the server and of its parsers. Exits 1 after a crash or an internal error.
 """
 
@@ -30,7 +30,7 @@ BESIDE = "/api/v1/namespaces/beside/configmaps/well-behaved"
 class Results:
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
     internal: list[str] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)  # with 5xx by kube-apiserver's own rules
+    refusals: list[str] = field(default_factory=list)  # 5xx as kube-apiserver answers too
     slowest: list[tuple[float, str]] = field(default_factory=list)
     beside_ms: list[float] = field(default_factory=list)
     memory: list[tuple[int, int, int]] = field(default_factory=list)  # requests, bytes, bytes of parsers
@@ -74,7 +74,7 @@ async def run(args: argparse.Namespace, port: int, pid: int) -> Results:
     await asyncio.gather(*(_send(port, generator, args.requests, results) for _ in range(args.clients)))
     for task in beside:
         if task.done():
-            task.result()  # it must not end by itself
+            task.result()  # raises its error: it must not end on its own
         task.cancel()
     await asyncio.sleep(5)
     results.memory.append((results.sent, *_memory(pid)))
@@ -136,7 +136,7 @@ async def _send(port: int, generator: Generator, most: int, results: Results) ->
 
 
 async def _behave(port: int, results: Results) -> None:
-    """GETs, and a small write every tenth time."""
+    """Send GETs, and a small write every tenth time."""
     client = Client("127.0.0.1", port)
     path = BESIDE
     headers = (("Content-Type", "application/merge-patch+json"),)
@@ -159,7 +159,7 @@ async def _watch_memory(pid: int, results: Results) -> None:
 
 
 def _memory(pid: int) -> tuple[int, int]:
-    """Resident bytes of the server, and of the processes it started (without its etcd)."""
+    """Return the resident bytes of the server, and of its parser processes."""
     parsers = 0
     for task in Path("/proc").glob("[0-9]*"):
         try:

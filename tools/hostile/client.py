@@ -1,4 +1,4 @@
-"""Just enough of an HTTP/1.1 client to send what no library lets one send."""
+"""A minimal HTTP/1.1 client that can send invalid requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ANSWER_SECONDS = 90.0
 
 
 class Client:
-    """One connection, opened again whenever the server has closed it."""
+    """One connection, which is reopened after the server has closed it."""
 
     def __init__(self, host: str, port: int) -> None:
         self._address = (host, port)
@@ -19,7 +19,7 @@ class Client:
         self._sink: asyncio.StreamWriter | None = None
 
     async def send(self, request: Request) -> tuple[int, bytes]:
-        """Status and body of the answer; 0 when the server closes the connection instead."""
+        """Return status and body; status 0 if the server closes the connection, -1 if it does not answer."""
         reused = self._sink is not None
         try:
             async with asyncio.timeout(ANSWER_SECONDS):

@@ -1,4 +1,4 @@
-"""Requests that no well-behaved client sends, made from a seed."""
+"""Generate malformed requests from a seed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ STRANGE = (
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`label` names the kind of request; `raw` is what is sent instead of all else, if not empty."""
+    """A request. `label` is its kind; `raw`, if not empty, is sent instead of everything else."""
 
     label: str
     method: str
@@ -75,7 +75,7 @@ class Request:
 
 
 class Generator:
-    """The same requests for the same seed. `large` is the share of bodies of megabytes."""
+    """Generates the same requests for the same seed. `large` is the share of bodies of megabytes."""
 
     def __init__(self, seed: int, large: float) -> None:
         self._random = random.Random(seed)
@@ -115,7 +115,7 @@ class Generator:
         )
 
     def _size(self, small: int) -> int:
-        """Mostly up to `small`; now and then near the limit of a body, or beyond it."""
+        """Return a size, mostly up to `small`, sometimes near the limit of a body or beyond it."""
         if self._random.random() < self._large:
             return self._random.choice((300_000, 1_000_000, 2_900_000, 3_200_000))
         return int(small ** self._random.random()) + 1

@@ -1,6 +1,6 @@
 """`ktui serve` with a heartbeat on its event loop: `python -m tools.hostile.server WORDS`.
 
-On SIGTERM it prints one JSON line: the longest times between two beats, and where the loop was then.
+On SIGTERM it prints one JSON line: the longest times between two beats, with the stack of the loop then.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ktui.cli.server import composition
 BEAT_SECONDS = 0.001
 BUSY_SECONDS = 0.005
 KEPT = 25
-FRAMES = 7  # of a late beat's stack, innermost last
+FRAMES = 7  # stack frames kept of a late beat, innermost last
 
 
 class Heartbeat:
-    """Times between two beats of the loop; CPU time is that of its own thread, without other programs."""
+    """Measures the time between two beats of the loop: wall time, and CPU time of the loop's thread."""
 
     def __init__(self) -> None:
         self._wall_ms: list[float] = []
-        self._busy: list[tuple[float, str]] = []  # milliseconds of CPU time, and a place on the way
+        self._busy: list[tuple[float, str]] = []  # milliseconds of CPU time, and a stack meanwhile
         self._last = time.perf_counter()
         self._place = ""
         self._loop_thread = threading.get_ident()
@@ -54,7 +54,7 @@ class Heartbeat:
         self._busy = sorted(self._busy, reverse=True)[:KEPT]
 
     def _watch(self) -> None:
-        """Note where the loop's thread is when a beat is late."""
+        """Record the stack of the loop's thread when a beat is late."""
         while True:
             time.sleep(BUSY_SECONDS / 2)
             if not self._place and time.perf_counter() - self._last > BUSY_SECONDS:
@@ -64,7 +64,7 @@ class Heartbeat:
 
 
 class WatchedComposition(composition.Composition):
-    """The server's parts, and the heartbeat."""
+    """A server with a heartbeat."""
 
     async def start(self) -> None:
         await super().start()

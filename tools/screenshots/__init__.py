@@ -1,1 +1,1 @@
-"""The gallery: `screenshots/`, drawn from the real program over a real etcd and the demo's traffic."""
+"""Render the gallery `screenshots/` from the real program over a real etcd and the demo's traffic."""

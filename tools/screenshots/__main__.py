@@ -2,9 +2,9 @@
 
 usage: python -m tools.screenshots [DIRECTORY [BEGINNING]]
 
-A real server over a real etcd, the demo cluster and its traffic, a recording of that, a log that was
-made for the audit, and recorded pages of a real kube-apiserver. BEGINNING takes only the pictures whose
-names begin so.
+It uses a real server over a real etcd with the demo cluster and its traffic, a recording of it, a generated
+log for the audit, and recorded pages of a real kube-apiserver. With BEGINNING, only pictures whose names
+begin with it are rendered.
 The pictures differ a little from run to run, as the traffic does: they are what a user
 sees, not test data (that is `tests/tui/__snapshots__`).
 """
@@ -23,7 +23,7 @@ HOMES = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
 
 
 async def render(directory: Path, scratch: Path, only: str) -> None:
-    """All pictures into `directory`; recording and log into `scratch`."""
+    """Render all pictures into `directory`; `scratch` is for the recording and the log."""
     recording = scratch / "monday.ndjson.gz"
     await sessions.photograph_metrics(directory, only)
     if only.startswith("metrics"):
@@ -45,7 +45,7 @@ def main(directory: Path, only: str) -> None:
     for old in directory.glob(f"{only}*.svg"):
         old.unlink()
     with TemporaryDirectory() as scratch:
-        for name in HOMES:  # independent of the user: no settings, typed lines or results of theirs
+        for name in HOMES:  # without the user's settings, history and results
             os.environ[name] = str(Path(scratch) / name.lower())
             Path(os.environ[name]).mkdir(mode=0o700)
         os.environ.pop("NO_COLOR", None)

@@ -1,4 +1,4 @@
-"""An audit log that grows: the requests of a running server, by its telemetry."""
+"""Write a growing audit log of a running server's requests, from its telemetry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MICROS = 1_000_000
 
 
 async def write_audit_log(connection: ServerConnection, log: Path) -> None:
-    """Add an Event to `log` for each request that is answered, until cancelled."""
+    """Append an Event to `log` for each answered request, until cancelled."""
     client = ApiClient(connection)
     started: dict[int, RequestStarted] = {}
     try:

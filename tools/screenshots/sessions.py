@@ -1,4 +1,4 @@
-"""The programs that are photographed: live, replayed, cut off, over logs; each with its shots."""
+"""Run the program in each way that the gallery shows (live, replay, audit, …), and take the pictures."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ AUDIT_SIZES = {
     "leases.coordination.k8s.io": ResourceSize(2_100, 900_000),
 }
 AUDIT_LINES = 20_000
-# Whose pages etcd found slow.
+# A client whose pages are slow in etcd's log.
 PAGING = LoggedRequest(
     "list", "/api/v1/pods?limit=500", "inventory/2.0", "system:serviceaccount:ops:inventory",
     1_787_000_060_000_000, 240_000, 200,
@@ -60,7 +60,7 @@ PAGING = LoggedRequest(
 
 @asynccontextmanager
 async def demo(recording: Path) -> AsyncIterator[tuple[ServerChild, ServerConnection]]:
-    """A server over an embedded etcd with the demo cluster complete, and visitors; it records itself."""
+    """Yield a server over an embedded etcd with a complete demo cluster and clients; it records itself."""
     child = ServerChild(["--demo", f"--record={recording}"])
     connection = await child.start()
     try:
@@ -75,7 +75,7 @@ async def demo(recording: Path) -> AsyncIterator[tuple[ServerChild, ServerConnec
 
 
 async def _seeded(connection: ServerConnection) -> None:
-    """Events come last."""
+    """Wait until the demo cluster is complete: its events are created last."""
     client = ApiClient(connection)
     async for piece in client.watch("/api/v1/events?watch=true"):
         if piece.strip():
@@ -86,7 +86,7 @@ async def _seeded(connection: ServerConnection) -> None:
 async def photograph_live(
     connection: ServerConnection, child: ServerChild, directory: Path, only: str
 ) -> None:
-    """All screens, what opens on them, all themes; at last the server goes."""
+    """Take all screens, what opens on them, and all themes; then stop the server for the last picture."""
     attach = dashboard_parser().parse_args(["--attach", connection.url])
     app = _app(LiveSource(AttachLauncher(connection, lambda: require_connection(attach))))
     async with app.run_test(size=NORMAL) as pilot:
@@ -100,7 +100,7 @@ async def photograph_live(
 
 
 async def photograph_stored(connection: ServerConnection, directory: Path, only: str) -> None:
-    """The demo's etcd as another cluster's: a second server over it, which nothing is sent to."""
+    """Take the screens of a second server over the demo's etcd, which receives no requests."""
     client = ApiClient(connection)
     endpoints = (await KtuiApi(client).info()).endpoints
     await client.close()
@@ -116,7 +116,7 @@ async def photograph_stored(connection: ServerConnection, directory: Path, only:
 
 
 async def photograph_sources(connection: ServerConnection, log: Path, directory: Path, only: str) -> None:
-    """A second server over the demo's etcd; beside it the metrics of the first one, and what it was asked."""
+    """Take a second server's screens over the demo's etcd, with the first one's metrics and audit log."""
     client = ApiClient(connection)
     endpoints = (await KtuiApi(client).info()).endpoints
     await client.close()
@@ -142,13 +142,13 @@ async def photograph_sources(connection: ServerConnection, log: Path, directory:
 
 
 def _kube(connection: ServerConnection) -> KubeConnection:
-    """The demo's server as a kubeconfig names one."""
+    """Return the connection to the demo's server from its kubeconfig."""
     kubeconfig = Path(os.environ["XDG_STATE_HOME"]).glob("ktui/servers/*/kubeconfig")
     return read_kubeconfig([next(file for file in kubeconfig if connection.url in file.read_text())])
 
 
 async def photograph_replay(recording: Path, directory: Path, only: str) -> None:
-    """The recording of the live session, held in its middle; the second time without Unicode."""
+    """Take the recording of the live session, paused in the middle; then again without Unicode."""
     await _replay(recording, directory, shots.REPLAY, Preferences(), only)
     await _replay(recording, directory, shots.ASCII, Preferences(symbols="ascii"), only)
 
@@ -171,7 +171,7 @@ async def _replay(recording: Path, directory: Path, shot: Shot, preferences: Pre
 
 
 async def photograph_audit(log: Path, directory: Path, only: str) -> None:
-    """The screens of `ktui audit --screen` over a log of all formats."""
+    """Take the screens of `ktui audit --screen` over a log with all formats."""
     lines = [*islice(traffic(1), AUDIT_LINES), *copies(audit_event(PAGING), 300)]
     await asyncio.to_thread(log.write_bytes, b"\n".join(lines) + b"\n")
     reading = Reading(lambda: open_logs([str(log)]), Tally(datetime(2026, 11, 1, tzinfo=UTC)))
@@ -189,7 +189,7 @@ def _app(source: TelemetrySource, preferences: Preferences = DEFAULTS) -> KtuiAp
 
 
 async def photograph_metrics(directory: Path, only: str) -> None:
-    """The dashboard over a live kube-apiserver, from recorded pages."""
+    """Take the dashboard over a live kube-apiserver, from recorded pages."""
     app = LiveApp(clock=lambda: 1_795_335_575.0)
     app.intake.link = Link(Stage.LIVE)
     app.feed(recorded_events())

@@ -1,4 +1,4 @@
-"""What the gallery shows: every screen, what opens on it, its states and looks."""
+"""The pictures of the gallery: every screen, what opens on it, its states and themes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ ROUTES = {"cache", "cache_snapshot", "etcd"}
 
 
 def varied(app: KtuiApp) -> bool:
-    """Whether the log has what is worth seeing: every route, an error, a minute of history."""
+    """True if the log has every route, an error, and a minute of history."""
     rows = list(app.state.requests.values())
     routes = {row.route for row in rows if row.done}
     return routes >= ROUTES and any(row.failed for row in rows) and rows[-1].at - rows[0].at > 70
 
 
 def waiting(app: KtuiApp) -> bool:
-    """Whether a reader waits for a cache just now."""
+    """True if a reader waits for a cache."""
     return any(row.cache.waiting for row in app.state.caches.values())
 
 
 def most_expensive(app: KtuiApp) -> str:
-    """The way to the newest of the LISTs that looked at most objects for nothing."""
+    """Return the command that opens the LIST that scanned most objects without returning them."""
 
     def waste(row: RequestRow) -> tuple[int, int]:
         return (row.finished.fetched - row.finished.returned if row.finished is not None else 0), row.id
@@ -44,7 +44,7 @@ def most_expensive(app: KtuiApp) -> str:
 
 
 def pod(app: KtuiApp) -> str:
-    """The way to the key of the shop's pod that has been written last."""
+    """Return the command that opens the key of the pod in namespace shop that was written last."""
     changed = [row.target for row in app.state.requests.values() if row.started.verb in ("PATCH", "PUT")]
     path = next(path for path in reversed(changed) if "/shop/pods/" in path)
     namespace, _, name = path.partition("/namespaces/")[2].partition("/pods/")
@@ -52,26 +52,26 @@ def pod(app: KtuiApp) -> str:
 
 
 def churned(app: KtuiApp) -> bool:
-    """Whether a watch of etcd has seen changes for some seconds."""
+    """True if a watch of etcd has counted changes for some seconds."""
     churn = app.screen.query_one(StoredPane).reads.churn
     return churn is not None and churn.seconds > 8
 
 
 def rated(app: KtuiApp) -> bool:
-    """Whether metrics have been scraped twice, and the log has been read."""
+    """True if metrics were scraped twice, and the audit log was read."""
     found = joined(app.state)
     return any(row.cost for row in found) and any(row.asked is not None for row in found)
 
 
 def cache_of_pods(app: KtuiApp) -> list[str]:
-    """Down to the cache of pods."""
+    """Return the keys that move the cursor to the cache of pods."""
     table = app.screen.query_one(VTable)
     resources = [line.row.cache.resource for line in table.rows]
     return ["home", *["down"] * resources.index("pods")]
 
 
 def prefix(wanted: str) -> Callable[[KtuiApp], list[str]]:
-    """Down to a prefix in etcd's tree."""
+    """Return a step that moves the cursor to a prefix in etcd's tree."""
 
     def keys(app: KtuiApp) -> list[str]:
         prefixes = [row.prefix for row in app.screen.query_one("#tree", VTable).rows]
@@ -81,30 +81,30 @@ def prefix(wanted: str) -> Callable[[KtuiApp], list[str]]:
 
 
 def open_watch(app: KtuiApp) -> list[str]:
-    """Down to the kind of open WATCH that was sent most."""
+    """Return the keys that move the cursor to the open WATCHes with most bytes sent."""
     lines = app.screen.query_one("#top", VTable).rows
     open_ones = [line for line in lines if line.open is not None]
     return ["home", *["down"] * lines.index(max(open_ones, key=lambda line: line.spent.sent_bytes))]
 
 
 def informer(app: KtuiApp) -> str:
-    """The way to the watcher that was sent most."""
+    """Return the command that opens the watcher with most events."""
     return f":watch {max(app.state.watchers.values(), key=lambda row: row.delivered).id}"
 
 
 def running(app: KtuiApp, seconds: int = 20) -> bool:
-    """Whether a workload has run for a while."""
+    """True if a workload has run for `seconds`."""
     session = app.screen.session if isinstance(app.screen, WorkloadsScreen) else None
     return session is not None and len(session.seconds) > seconds
 
 
 def running_long(app: KtuiApp) -> bool:
-    """Whether it has run through the phases of most workloads."""
+    """True if it has run through the phases of most workloads."""
     return running(app, 32)
 
 
 def workload(name: str) -> Callable[[KtuiApp], list[str]]:
-    """Down to a workload."""
+    """Return a step that moves the cursor to a workload."""
 
     def keys(app: KtuiApp) -> list[str]:
         names = [row.name for row in app.screen.query_one("#workloads", VTable).rows]
@@ -161,7 +161,7 @@ THEMES = tuple(
     for theme in sorted(load_themes(shipped_themes()).by_name)
     if theme != DEFAULT
 )
-# By the program that they are taken of.
+# By the session that they are taken in (sessions.py).
 LIVE = (*SCREENS, *OPENED, *DIALOGS, *THEMES)
 DISCONNECTED = Shot("disconnected", ("1",), (SMALL, NORMAL))
 REPLAY = Shot("replay", ("1",), ALL)
@@ -172,13 +172,13 @@ AUDIT = (
     Shot("audit-versions", ("v",), (NORMAL,), ("escape",)),
     Shot("audit-slow-etcd", ("t", "down"), (NORMAL,), ("escape",)),
 )
-# Over an etcd that gets no requests.
+# Over an etcd whose server receives no requests.
 STORED = (
     Shot("stored", ("1",), (NORMAL, WIDE)),
     Shot("stored-managed", ("t", "t", "x", "y", "t"), (NORMAL,)),
     Shot("stored-churn", ("t", "t", "x", "y"), (NORMAL,), when=churned),
 )
-# Over the same etcd, with metrics and an audit log beside it.
+# Over the same etcd, with metrics and an audit log.
 SOURCES = (Shot("sources", ("1",), when=rated),)
 # Over the recorded pages of a real kube-apiserver.
 METRICS = (
@@ -195,6 +195,6 @@ METRICS = (
 
 
 def pictures() -> set[str]:
-    """The files of the whole gallery."""
+    """Return the file names of the whole gallery."""
     taken = (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *SOURCES, *METRICS)
     return {name for shot in taken for name in shot.files}

@@ -1,4 +1,4 @@
-"""An app without a terminal: steps that a visitor takes, and a picture of what comes of them."""
+"""Drive an app without a terminal: press keys, wait, and save a picture."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ktui.tui.app import KtuiApp
 
 SMALL, NORMAL, WIDE = (80, 24), (120, 40), (200, 50)
 ALL = (SMALL, NORMAL, WIDE)
-ANSWER_SECONDS = 40.0  # a race of eight LISTs is the longest that a step sets going
+ANSWER_SECONDS = 40.0  # comparing eight LISTs is the longest work that a step starts
 ENDLESS = "telemetry"  # the worker that never ends
 
-# A key, `:a command`, or what finds the keys on the spot.
+# A key, `:a command`, or a function that returns keys for the app's current state.
 Step = str | Callable[[KtuiApp], str | Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A picture: how to come to it, when it is worth taking, and how to leave what was opened."""
+    """A picture: the steps before it, the condition for taking it, and the steps after it."""
 
     name: str
     steps: tuple[Step, ...] = ()
@@ -33,7 +33,7 @@ class Shot:
 
     @property
     def files(self) -> list[str]:
-        """One a size."""
+        """The file names, one per size."""
         return [f"{self.name}-{width}x{height}.svg" for width, height in self.sizes]
 
 
@@ -51,13 +51,13 @@ class Camera:
         return app
 
     async def take_all(self, shots: Iterable[Shot], only: str = "") -> None:
-        """Those whose names begin with `only`."""
+        """Take the pictures whose names begin with `only`."""
         for shot in shots:
             if shot.name.startswith(only):
                 await self.take(shot)
 
     async def take(self, shot: Shot) -> None:
-        """One picture at each of its sizes. RuntimeError when the program has ended, whatever made it."""
+        """Take a picture at each of its sizes. Raises RuntimeError if the program has ended."""
         await self.pilot.resize_terminal(*shot.sizes[0])
         await self.walk(shot.steps)
         for size, file in zip(shot.sizes, shot.files, strict=True):
@@ -75,15 +75,15 @@ class Camera:
                 await self.settle()
 
     async def settle(self) -> None:
-        """Let what was set going come to its end, and the panels be painted."""
-        with contextlib.suppress(TimeoutError):  # what goes on for good is drawn as it stands
+        """Wait for the end of the work in progress, and for the panels to be painted."""
+        with contextlib.suppress(TimeoutError):  # work without an end: draw the current state
             async with asyncio.timeout(ANSWER_SECONDS):
                 while any(worker.group != ENDLESS for worker in self.app.workers):
                     await self.pilot.pause(0.1)
         await self.pilot.pause(0.7)
 
     async def until(self, holds: Callable[[], bool], seconds: float) -> None:
-        """Let the program run until `holds`; after `seconds` TimeoutError."""
+        """Let the program run until `holds` returns True. Raises TimeoutError after `seconds`."""
         async with asyncio.timeout(seconds):
             while not holds():
                 await self.pilot.pause(0.05)

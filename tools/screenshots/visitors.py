@@ -1,4 +1,4 @@
-"""Clients beside the demo's own, so that every kind of answer is to be seen: C, S, E, W and !."""
+"""Additional clients of the demo cluster, so that the log shows every kind of answer: C, S, E, W and !."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def visit(connection: ServerConnection) -> None:
 
 
 async def _ahead(client: ApiClient) -> None:
-    """Asks for a revision that its cache has not heard of: it has to wait until the cache has."""
+    """Request a revision that the cache does not have yet, so that the request waits."""
     while True:
         with contextlib.suppress(ClientError):
             await client.send_timed(f"{CONFIGMAPS}?resourceVersion={await _head(client) + 8}")
@@ -43,7 +43,7 @@ async def _ahead(client: ApiClient) -> None:
 
 
 async def _exact(client: ApiClient) -> None:
-    """Reads at one revision, of a moment ago: a snapshot of the cache has it."""
+    """Read at a recent revision, which a snapshot of the cache has."""
     while True:
         with contextlib.suppress(ClientError):
             await client.send_timed(
@@ -53,7 +53,7 @@ async def _exact(client: ApiClient) -> None:
 
 
 async def _refused(client: ApiClient) -> None:
-    """What there is not: a field to select by, an object."""
+    """Request what does not exist: an unknown field selector, an unknown object."""
     for path in itertools.cycle(REFUSED):
         with contextlib.suppress(ClientError):
             await client.send_timed(path)
@@ -61,6 +61,6 @@ async def _refused(client: ApiClient) -> None:
 
 
 async def _head(client: ApiClient) -> int:
-    """etcd's newest revision; it does not show in the log of requests."""
+    """Return etcd's newest revision, with a request that is not logged."""
     answer = await client.get_json("/ktui/v1/etcd/keys?prefix=/registry/configmaps/&limit=1")
     return int(answer["revision"])
