@@ -145,7 +145,7 @@ class CacheWatch:
             if lost:
                 watcher.close(lost)
                 return
-            events = cache.ring.since(watcher.since, PIECE)
+            events = cache.event_buffer.since(watcher.since, PIECE)
             if not events:
                 return
             watcher.since = events[-1].rv
@@ -159,7 +159,7 @@ class CacheWatch:
         """Return why events that the client still needs are gone; "" if they are available."""
         if self._feed.cache.generation != self._generation:
             return "cache reinitialized"
-        return "too slow" if self._watcher.since < self._feed.cache.ring.oldest_watch_rv else ""
+        return "too slow" if self._watcher.since < self._feed.cache.event_buffer.oldest_watch_rv else ""
 
 
 class ErrorStream:

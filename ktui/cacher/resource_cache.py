@@ -160,16 +160,16 @@ class ResourceCache:
     @contextmanager
     def sending(self, rv: int) -> Iterator[None]:
         """While the block runs, a LIST at `rv` is being sent: its objects stay encoded."""
-        self.memory.ring.reader(rv)
+        self.memory.event_buffer.reader(rv)
         try:
             yield
         finally:
-            self.memory.ring.reader_gone(rv)
+            self.memory.event_buffer.reader_gone(rv)
             self._shrink()
 
     def _shrink(self) -> None:
         """Shrink the event buffer, a few events at a time."""
-        if self.memory.ring.shrink(_SHRUNK_AT_ONCE):
+        if self.memory.event_buffer.shrink(_SHRUNK_AT_ONCE):
             asyncio.get_running_loop().call_soon(self._shrink)
 
     def routing_state(self) -> CacheState:
@@ -181,7 +181,7 @@ class ResourceCache:
             cache_rv=self.memory.rv,
             progress=self._settings.progress,
             oldest_snapshot_rv=self.memory.snapshots.oldest,
-            oldest_watch_rv=self.memory.ring.oldest_watch_rv,
+            oldest_watch_rv=self.memory.event_buffer.oldest_watch_rv,
             downtime_seconds=self._reflector.downtime,
             last_error=self._reflector.error,
         )
@@ -195,9 +195,9 @@ class ResourceCache:
             rv=memory.rv,
             objects=len(memory.store),
             bytes=memory.store.bytes,
-            oldest_rv=memory.ring.oldest_watch_rv,
-            capacity=memory.ring.capacity,
-            buffered=len(memory.ring),
+            oldest_rv=memory.event_buffer.oldest_watch_rv,
+            capacity=memory.event_buffer.capacity,
+            buffered=len(memory.event_buffer),
             events=memory.events_received,
             watchers=sum(not stream.cause for stream in self.streams),
             waiting=memory.waiter.waiting + self._probing,

@@ -37,16 +37,16 @@ class SnapshotPage(NamedTuple):
 class Snapshots:
     """Earlier states of a cache. Call `follow` for every event after the event buffer has it."""
 
-    def __init__(self, store: SortedStore, ring: EventBuffer) -> None:
+    def __init__(self, store: SortedStore, event_buffer: EventBuffer) -> None:
         self._store = store
-        self._ring = ring
+        self._buffer = event_buffer
         self._floor = 0
         self._list_rv: int | None = None
         self._trusted = True
         self._overlays: OrderedDict[int, Overlay] = OrderedDict()
 
     def __len__(self) -> int:
-        return (self._list_rv is not None) + self._ring.count_from(self._floor) if self._trusted else 0
+        return (self._list_rv is not None) + self._buffer.count_from(self._floor) if self._trusted else 0
 
     @property
     def oldest(self) -> int | None:
@@ -55,7 +55,7 @@ class Snapshots:
             return None
         if self._list_rv is not None:
             return self._list_rv
-        return self._ring.rv_at_or_above(self._floor)
+        return self._buffer.rv_at_or_above(self._floor)
 
     def reset(self, list_rv: int) -> None:
         """Record that the store was filled again: its content is the only snapshot."""
@@ -77,8 +77,8 @@ class Snapshots:
 
     def follow(self) -> None:
         """Drop the snapshots of evicted events, after an event was added to the buffer."""
-        oldest = self._ring.oldest_event_rv
-        if oldest is not None and self._ring.full and (self._list_rv is not None or oldest > self._floor):
+        oldest = self._buffer.oldest_event_rv
+        if oldest is not None and self._buffer.full and (self._list_rv is not None or oldest > self._floor):
             self.drop_below(oldest)
 
     def has(self, rv: int) -> bool:
@@ -109,14 +109,14 @@ class Snapshots:
         """Apply the events since `rv`, which may be 100,000, in slices, until few are left for `slice`."""
         slices = Slices()
         seen = self._overlays[rv].seen if rv in self._overlays else rv
-        while self.has(rv) and self._ring.count_from(seen + 1) > _EVENTS_AT_ONCE:
+        while self.has(rv) and self._buffer.count_from(seen + 1) > _EVENTS_AT_ONCE:
             seen = self._follow(rv, _EVENTS_AT_ONCE).seen
             await slices.yield_if_due()
 
     def _follow(self, rv: int, most: int | None = None) -> Overlay:
         """Return the overlay of `rv` after applying `most` more events (None: all)."""
         overlay = self._overlays.pop(rv, None) or Overlay(rv)
-        overlay.follow(self._ring.since(overlay.seen, most))
+        overlay.follow(self._buffer.since(overlay.seen, most))
         self._overlays[rv] = overlay
         while len(self._overlays) > MAX_OVERLAYS:
             self._overlays.popitem(last=False)

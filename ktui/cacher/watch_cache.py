@@ -27,8 +27,8 @@ class WatchCache:
         self.store = SortedStore()
         self.labels = AttributeIndex(lambda obj: obj.labels)
         self.fields = AttributeIndex(lambda obj: obj.fields, missing="")
-        self.ring = EventBuffer()
-        self.snapshots = Snapshots(self.store, self.ring)
+        self.event_buffer = EventBuffer()
+        self.snapshots = Snapshots(self.store, self.event_buffer)
         self.waiter = RevisionWaiter()
         self.generation = 0
         self.events_received = 0
@@ -42,7 +42,7 @@ class WatchCache:
         self.store.replace(objects)
         self.labels.clear()
         self.fields.clear()
-        self.ring.reset(rv)
+        self.event_buffer.reset(rv)
         self.snapshots.reset(rv)
         self.generation += 1
         self.waiter.reset(rv)
@@ -56,7 +56,7 @@ class WatchCache:
             previous = self.store.put(obj)
             self._reindex(previous, obj)
         event = CacheEvent(event_type, obj, previous, rv, time.monotonic())
-        self.ring.append(event)
+        self.event_buffer.append(event)
         self.snapshots.follow()
         self.events_received += 1
         self.waiter.advance(rv)

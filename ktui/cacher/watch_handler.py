@@ -107,7 +107,9 @@ class WatchHandler:
         first, last, field = _TRIGGERS.get(self._store.resource.id, (99, 0, ""))
         triggers = first <= behaviour.minor <= last
         triggered = triggers and selection.fields.requires(field) is not None
-        size = channel_size(behaviour, cache.memory.ring.capacity, triggers=triggers, triggered=triggered)
+        size = channel_size(
+            behaviour, cache.memory.event_buffer.capacity, triggers=triggers, triggered=triggered
+        )
         return Watcher(selection, since, 2 * size, form=request.form)
 
     def _selection(self, request: WatchRequest) -> SelectionPredicate:

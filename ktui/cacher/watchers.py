@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ktui.storage.selection import SelectionPredicate
 
 
-def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, triggered: bool) -> int:
+def channel_size(behaviour: Behaviour, buffer_capacity: int, *, triggers: bool, triggered: bool) -> int:
     """Return the size of each of a watcher's two channels, in events.
 
     kube-apiserver up to 1.24: 10, or 1,000 if the resource has a trigger index (`triggers`) that the watcher
@@ -27,7 +27,7 @@ def channel_size(behaviour: Behaviour, ring_capacity: int, *, triggers: bool, tr
     most = 10 if triggered else 1000 if triggers else 100
     if behaviour.minor <= 24:
         return 10 if triggered or not triggers else 1000
-    return max(10, min(most, math.ceil(ring_capacity / 75)))
+    return max(10, min(most, math.ceil(buffer_capacity / 75)))
 
 
 class Watcher:

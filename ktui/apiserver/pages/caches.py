@@ -79,10 +79,10 @@ class CachePages:
         if cacher.cache is None:
             found: Sequence[CacheEvent] = ()
         elif revision:
-            bearing = cacher.cache.memory.ring.since(revision - 1, 1)
+            bearing = cacher.cache.memory.event_buffer.since(revision - 1, 1)
             found = [event for event in bearing if event.rv == revision][:limit]
         else:
-            found = cacher.cache.memory.ring.newest(limit)
+            found = cacher.cache.memory.event_buffer.newest(limit)
         rows = [
             CachedEvent(str(event.rv), event.type, event.object.namespace, event.object.name)
             for event in found

@@ -100,7 +100,7 @@ async def test_too_old_is_an_error_in_the_stream(cluster: Cluster):
     answer = await cluster.watch(f"resourceVersion={old}")
     (event,) = [event async for event in answer.events]
     status = msgspec.json.decode(event.line())["object"]
-    oldest = cacher.cache.memory.ring.oldest_watch_rv
+    oldest = cacher.cache.memory.event_buffer.oldest_watch_rv
     assert (status["code"], status["reason"]) == (410, "Expired")
     assert status["message"] == f"too old resource version: {old} ({oldest})"
 

@@ -19,8 +19,8 @@ Step = tuple[str, str]  # key, label value; "" deletes
 
 def small_cache(capacity: int) -> WatchCache:
     cache = WatchCache()
-    ring = EventBuffer(capacity, capacity)
-    cache.ring = cache.snapshots._ring = ring
+    buffer = EventBuffer(capacity, capacity)
+    cache.event_buffer = cache.snapshots._buffer = buffer
     return cache
 
 
@@ -106,8 +106,10 @@ def test_many_events_are_followed_before_the_page_and_a_page_costs_what_is_in_it
         cache.apply("ADDED", obj(f"{key}-new", rv), rv)
     asyncio.run(cache.snapshots.prepare(11))
     followed = []
-    since = cache.ring.since
-    monkeypatch.setattr(cache.ring, "since", lambda *args: followed.append(since(*args)) or followed[-1])
+    since = cache.event_buffer.since
+    monkeypatch.setattr(
+        cache.event_buffer, "since", lambda *args: followed.append(since(*args)) or followed[-1]
+    )
     page = cache.snapshots.slice(11, keys[100], END, 50)
     assert [one.key for one in page.objects] == keys[100:150]
     assert page.total == len(keys) - 100
@@ -145,7 +147,7 @@ def test_a_compaction_leaves_a_quiet_resource_without_snapshots_until_its_next_e
     assert cache.snapshots.oldest == 60
     assert [one.rv for one in present_at(cache, 61)] == [60]
     # A WATCH may still start where the buffer reaches back to.
-    assert cache.ring.oldest_watch_rv == 10
+    assert cache.event_buffer.oldest_watch_rv == 10
 
 
 def test_compacting_between_two_snapshots_keeps_the_newer_one():

@@ -11,55 +11,55 @@ from ktui.cacher.event_buffer import EventBuffer
 
 
 def filled(count: int, *, seconds_apart: float, **limits: float) -> EventBuffer:
-    ring = EventBuffer(**limits)  # type: ignore[arg-type]
-    ring.reset(100)
+    buffer = EventBuffer(**limits)  # type: ignore[arg-type]
+    buffer.reset(100)
     for n in range(count):
-        ring.append(event("MODIFIED", obj("a", 101 + n), at=n * seconds_apart))
-    return ring
+        buffer.append(event("MODIFIED", obj("a", 101 + n), at=n * seconds_apart))
+    return buffer
 
 
 def test_a_new_buffer_reaches_back_to_its_list():
-    ring = filled(0, seconds_apart=1)
-    assert (ring.oldest_watch_rv, ring.oldest_event_rv, len(ring)) == (100, None, 0)
+    buffer = filled(0, seconds_apart=1)
+    assert (buffer.oldest_watch_rv, buffer.oldest_event_rv, len(buffer)) == (100, None, 0)
 
 
 def test_until_an_event_is_evicted_the_list_is_the_oldest_start():
-    ring = filled(100, seconds_apart=10)
-    assert ring.full
-    assert ring.oldest_watch_rv == 100
+    buffer = filled(100, seconds_apart=10)
+    assert buffer.full
+    assert buffer.oldest_watch_rv == 100
 
 
 def test_after_an_eviction_the_oldest_start_is_just_before_the_oldest_event():
-    ring = filled(101, seconds_apart=10)
-    assert ring.capacity == 100
-    assert ring.oldest_event_rv == 102
-    assert ring.oldest_watch_rv == 101
+    buffer = filled(101, seconds_apart=10)
+    assert buffer.capacity == 100
+    assert buffer.oldest_event_rv == 102
+    assert buffer.oldest_watch_rv == 101
 
 
 def test_a_fast_stream_doubles_the_capacity_and_evicts_nothing():
-    ring = filled(1000, seconds_apart=0.01)
-    assert (ring.capacity, len(ring), ring.oldest_watch_rv) == (1600, 1000, 100)
+    buffer = filled(1000, seconds_apart=0.01)
+    assert (buffer.capacity, len(buffer), buffer.oldest_watch_rv) == (1600, 1000, 100)
 
 
 def test_capacity_never_exceeds_the_upper_bound():
-    ring = filled(1000, seconds_apart=0.0, lower=100, upper=400)
-    assert (ring.capacity, len(ring), ring.oldest_event_rv) == (400, 400, 701)
+    buffer = filled(1000, seconds_apart=0.0, lower=100, upper=400)
+    assert (buffer.capacity, len(buffer), buffer.oldest_event_rv) == (400, 400, 701)
 
 
 def test_a_slow_stream_halves_the_capacity_again():
-    ring = filled(400, seconds_apart=0.0)
-    assert ring.capacity == 400
+    buffer = filled(400, seconds_apart=0.0)
+    assert buffer.capacity == 400
     for n in range(200):
-        ring.append(event("MODIFIED", obj("a", 501 + n), at=100.0 + 10 * n))
-    assert ring.capacity == 100
-    assert len(ring) == 100
-    assert ring.oldest_event_rv == 601
+        buffer.append(event("MODIFIED", obj("a", 501 + n), at=100.0 + 10 * n))
+    assert buffer.capacity == 100
+    assert len(buffer) == 100
+    assert buffer.oldest_event_rv == 601
 
 
 def test_a_reset_empties_but_keeps_the_capacity():
-    ring = filled(1000, seconds_apart=0.0)
-    ring.reset(5000)
-    assert (len(ring), ring.capacity, ring.oldest_watch_rv) == (0, 1600, 5000)
+    buffer = filled(1000, seconds_apart=0.0)
+    buffer.reset(5000)
+    assert (len(buffer), buffer.capacity, buffer.oldest_watch_rv) == (0, 1600, 5000)
 
 
 @pytest.mark.parametrize("since, expected", [(99, [101, 102, 103]), (101, [102, 103]), (103, []), (900, [])])
@@ -77,34 +77,34 @@ def test_newest_first():
     st.integers(1, 4),
 )
 def test_the_buffer_is_always_the_newest_part_of_the_stream(steps, lower, doublings):
-    ring = EventBuffer(lower, lower * 2**doublings)
-    ring.reset(10)
+    buffer = EventBuffer(lower, lower * 2**doublings)
+    buffer.reset(10)
     seen, rv, now = [], 10, 0.0
     for gap, pause in steps:
         rv, now = rv + gap, now + pause
-        ring.append(event("MODIFIED", obj("a", rv), at=now))
+        buffer.append(event("MODIFIED", obj("a", rv), at=now))
         seen.append(rv)
-        held = [one.rv for one in ring.since(0)]
+        held = [one.rv for one in buffer.since(0)]
         assert held == seen[len(seen) - len(held) :]
-        assert lower <= ring.capacity <= lower * 2**doublings
-        assert len(ring) == len(held) <= ring.capacity
+        assert lower <= buffer.capacity <= lower * 2**doublings
+        assert len(buffer) == len(held) <= buffer.capacity
         # A client that starts at the oldest revision misses nothing.
-        assert [one.rv for one in ring.since(ring.oldest_watch_rv)] == [
-            r for r in seen if r > ring.oldest_watch_rv
+        assert [one.rv for one in buffer.since(buffer.oldest_watch_rv)] == [
+            r for r in seen if r > buffer.oldest_watch_rv
         ]
 
 
 def test_events_of_one_transaction_are_handed_out_and_evicted_together():
-    ring = EventBuffer(lower=4, upper=4)
-    ring.reset(100)
+    buffer = EventBuffer(lower=4, upper=4)
+    buffer.reset(100)
     for number, rv in enumerate((101, 102, 102, 102)):
-        ring.append(event("DELETED", obj(f"k{number}", rv)))
-    assert [one.rv for one in ring.since(100, 2)] == [101, 102, 102, 102]
-    ring.append(event("ADDED", obj("z", 103)))
-    assert ring.oldest_watch_rv == 101
+        buffer.append(event("DELETED", obj(f"k{number}", rv)))
+    assert [one.rv for one in buffer.since(100, 2)] == [101, 102, 102, 102]
+    buffer.append(event("ADDED", obj("z", 103)))
+    assert buffer.oldest_watch_rv == 101
     # One of the three is gone: who has not seen it cannot go on from before them.
-    ring.append(event("ADDED", obj("z", 104)))
-    assert (ring.oldest_event_rv, ring.oldest_watch_rv) == (102, 102)
+    buffer.append(event("ADDED", obj("z", 104)))
+    assert (buffer.oldest_event_rv, buffer.oldest_watch_rv) == (102, 102)
 
 
 class Counted:
@@ -119,17 +119,17 @@ class Counted:
 
 
 def versions(count: int, *, size: int = 10, **limits: float) -> tuple[EventBuffer, list[Counted]]:
-    ring = EventBuffer(**limits)  # type: ignore[arg-type]
-    ring.reset(100)
+    buffer = EventBuffer(**limits)  # type: ignore[arg-type]
+    buffer.reset(100)
     objects = [Counted(100 + n, size) for n in range(count + 1)]
     for previous, current in itertools.pairwise(objects):
-        ring.append(event("MODIFIED", current, previous))
-    return ring, objects
+        buffer.append(event("MODIFIED", current, previous))
+    return buffer, objects
 
 
 def test_the_latest_bytes_stay_whole_and_what_is_older_is_shrunk_once():
-    ring, objects = versions(60, whole_bytes=200)
-    assert len(ring) == 60
+    buffer, objects = versions(60, whole_bytes=200)
+    assert len(buffer) == 60
     assert [obj.shrunk for obj in objects] == [1] * 40 + [0] * 21
 
 
@@ -139,41 +139,41 @@ def test_a_larger_object_than_may_stay_whole_is_shrunk_as_soon_as_it_is_supersed
 
 
 def test_evicted_events_are_shrunk_for_readers_that_still_hold_their_objects():
-    ring, objects = versions(300, lower=40, upper=40, whole_bytes=1 << 20)
-    kept = len(ring) + 40 // 8
-    assert len(ring) == 40
+    buffer, objects = versions(300, lower=40, upper=40, whole_bytes=1 << 20)
+    kept = len(buffer) + 40 // 8
+    assert len(buffer) == 40
     assert all(obj.shrunk == 1 for obj in objects[: 300 - kept])
     assert not any(obj.shrunk for obj in objects[300 - 40 :])
 
 
 def test_few_evicted_events_wait_to_be_cut_off():
-    ring, _ = versions(1000, lower=80, upper=80)
-    assert len(ring) == 80
-    assert len(ring._events) <= 80 + 80 // 8
+    buffer, _ = versions(1000, lower=80, upper=80)
+    assert len(buffer) == 80
+    assert len(buffer._events) <= 80 + 80 // 8
 
 
 def test_a_reset_forgets_what_was_held():
-    ring, _ = versions(60, whole_bytes=200)
-    ring.reset(500)
+    buffer, _ = versions(60, whole_bytes=200)
+    buffer.reset(500)
     later = [Counted(501 + n, 10) for n in range(21)]
     for previous, current in itertools.pairwise(later):
-        ring.append(event("MODIFIED", current, previous))
+        buffer.append(event("MODIFIED", current, previous))
     assert not any(obj.shrunk for obj in later)
 
 
 def test_what_a_list_that_is_being_sent_may_need_stays_whole():
-    ring, objects = versions(60, whole_bytes=200, most_whole_bytes=1000)
+    buffer, objects = versions(60, whole_bytes=200, most_whole_bytes=1000)
     assert sum(obj.shrunk for obj in objects) == 40
     listed = objects[-1]
-    ring.reader(listed.rv)
+    buffer.reader(listed.rv)
     later = [listed, *(Counted(listed.rv + n, 10) for n in range(1, 121))]
     for previous, current in itertools.pairwise(later):
-        ring.append(event("MODIFIED", current, previous))
+        buffer.append(event("MODIFIED", current, previous))
     assert all(obj.shrunk for obj in objects[:-1]), "versions that no LIST needs"
     assert [obj.shrunk for obj in later] == [1] * 20 + [0] * 101, "no more than the larger limit"
-    ring.reader_gone(listed.rv)
-    assert ring.shrink(50)
-    assert not ring.shrink(50)
+    buffer.reader_gone(listed.rv)
+    assert buffer.shrink(50)
+    assert not buffer.shrink(50)
     assert [obj.shrunk for obj in later] == [1] * 100 + [0] * 21
 
 

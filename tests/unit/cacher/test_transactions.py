@@ -59,7 +59,7 @@ def test_a_stream_ends_between_transactions(changed, wanted, size, read_until, e
         cause, after = ending
         for rv, transaction in enumerate(transactions, 1):
             for one in transaction:
-                cache.ring.append(one)
+                cache.event_buffer.append(one)
             dispatcher.submit(transaction)
             if rv == after:
                 await asyncio.sleep(0)
