@@ -161,6 +161,21 @@ async def test_two_runs_are_shown_side_by_side() -> None:
         assert "agents 50 → 60" in shown(app) and "4.0×" in shown(app)
 
 
+@pytest.mark.parametrize("size", [SMALL, NORMAL])
+async def test_notes_of_the_results_are_whole(size: tuple[int, int]) -> None:
+    app = still_app(demo_events())
+    note = "copies " * 30 + "encodings"
+    table = {"title": "copies", "rows": [{"version": "1.36"}], "notes": [note]}
+    async with app.run_test(size=size) as pilot:
+        screen = await opened(pilot)
+        run = summary(50, 100)
+        run["variants"][0]["tables"].append(table)
+        screen._runs["agent-boot"].append(run)
+        await pilot.press("t")
+        await pilot.pause()
+        assert "encodings" in shown(app)
+
+
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], float, bool]]:
     """Settings, seconds and kind of the sessions that were started: each ends at once with a summary."""

@@ -122,7 +122,8 @@ class WorkloadsScreen(ServerScreen):
 
     def action_results(self) -> None:
         """Show the comparison and all tables in a dialog: the panel has room for their beginning."""
-        if not (text := results_text(self._runs[self.workload.name], self._tables())):
+        width = self.app.size.width * 9 // 10 - 8  # of the dialog, without its frame and scrollbar
+        if not (text := results_text(self._runs[self.workload.name], self._tables(), width)):
             self.notify("no results yet: they come with a run", markup=False)
             return
         from ktui.tui.dialogs.text import TextScreen  # start-up time

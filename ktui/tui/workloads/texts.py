@@ -133,13 +133,18 @@ def _table(document: dict[str, Any]) -> Iterator[Content]:
         yield line(_cells([str(row[head]) for head in heads], widths))
 
 
-def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]]) -> str:
-    """Return the last two runs or both sides of one, and all tables with their notes, as text."""
+def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]], width: int) -> str:
+    """Return the last two runs or both sides of one, and all tables with their notes, as text.
+
+    Notes are wrapped at `width`.
+    """
     compared = "\n".join(text.plain.rstrip() for text in _side_by_side(runs))
     parts = [compared] if compared else []
-    parts += [
-        "\n".join([*(text.plain.rstrip() for text in _table(table)), "", *table["notes"]]) for table in tables
-    ]
+    for table in tables:
+        notes = [
+            text for note in table["notes"] for text in textwrap.wrap(note, width, subsequent_indent="  ")
+        ]
+        parts.append("\n".join([*(text.plain.rstrip() for text in _table(table)), "", *notes]))
     return "\n\n\n".join(parts)
 
 
