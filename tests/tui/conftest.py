@@ -36,7 +36,7 @@ from ktui.tui.app import KtuiApp  # noqa: E402
 from .asking import Matches  # noqa: E402
 from .golden import GoldenExtension, golden  # noqa: E402
 from .own_loop import pytest_pyfunc_call  # noqa: E402, F401
-from .quiet import until_quiet  # noqa: E402
+from .quiet import until_handled, until_quiet  # noqa: E402
 from .still import until_said, until_still  # noqa: E402
 
 time.tzset()
@@ -62,6 +62,7 @@ def a_patient_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a key or a pause has set going has happened when the test goes on, however slow the machine is."""
     for module in (textual.app, textual.pilot):
         monkeypatch.setattr(module, "wait_for_idle", until_quiet)
+    monkeypatch.setattr(textual.pilot.Pilot, "_wait_for_screen", until_handled)
 
 
 @pytest.fixture(autouse=True)

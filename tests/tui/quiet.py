@@ -6,6 +6,8 @@ import asyncio
 from typing import Any
 
 from textual._wait import wait_for_idle
+from textual.message_pump import MessagePump
+from textual.pilot import Pilot, WaitForScreenTimeout
 
 FRAME = 0.02  # seconds: what a timer does by then (the next picture, the next step of a table) is waited for
 MOST = 100  # frames: a timer that never rests is not waited for
@@ -28,3 +30,39 @@ def _quiet(loop: Any) -> bool:
     soon = loop.time() + FRAME
     due = any(timer.when() <= soon and not timer.cancelled() for timer in loop._scheduled)
     return not loop._ready and not due
+
+
+async def until_handled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+    """Textual's `Pilot._wait_for_screen`: the screen's widgets have handled all messages that they have now.
+
+    That one sends a message to each widget; here only those get one that do not wait for their next.
+    False if an exception has ended the app before.
+    """
+    if not pilot.app.screen_stack:
+        return False
+    pumps = (pilot.app, *pilot.app.screen.walk_children(with_self=True))
+    handled = [asyncio.Event() for _ in pumps]
+    waited = [
+        done.wait()
+        for pump, done in zip(pumps, handled, strict=True)
+        if not _waits(pump) and pump.call_later(done.set)
+    ]
+    if not waited:
+        await asyncio.sleep(0)
+        return True
+    all_handled = asyncio.gather(*waited)
+    broken = asyncio.ensure_future(pilot.app._exception_event.wait())
+    await asyncio.wait((all_handled, broken), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    broken.cancel()
+    if all_handled.done():
+        return True
+    all_handled.cancel()
+    if not pilot.app._exception_event.is_set():
+        raise WaitForScreenTimeout("widgets have not handled their messages")
+    return False
+
+
+def _waits(pump: MessagePump) -> bool:
+    """Whether its task waits for a message: it has handled all before."""
+    ready = pump._message_queue.ready_event
+    return not ready.is_set() and bool(ready._waiters)

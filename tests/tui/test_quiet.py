@@ -55,3 +55,20 @@ async def test_a_timer_that_never_rests_is_not_waited_for() -> None:
     again()
     await until_quiet()
     running = False
+
+
+class Reader(App[None]):
+    """Handles a key by way of a thread: meanwhile its loop has nothing to do."""
+
+    read = False
+
+    async def key_x(self) -> None:
+        await asyncio.to_thread(time.sleep, 5 * FRAME)  # what is tested: a loop that waits for a thread
+        self.read = True
+
+
+async def test_a_handler_that_waits_for_a_thread_is_waited_for() -> None:
+    app = Reader()
+    async with app.run_test() as pilot:
+        await pilot.press("x")
+        assert app.read
