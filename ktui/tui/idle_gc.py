@@ -16,7 +16,7 @@ EVERY = 1.0  # seconds between two checks
 DUE = 15.0  # seconds between two full collections
 OVERDUE = 45.0  # seconds after which one runs even while keys are pressed
 QUIET = 0.5  # seconds without a key
-SHORT_TURNS = (1_000, 5)  # Python's thresholds of the young generations, somewhat lowered
+SHORT_TURNS = (1_000, 5)  # thresholds of the young generations (Python's: 700, 10)
 NEVER = 1_000_000_000
 
 

@@ -64,7 +64,7 @@ class LevelLine(msgspec.Struct, frozen=True):
 
     @property
     def dispatched(self) -> float | None:
-        """Requests per second over the seconds seen, at least 1: the first requests come in a burst."""
+        """Requests per second over the time seen, at least 1 s: the first requests come in a burst."""
         row = self.row
         return row.dispatched / max(1.0, row.seconds) if row.dispatched is not None and row.seconds else None
 

@@ -75,7 +75,7 @@ class Looks:
     def reload(self, app: App[int]) -> list[str]:
         """Load what has changed in the user's directory. Return what is wrong with the changed files.
 
-        If a file is invalid, all themes stay as they were; so does the current theme if its file is removed.
+        Removed themes stay while any file is invalid, and the current theme stays in any case.
         """
         stamps = self._stamp()
         if stamps == self._stamps:

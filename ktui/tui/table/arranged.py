@@ -119,13 +119,13 @@ class ArrangedView(GridView[Row]):
 
     def _sort_by(self, keys_: SortBy) -> None:
         if keys_ != self.sort_by:
-            self._sort_follows(bool(keys_))
+            self._follow_unsorted(bool(keys_))
             self.sort_by = keys_
             by_id = {column.id: column for column in self.columns}
             self._arranger.set_keys([SortKey(by_id[each].value_of, reverse) for each, reverse in keys_])
         self._arrange_rows()
 
-    def _sort_follows(self, is_sorted: bool) -> None:
+    def _follow_unsorted(self, is_sorted: bool) -> None:
         """Stop following in a log that becomes sorted, and show its top; follow again when unsorted."""
         if self._follows and bool(self.sort_by) is not is_sorted:
             self.following = not is_sorted

@@ -22,7 +22,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
 
     `key` returns a row's identity: once the user has moved the cursor, it stays on that row.
     With `follow` the cursor keeps to the last row until it is moved, and again once it is moved
-    there. Tables with `share` have one filter together.
+    there. Tables with `share` share one filter.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.TABLE

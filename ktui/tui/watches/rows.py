@@ -17,7 +17,7 @@ class Health(StrEnum):
     CATCHING_UP = "catching up"
     LIVE = "live"
     SLOW = "slow"  # its buffer is at least half full
-    FULL = "full"  # the next event uses up the time budget of slow watchers
+    FULL = "full"  # with one more event the time budget of slow watchers starts to run
     CUT_OFF = "cut off"
     CLOSED = "closed"
 

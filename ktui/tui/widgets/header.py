@@ -59,8 +59,8 @@ def header_line(
     long_middle = _revision(state, "etcd revision", moving=moving)
     who = _left_variants(state, _breadcrumbs(crumbs, width // 2), live=link.stage is not Stage.REPLAY)
     right = list(_right_variants(state, link, paused, recording))
-    # First those with all versions, then those with ktui's load, then with the flags alone: errors,
-    # lost events and a pause are shown before anything else.
+    # In a narrow line ktui's load is left out before the versions, and the flags (stale data, lost
+    # events, a pause) last.
     chances = [
         *((tail, who[:WITH_VERSIONS], middle) for tail in right[:-1]),
         *((tail, who, middle) for tail in right[-3:-1] if tail.cell_length),
