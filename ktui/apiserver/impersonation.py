@@ -28,10 +28,10 @@ def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Re
         if groups or uid or extra:
             raise _without_user(groups, uid, extra)
         return who
-    for asked in _required_rights(user, groups, uid, extra):
-        decision = authorizer.decide(who, asked)
+    for attributes in _required_rights(user, groups, uid, extra):
+        decision = authorizer.decide(who, attributes)
         if not decision.allowed:
-            raise may_not(who, asked, decision.reason)
+            raise may_not(who, attributes, decision.reason)
     return requester_of(user, groups, uid, extra)
 
 

@@ -121,26 +121,26 @@ class LeaseTtls:
 
     def __init__(self, client: EtcdClient) -> None:
         self._client = client
-        self._asked: dict[int, tuple[float, int]] = {}  # (time of the read, TTL then)
+        self._known: dict[int, tuple[float, int]] = {}  # (time of the read, TTL then)
 
     async def add_to(self, churn: Churn) -> Churn:
         """The report with TTLs; unchanged for a read-only client, which must not send LeaseTimeToLive."""
         if self._client.read_only:
             return churn
         found = [msgspec.structs.replace(one, ttl=await self._ttl(one.lease)) for one in churn.lease_list]
-        self._asked = {one.lease: self._asked[one.lease] for one in found}
+        self._known = {one.lease: self._known[one.lease] for one in found}
         return msgspec.structs.replace(churn, lease_list=found)
 
     async def _ttl(self, lease: int) -> int:
         now = time.monotonic()
-        asked, ttl = self._asked.get(lease, (-TTL_SECONDS, 0))
-        if now - asked >= TTL_SECONDS or 0 <= ttl <= now - asked:
+        read_at, ttl = self._known.get(lease, (-TTL_SECONDS, 0))
+        if now - read_at >= TTL_SECONDS or 0 <= ttl <= now - read_at:
             try:
-                asked, ttl = now, await self._client.lease_ttl(lease)
+                read_at, ttl = now, await self._client.lease_ttl(lease)
             except EtcdError:  # the lease has expired
-                asked, ttl = now, -1
-            self._asked[lease] = (asked, ttl)
-        return max(0, ttl - int(now - asked)) if ttl >= 0 else -1
+                read_at, ttl = now, -1
+            self._known[lease] = (read_at, ttl)
+        return max(0, ttl - int(now - read_at)) if ttl >= 0 else -1
 
 
 async def follow(

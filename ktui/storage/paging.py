@@ -33,7 +33,7 @@ class Chunks:
         self._keys = 0
         self._bytes = 0
 
-    def saw(self, keys: int, size: int) -> None:
+    def record(self, keys: int, size: int) -> None:
         """Record a response: its number of keys and its bytes of values."""
         self._keys += keys
         self._bytes += size

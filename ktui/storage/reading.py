@@ -29,7 +29,7 @@ async def read_range(
     answer = await client.range(start, end, limit=chunks.size, revision=revision, purpose=purpose)
     revision = revision or answer.revision
     while answer.more and answer.kvs:
-        chunks.saw(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
+        chunks.record(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
         following = asyncio.ensure_future(
             client.range(
                 answer.kvs[-1].key + b"\0", end, limit=chunks.size, revision=revision, purpose=purpose

@@ -32,8 +32,8 @@ LIVE_STEPS = 16
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     negotiate(call.request.accept, custom=resource.custom, collection=True)
     listed = parse_list_options(call.request.query)
-    asked = replace(listed, watch=True)
-    options = with_watch_defaults(asked, watch_list=call.behaviour.watch_list)
+    requested = replace(listed, watch=True)
+    options = with_watch_defaults(requested, watch_list=call.behaviour.watch_list)
     if listed.watch:
         selectors = await compute(read_watch, options, call.behaviour, resource)
     else:  # upstream checks the options of a path below /watch/ as those of a LIST
@@ -48,7 +48,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         WatchRequest(
             call.info.namespace or None,
             call.info.name or None,
-            asked,  # as the client wrote it; the plan has the defaults
+            requested,  # as the client wrote it; the plan has the defaults
             selection,
             lasts,
             resource=resource,
@@ -56,7 +56,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         )
     )
     call.planned(answer.plan, answer.route)
-    opened = _opened(call, asked, form.target, answer.route, lasts)
+    opened = _opened(call, requested, form.target, answer.route, lasts)
     watch = server.watches.add(opened, answer, call.meter, call.begun)
     answer.stream.on_live = call.initialized
     if answer.stream.live:
@@ -68,15 +68,15 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         server.watches.discard(watch)
 
 
-def _opened(call: Call, asked: ListOptions, form: str, route: str, lasts: float) -> WatcherOpened:
+def _opened(call: Call, requested: ListOptions, form: str, route: str, lasts: float) -> WatcherOpened:
     return WatcherOpened(
         id=call.id,
         resource=call.resource_id,
-        since=asked.resource_version,
+        since=requested.resource_version,
         client=call.request.client,
         namespace=call.info.namespace,
         name=call.info.name,
-        selector=" ".join(filter(None, (asked.label_selector, asked.field_selector))),
+        selector=" ".join(filter(None, (requested.label_selector, requested.field_selector))),
         form=form,
         route=route,
         timeout=lasts,

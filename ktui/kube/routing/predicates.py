@@ -48,12 +48,12 @@ def _limit_and_selector(limit: int, unfiltered: bool) -> str:
     return f"{_limit_alone(limit)}, {'no selector' if unfiltered else 'a selector'}"
 
 
-def _cache_at(asked: object, cache_rv: int) -> str:
-    return f"{asked}, cache at {cache_rv}"
+def _cache_at(requested: object, cache_rv: int) -> str:
+    return f"{requested}, cache at {cache_rv}"
 
 
-def _snapshot(asked: int, oldest: int | None) -> str:
-    return f"{asked}, {'no snapshot' if oldest is None else f'oldest snapshot {oldest}'}"
+def _snapshot(requested: int, oldest: int | None) -> str:
+    return f"{requested}, {'no snapshot' if oldest is None else f'oldest snapshot {oldest}'}"
 
 
 def _cut(message: str) -> str:
@@ -107,8 +107,8 @@ class Predicate(Enum):
     CACHE_BEHIND_EXACT = "cache behind the exact revision?", _cache_at
     PROBE = "revision probe: wait until the cache has seen it", lambda cache_rv: f"cache at {cache_rv}"
     # etcd
-    COMPACTED = "revision compacted?", lambda asked, oldest: f"{asked}, compacted up to {oldest}"
-    AHEAD_OF_ETCD = "ahead of etcd as well?", lambda asked, newest: f"{asked}, etcd at {newest}"
+    COMPACTED = "revision compacted?", lambda requested, oldest: f"{requested}, compacted up to {oldest}"
+    AHEAD_OF_ETCD = "ahead of etcd as well?", lambda requested, newest: f"{requested}, etcd at {newest}"
     # a WATCH
     WATCH_LIST_DEFAULTS = (
         "WatchList asks for initial events by itself?",
@@ -119,7 +119,7 @@ class Predicate(Enum):
     RV_UNSET_OR_ZERO = "resourceVersion unset or 0?", _unset
     BEFORE_EVENTS = (
         "older than the event buffer?",
-        lambda asked, oldest: f"{asked}, buffer starts after {oldest}",
+        lambda requested, oldest: f"{requested}, buffer starts after {oldest}",
     )
     AHEAD_OF_CACHE = "ahead of the cache?", _cache_at
 

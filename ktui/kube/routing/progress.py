@@ -32,5 +32,5 @@ def etcd_supports_progress(version: str) -> bool:
     found = _SEMANTIC.fullmatch(version.strip())
     if not found:
         return False
-    asked: _Version = int(found[1]), int(found[2]), int(found[3]), not found[4]
-    return _FIXED_IN_3_4 <= asked < _BROKEN_AGAIN or asked >= _FIXED_IN_3_5
+    parsed: _Version = int(found[1]), int(found[2]), int(found[3]), not found[4]
+    return _FIXED_IN_3_4 <= parsed < _BROKEN_AGAIN or parsed >= _FIXED_IN_3_5

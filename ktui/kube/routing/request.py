@@ -170,17 +170,17 @@ def _unknown_resource(info: RequestInfo) -> str:
     return f"{info.group_version} has no resource {info.resource!r}: {hint}"
 
 
-def _verb(asked: str, info: RequestInfo, query: str) -> str:
+def _verb(requested: str, info: RequestInfo, query: str) -> str:
     if info.subresource and info.subresource not in _STORED_SUBRESOURCES:
         raise RequestError(
             f"the subresource {info.subresource!r} is not a read of a stored object: nothing to route"
         )
-    if asked == "get" and not info.name:
+    if requested == "get" and not info.name:
         raise RequestError(f"a GET names one object: {info.path.rstrip('/')}/NAME")
-    if asked == "list" and info.name:
+    if requested == "list" and info.name:
         raise RequestError(f"a LIST names a collection, not the object {info.name!r}: leave the name away")
     natural = "get" if info.subresource else request_verb("GET", info, query).lower()
-    return asked or natural
+    return requested or natural
 
 
 def _options(verb: str, info: RequestInfo, query: str) -> tuple[ListOptions, LabelSelector, FieldSelector]:

@@ -45,9 +45,9 @@ def watch_too_old() -> StatusError:
     return gone_expired("The resourceVersion for the provided watch is too old.")
 
 
-def too_old_resource_version(asked: int, oldest: int) -> StatusError:
+def too_old_resource_version(requested: int, oldest: int) -> StatusError:
     """410 from the cache: a watch from before its event buffer; `oldest` is the first RV that works."""
-    return gone_expired(f"too old resource version: {asked} ({oldest})")
+    return gone_expired(f"too old resource version: {requested} ({oldest})")
 
 
 def continue_expired(fresh_token: str) -> StatusError:
@@ -62,12 +62,12 @@ def continue_expired(fresh_token: str) -> StatusError:
     )
 
 
-def too_large_rv(asked: int, current: int, retry_after: int = 1) -> StatusError:
+def too_large_rv(requested: int, current: int, retry_after: int = 1) -> StatusError:
     """504: a resourceVersion that the cache (`retry_after` 1) or etcd (0) has not reached."""
     details: dict[str, Any] = {
         "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     }
     if retry_after:
         details["retryAfterSeconds"] = retry_after
-    message = f"Timeout: Too large resource version: {asked}, current: {current}"
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
     return StatusError(504, "Timeout", message, details)

@@ -24,13 +24,13 @@ class ReflectorBackoff:
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = field(default_factory=lambda: random.Random().random)  # 0 to 1
     _next: float = FIRST_SECONDS
-    _asked: float = float("-inf")
+    _last_attempt: float = float("-inf")
 
     def pause(self) -> float:
         now = self.clock()
-        if now - self._asked > QUIET_SECONDS:
+        if now - self._last_attempt > QUIET_SECONDS:
             self._next = FIRST_SECONDS
-        self._asked = now
+        self._last_attempt = now
         pause, self._next = self._next, min(MOST_SECONDS, self._next * 2)
         return pause * (1 + self.jitter())
 

@@ -29,7 +29,7 @@ def test_chunks_settle_at_8_mib_or_the_most(value: int, most: int) -> None:
     chunks = Chunks(most)
     sizes = [chunks.size]
     for _ in range(20):
-        chunks.saw(chunks.size, chunks.size * value)
+        chunks.record(chunks.size, chunks.size * value)
         sizes.append(chunks.size)
     assert all(1 <= size <= most for size in sizes)
     assert sizes[-1] in (1, most) or sizes[-1] * value <= 8 << 20 < (sizes[-1] + 2) * value
