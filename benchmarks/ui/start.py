@@ -1,4 +1,4 @@
-"""From starting the program to its first frame, and to its first live data."""
+"""Measure the time from starting the program to its first frame, and to its first live data."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from benchmarks.ui.terminal import Terminal, plain
 from benchmarks.ui.traffic import events, opening
 from ktui.contract.recording import encode_lines
 
-FIRST_FRAME = 1.6  # times a bare Textual app's
+FIRST_FRAME = 1.6  # target: times a bare Textual app's
 FIRST_DATA_MS = 2500.0
-_CLOCK_TIME = re.compile(rb"\d\d:\d\d:\d\d")  # stands in rows of requests only
+_CLOCK_TIME = re.compile(rb"\d\d:\d\d:\d\d")  # only rows of requests contain one
 BARE_WAY = "a bare Textual app"
 _STARTED = 1_790_000_000.0
 
 
 def first_frames(environment: dict[str, str], rounds: int) -> Iterator[Figure]:
-    """Medians of `rounds` rounds; in each the bare app and every way to start ktui take turns."""
+    """Yield medians of `rounds` rounds; each round starts the bare app, and ktui in each way, once."""
     with NamedTemporaryFile(suffix=".ndjson") as recording, storm(100) as server:
         recording.write(encode_lines(opening(_STARTED)))
         coming = events(_STARTED, 100)
@@ -47,21 +47,21 @@ def first_frames(environment: dict[str, str], rounds: int) -> Iterator[Figure]:
     yield Figure("… processor time until then", least.cpu, "ms")
     for way, starts in took.items():
         typical, ratio = _typical(starts), min(starts).elapsed / fastest
-        beside = f"fastest {min(starts).elapsed:.0f} ms, {ratio:.2f} times the bare app's"
-        yield Figure(f"first frame, {way}", typical.elapsed, "ms", beside)
+        note = f"fastest {min(starts).elapsed:.0f} ms, {ratio:.2f} times the bare app's"
+        yield Figure(f"first frame, {way}", typical.elapsed, "ms", note)
         yield Figure("… times the bare app's", typical.elapsed / least.elapsed, "×", "", FIRST_FRAME)
         yield Figure("… in processor time", typical.cpu / least.cpu, "×", f"{typical.cpu:.0f} ms")
 
 
 class Start(NamedTuple):
-    """Milliseconds from starting a program to its first frame: by the clock, and on a processor."""
+    """Milliseconds from starting a program to its first frame: elapsed, and of processor time."""
 
     elapsed: float
     cpu: float
 
 
 def _typical(starts: Iterable[Start]) -> Start:
-    """The medians."""
+    """Return the medians."""
     return Start(*map(median, zip(*starts, strict=True)))
 
 
@@ -72,7 +72,7 @@ def _first(words: tuple[str, ...], text: str, environment: dict[str, str]) -> St
 
 
 def first_data(environment: dict[str, str], rounds: int) -> Iterator[Figure]:
-    """With an embedded etcd: until the first request is listed."""
+    """Measure, with an embedded etcd, until the first request is listed."""
     took = []
     for _ in range(rounds):
         with Terminal(KTUI, environment) as terminal:

@@ -1,6 +1,6 @@
-"""A server that is nothing but telemetry, in a process of its own: what the dashboard costs by itself.
+"""A server that sends only telemetry, in a separate process, to measure the cost of the dashboard alone.
 
-usage: python -m benchmarks.ui.storm EVENTS-A-SECOND [FASTER]; prints its port, ends when killed
+usage: python -m benchmarks.ui.storm EVENTS-A-SECOND SPEED; prints its port, runs until killed
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from itertools import islice
 from benchmarks.ui.traffic import events, opening
 from ktui.contract.recording import encode_lines
 
-TICK = 0.05  # seconds between two batches, as a server's loop makes them
+TICK = 0.05  # seconds between two batches, about the same as ktui's server
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n"
 _NOTHING = b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\r\n{}"
 
 
 @contextmanager
-def storm(a_second: float, faster: float = 1.0) -> Iterator[str]:
-    """While the block runs, a server sends events at `rate` a second; its URL.
+def storm(rate: float, speed: float = 1.0) -> Iterator[str]:
+    """Run a server that sends `rate` events a second, until the block ends; yield its URL.
 
-    `faster`: this many times as much time passes in the events as on the clock.
+    `speed`: how many times faster than real time the events' times advance.
     """
-    words = [sys.executable, "-m", "benchmarks.ui.storm", str(a_second), str(faster)]
+    words = [sys.executable, "-m", "benchmarks.ui.storm", str(rate), str(speed)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -38,9 +38,9 @@ def storm(a_second: float, faster: float = 1.0) -> Iterator[str]:
 
 
 class _Storm:
-    def __init__(self, a_second: float, faster: float) -> None:
-        self._a_second = a_second
-        self._faster = faster
+    def __init__(self, rate: float, speed: float) -> None:
+        self._rate = rate
+        self._speed = speed
 
     async def serve(self) -> None:
         server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
@@ -54,7 +54,7 @@ class _Storm:
                     await self._stream(writer)
                 writer.write(_NOTHING)
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the reader has gone
+            pass  # the client has disconnected
         finally:
             writer.close()
 
@@ -62,9 +62,9 @@ class _Storm:
         writer.write(_HEAD)
         began = time.time()
         writer.write(_chunk(encode_lines(opening(began))))
-        coming, sent = events(began, self._a_second / self._faster), 0
+        coming, sent = events(began, self._rate / self._speed), 0
         while True:
-            due = int((time.time() - began) * self._a_second)
+            due = int((time.time() - began) * self._rate)
             if due > sent:
                 writer.write(_chunk(encode_lines(islice(coming, due - sent))))
                 sent = due

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own, seen as a user sees it: bytes in, bytes out, and when."""
+"""Run a program in a pseudo-terminal; send it keys, read its output, and measure when it arrives."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 ROWS, COLUMNS = 40, 120
 _SEQUENCE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()][0-9A-B]|\x1b[=>78]")
-# Textual asks whether the terminal paints whole frames at once; this one does, as most do.
-_ASKS_FOR_FRAMES, _FRAMES = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
-_KEPT = 1 << 20  # bytes of the past that may still be looked for
-_LEAVE_SECONDS = 15.0
+# Textual asks whether the terminal supports synchronized output (mode 2026); this one does, as most do.
+_SYNC_QUERY, _SYNC_REPLY = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
+_KEPT = 1 << 20  # bytes of output that can be searched
+_STOP_SECONDS = 15.0
 
 
 def plain(output: bytes) -> bytes:
-    """What was painted, without escape sequences."""
+    """Return the output without escape sequences."""
     return _SEQUENCE.sub(b"", output)
 
 
 class Terminal:
-    """A pseudo-terminal of 120 × 40 cells with one program in it. A context: it ends with the block."""
+    """A pseudo-terminal of 120 × 40 cells with one program. A context manager: the program ends with it."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
         self._output = b""
@@ -64,52 +64,52 @@ class Terminal:
         return time.perf_counter() - self.started
 
     def forget(self) -> None:
-        """What has come so far is past: waits are for what comes next."""
+        """Discard the output so far: later waits search new output only."""
         self.read(0.0)
         self._output = b""
 
     def wait_for(self, text: str, seconds: float = 60.0) -> float:
-        """Read until `text` is on the screen; seconds since the start."""
+        """Read until `text` is in the output; return seconds since the start."""
         wanted = text.encode()
         return self.wait_until(lambda output: wanted in plain(output), repr(text), seconds)
 
     def wait_until(self, seen: Callable[[bytes], bool], what: str, seconds: float = 60.0) -> float:
-        """Read until `seen` says yes to what came since `forget`; seconds since the start."""
+        """Read until `seen` returns True for the output since `forget`; return seconds since the start."""
         deadline = time.perf_counter() + seconds
         while True:
             if self._output and seen(self._output):
                 return self._at - self.started
             if not self.read(max(0.0, deadline - time.perf_counter())):
-                raise TimeoutError(f"never saw {what}; the last was:\n{self.text()[-2000:]}")
+                raise TimeoutError(f"{what} did not appear; the last output:\n{self.text()[-2000:]}")
 
     def read(self, seconds: float) -> bool:
-        """Take what comes within that time, the first of it at once; False when nothing does."""
+        """Read the first output within `seconds`; return False if there is none."""
         if not select.select([self._master], [], [], seconds)[0]:
             return False
         try:
             chunk = os.read(self._master, 1 << 16)
-        except OSError:  # the program has closed its side
+        except OSError:  # the program has ended
             return False
         self._at = time.perf_counter()
         self.received += len(chunk)
         self._output = (self._output + chunk)[-_KEPT:]
-        if _ASKS_FOR_FRAMES in chunk:
-            os.write(self._master, _FRAMES)
+        if _SYNC_QUERY in chunk:
+            os.write(self._master, _SYNC_REPLY)
         return True
 
     def idle(self, seconds: float) -> None:
-        """Let it run, and read what it paints as a terminal does."""
+        """Let the program run for `seconds`, and read its output as a terminal does."""
         until = time.perf_counter() + seconds
         while (left := until - time.perf_counter()) > 0:
             self.read(left)
 
     def text(self) -> str:
-        """What has come since `forget`, without its escape sequences."""
+        """Return the output since `forget`, without escape sequences."""
         return plain(self._output).decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Ask the program to leave, read to the end, insist after a while."""
-        deadline = time.perf_counter() + _LEAVE_SECONDS
+        """Send SIGTERM and read until the program ends; after a while send SIGKILL."""
+        deadline = time.perf_counter() + _STOP_SECONDS
         self.process.send_signal(signal.SIGTERM)
         while self.process.poll() is None:
             self.read(0.05)

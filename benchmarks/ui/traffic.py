@@ -1,7 +1,7 @@
-"""Telemetry as a busy server sends it, made up: as much of it as is wanted, at any pace.
+"""Generate synthetic telemetry like that of a busy server, in any amount and at any rate.
 
-The mix is that of the demo's own clients: requests in all their steps, etcd's revision, caches, watchers.
-Numbers of a cluster of 100,000 pods. The same count makes the same events.
+The mix is that of the demo's clients: requests with all steps, etcd's revision, caches, watchers.
+The numbers are those of a cluster of 100,000 pods. Each run generates the same events.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _FIRST_REVISION = 1_000_000
 
 
 def opening(at: float) -> list[AnyEvent]:
-    """The state with which every stream begins."""
+    """Return the state with which every stream begins."""
     about = ServerInfo(
         at=at,
         ktui_version="0",
@@ -74,17 +74,17 @@ def opening(at: float) -> list[AnyEvent]:
     return [about, EtcdHealth(at=at, ok=True), usage, *prefixes, *watchers]
 
 
-def events(start: float, a_second: float) -> Iterator[AnyEvent]:
-    """Without end: each event's `at` is when it is due, `a_second` of them a second from `start`."""
+def events(start: float, rate: float) -> Iterator[AnyEvent]:
+    """Generate events without end, `rate` a second from `start`; each `at` is when it is due."""
     chance = random.Random(6)
     due = itertools.count()
     for turn in itertools.count(1):
         for event in _turn(turn, chance):
-            yield _at(event, start + next(due) / a_second)
+            yield _at(event, start + next(due) / rate)
 
 
 def _turn(turn: int, chance: random.Random) -> Iterator[AnyEvent]:
-    """What goes with one request."""
+    """Generate the events of one request and of what changes meanwhile."""
     revision = _FIRST_REVISION + turn * 3
     yield from _request(WATCHERS + turn, chance)
     yield EtcdProgress(head=revision)
