@@ -8,6 +8,9 @@ import httpx
 import pytest
 
 from ktui.etcd.client import EtcdClient
+from ktui.etcd.config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.telemetry.bus import Bus
 
 from .conftest import Api, running
 
@@ -18,13 +21,15 @@ PATHS = ("/api/v1/namespaces/a", "/telemetry", "/ktui/v1/info", "/metrics", "/he
 BODY = b'{"metadata": {"name": "c"}}'
 
 
-@pytest.fixture
-async def open_api(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
-    """A server without a token, as `--insecure-http` starts it, with the namespace `a`."""
-    async with running(client, prefix, token=None) as api:
+@pytest.fixture(scope="module")
+async def open_api(etcd: EmbeddedEtcd) -> AsyncIterator[Api]:
+    """A server without a token, as `--insecure-http` starts it, with the namespace `a`: for all tests."""
+    client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus())
+    async with running(client, "/web-pages", token=None) as api:
         answer = await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
         assert answer.status_code == 201, answer.text
         yield api
+    await client.close()
 
 
 async def head_of(api: Api, path: str, headers: dict[str, str]) -> httpx.Response:
@@ -90,10 +95,10 @@ async def test_browsers_that_ask_first_get_no_permission(open_api: Api) -> None:
 
 
 async def test_a_deletion_needs_no_content_type_without_a_body(open_api: Api) -> None:
-    await open_api.config_map("c")
-    refused = await open_api.http.request("DELETE", f"{MAPS}/c", content=b"{}")
+    await open_api.config_map("d")
+    refused = await open_api.http.request("DELETE", f"{MAPS}/d", content=b"{}")
     assert refused.status_code == 415
-    assert (await open_api.http.delete(f"{MAPS}/c")).status_code == 200
+    assert (await open_api.http.delete(f"{MAPS}/d")).status_code == 200
 
 
 async def test_a_token_is_all_that_is_asked_for_where_there_is_one(api: Api) -> None:
