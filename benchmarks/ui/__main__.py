@@ -41,6 +41,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=30, help="how long to be idle (default 30)")
     parser.add_argument("--minutes", type=float, default=10, help="how long to soak (default 10)")
     parser.add_argument("--pods", type=int, default=100_000, help="of the cluster (default 100,000)")
+    parser.add_argument("--attach", metavar="URL", help="workloads: the server that they load (KTUI_TOKEN)")
     parser.add_argument(
         "what", nargs="*", metavar="WHAT", help="start, keys, idle, memory, cluster, soak, workloads"
     )
@@ -51,7 +52,9 @@ def main() -> int:
         "idle": lambda environment: idle.at_rest(environment, args.seconds),
         "memory": memory.after_an_hour,
         "cluster": lambda environment: cluster.keys_beside(environment, args.pods, args.keys),
-        "workloads": lambda environment: workloads.keys_beside_each(environment, args.keys, args.seconds),
+        "workloads": lambda environment: workloads.keys_beside_each(
+            environment, args.keys, args.seconds, ("--attach", args.attach) if args.attach else ()
+        ),
         "soak": lambda environment: memory.in_real_time(environment, args.minutes),
     }
     wanted = args.what or [name for name in measures if name not in _LONG]

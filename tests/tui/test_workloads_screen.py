@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ktui.client.connection import ServerConnection
+from ktui.contract.faults import Fault
 from ktui.tui.charts.marks import marks
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.workloads.charts import CHARTS, chart_content
@@ -123,6 +124,30 @@ async def test_the_death_of_the_server_is_not_asked_of_the_run() -> None:
         await pilot.press("K")
         await pilot.pause()
         assert session.sent == [] and "no server" in notices(app)
+
+
+async def test_the_death_of_the_server_is_marked_on_the_charts_of_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    killed: list[str] = []
+
+    class Server:
+        def __init__(self, _: object) -> None: ...
+
+        async def inject(self, fault: Fault) -> None:
+            killed.append(fault.kind)
+
+    monkeypatch.setattr("ktui.tui.workloads.screen.KtuiApi", Server)
+    monkeypatch.setattr(WorkloadsScreen, "client", None)
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        await pilot.press("K")
+        await pilot.pause()
+        assert killed == [] and not any(second.marker for second in session.seconds)
+        await pilot.press("y")
+        await app.workers.wait_for_complete()
+        assert killed == ["kill"] and [second.marker for second in session.seconds] == ["", "", "kill"]
 
 
 @pytest.mark.parametrize("size", [NORMAL, (80, 24)])

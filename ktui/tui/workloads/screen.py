@@ -295,6 +295,8 @@ class WorkloadsScreen(ServerScreen):
         def agreed(yes: bool | None) -> None:
             if yes:
                 self._inject(api, Fault(kind))
+                if session is not None and session.running:
+                    session.mark(kind)
 
         question = "The server is killed, and what only it holds is lost.\nr starts another one."
         self.app.push_screen(ConfirmScreen("kill the server", question), agreed)

@@ -108,6 +108,13 @@ class Session:
         if self.running and process is not None and process.stdin is not None:
             process.stdin.write(f"{command}\n".encode())
 
+    def mark(self, text: str) -> None:
+        """Mark the newest second: something that the run does not know of was done to its server."""
+        if self.seconds:
+            second = self.seconds[-1]
+            self.seconds[-1] = msgspec.structs.replace(second, marker=f"{second.marker} {text}".lstrip())
+            self._changed()
+
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         """End the process: close its standard input, and after STOP_SECONDS kill it."""
         if process.returncode is not None:
