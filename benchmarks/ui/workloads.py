@@ -21,7 +21,7 @@ _TITLE = "knobs of"  # of the panel below the workloads
 def keys_beside_each(
     environment: dict[str, str], presses: int, seconds: float, words: tuple[str, ...] = ()
 ) -> Iterator[Figure]:
-    """Move the cursor through the knobs of each workload while it runs; `words` are the dashboard's options."""
+    """Move the cursor through the knobs of each workload while it runs."""
     with dashboard(environment, "--theme", keys.THEME, *words) as terminal:
         terminal.idle(_FILL_SECONDS)
         terminal.type("7")
