@@ -15,6 +15,7 @@ from ktui.tui.looks.symbols import Symbols
 from ktui.tui.workloads.charts import CHARTS, chart_content
 from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
+from ktui.tui.workloads.texts import _table
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.run_lines import LiveSecond
 from ktui.workloads.running.summary import COMPARED
@@ -331,3 +332,13 @@ def test_a_chart_fills_its_box_and_marks_the_knob(chart: Any, symbols: Symbols) 
 
 def test_nothing_runs() -> None:
     assert chart_content(CHARTS[0], [], Symbols.BRAILLE, 60, 5).plain == "nothing runs"
+
+
+def test_a_table_that_is_too_wide_cuts_names_and_keeps_figures() -> None:
+    rows = [{"LIST": "ciliumclusterwidenetworkpolicies", "read": "3.6 kB", "read/returned": "0.6×"}]
+    lines = [text.plain.rstrip() for text in _table({"title": "LISTs", "rows": rows}, 40)]
+    assert lines == [
+        "LISTs",
+        "LIST                 read  read/returned",
+        "ciliumclusterwid…  3.6 kB           0.6×",
+    ]

@@ -17,6 +17,8 @@ from ktui.workloads.running.workload import Workload
 
 FAULTS = f"faults {' '.join(FAULT_KEYS.values())} · ? help"
 _SIDES = 12  # cells of a value
+_NAME = 12  # cells that the first column of a cut table keeps
+_GAP = "  "
 FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 
@@ -69,7 +71,7 @@ def outcome_content(
     compared = list(_side_by_side(runs))
     parts = [*compared, *fixes] if runs and len(runs[-1]["variants"]) > 1 else [*fixes, *compared]
     for table in tables:
-        parts += list(_table(table))
+        parts += list(_table(table, width))
     return first_lines(parts or [line(("no run yet", "$ink-muted"))], width, height)
 
 
@@ -118,8 +120,11 @@ def _value(value: float, *, is_bytes: bool) -> str:
     return long_bytes(value) if is_bytes else figure(value) if isinstance(value, float) else integer(value)
 
 
-def _table(document: dict[str, Any]) -> Iterator[Content]:
-    """Yield a table of the summary, its columns as wide as their longest cell."""
+def _table(document: dict[str, Any], width: int = 0) -> Iterator[Content]:
+    """Yield a table of the summary, its columns as wide as their longest cell.
+
+    In `width` cells (0: any number) the first column, which has names, is cut rather than figures.
+    """
     rows = document["rows"]
     if not rows:
         return
@@ -127,6 +132,8 @@ def _table(document: dict[str, Any]) -> Iterator[Content]:
     widths = [
         max(len(str(row[head])) for row in [dict(zip(heads, heads, strict=True)), *rows]) for head in heads
     ]
+    if width and (surplus := sum(widths) + len(_GAP) * (len(widths) - 1) - width) > 0:
+        widths[0] = max(_NAME, widths[0] - surplus)
     yield line((document["title"], "bold"))
     yield line((_cells(heads, widths), "$ink-muted"))
     for row in rows:
@@ -149,7 +156,7 @@ def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]
 
 
 def _cells(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(
+    return _GAP.join(
         pad(cell, width, right=place > 0)
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
