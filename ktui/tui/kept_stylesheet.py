@@ -116,12 +116,11 @@ _memory = StyleMemory()
 class KeptStylesheet(Stylesheet):
     """Keeps what it has parsed until the colours change, and what it has matched."""
 
-    def __init__(self, *, variables: dict[str, str] | None = None, memory: StyleMemory | None = None) -> None:
+    def __init__(self, *, variables: dict[str, str] | None = None) -> None:
         super().__init__(variables=variables)
-        self._memory = memory or StyleMemory()
         self._parse_cache = _memory.parsed(self._variables)
         self._by_names: dict[frozenset[str], RuleCandidates] = {}
-        self._applied: WeakKeyDictionary[DOMNode, Key] = WeakKeyDictionary()
+        self._applied: WeakKeyDictionary[DOMNode, Key] = WeakKeyDictionary()  # with its component classes
         self._unknown: dict[DOMNode, Look] = {}  # nodes whose rules are being matched
         self._paths: dict[Any, Any] | None = None  # of a node whose component classes are being styled
 
@@ -150,9 +149,13 @@ class KeptStylesheet(Stylesheet):
     ) -> None:
         """Textual's, by what is known. `cache` is for one round: the paths of parents are kept in it."""
         paths: dict[Any, Any] = cache if cache is not None else self._paths if self._paths is not None else {}
-        candidates = self._candidates_of(node)
-        key = (candidates.number, self._path_of(node, paths), _asked(node, candidates.asked))
-        if self._applied.get(node) == key and (node._component_styles or not node._get_component_classes()):
+        names, components = node._selector_names, node._get_component_classes()
+        candidates, path = self._candidates_of(names), self._path_of(node, paths)
+        key = whole = (candidates.number, path, _asked(node, candidates.asked))
+        if components:  # their rules may ask more than the node's own
+            of_all = self._candidates_of(names.union(f".{name}" for name in components))
+            whole = (of_all.number, path, _asked(node, of_all.asked))
+        if self._applied.get(node) == whole and (node._component_styles or not components):
             if not animate:
                 node.notify_style_update()
             return
@@ -176,7 +179,7 @@ class KeptStylesheet(Stylesheet):
                 self.replace_rules(node, look.rules, animate=animate)
             self._process_component_classes(node)
         self._paths = outer
-        self._applied[node] = key
+        self._applied[node] = whole
 
     def replace_rules(self, node: DOMNode, rules: RulesMap, animate: bool = False) -> None:  # type: ignore[override]
         """Textual's, for the rules that differ."""
@@ -204,9 +207,9 @@ class KeptStylesheet(Stylesheet):
         node._nodes.updated()
         node.notify_style_update()
 
-    def _candidates_of(self, node: DOMNode) -> RuleCandidates:
+    def _candidates_of(self, selector_names: set[str]) -> RuleCandidates:
         rules = self.rules  # parses what is new
-        names = frozenset(self.rules_map.keys() & node._selector_names)
+        names = frozenset(self.rules_map.keys() & selector_names)
         found = self._by_names.get(names)
         if found is None:
             may_match = {id(rule) for name in names for rule in self.rules_map[name]}

@@ -6,14 +6,18 @@ What a widget looks like is matched once and kept: it must be what Textual finds
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import pytest
+from textual.app import App
 from textual.css.styles import RenderStyles
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.geometry import Region
+from textual.widget import Widget
 
 from ktui.tui.app import KtuiApp
+from ktui.tui.kept_stylesheet import KeptStylesheet
 from ktui.tui.navigation.modes import MODES
 
 from .still import NORMAL, SMALL, WIDE, demo_events, still_app
@@ -92,3 +96,41 @@ async def test_what_is_kept_is_what_textual_matches(screen: str) -> None:
             for (path, kept), (_, right) in zip(found, looks(app), strict=True):
                 assert kept == right, (step, path)
             app.refresh_css(animate=False)  # its own sheet again
+
+
+class Parts(Widget):
+    """A widget whose own rules ask nothing that its component class's rule asks."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"parts--one"}
+
+
+class PartsApp(App[None]):
+    CSS = ".parts--one { color: red; } Parts:even .parts--one { color: blue; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
+
+    def compose(self) -> Iterator[Widget]:
+        yield Parts()
+        yield Parts(id="last")
+
+    def part(self) -> str:
+        self.stylesheet.update(self)
+        return self.query_one("#last", Parts).get_component_styles("parts--one").color.hex
+
+
+async def test_a_component_class_follows_rules_that_are_loaded_later() -> None:
+    app = PartsApp()
+    async with app.run_test():
+        assert app.part() == "#0000FF"
+        app.stylesheet.add_source("#last .parts--one { color: lime; }", read_from=("later", ""))
+        assert app.part() == "#00FF00"
+
+
+async def test_a_component_class_follows_what_only_its_rules_ask_of_the_widget() -> None:
+    app = PartsApp()
+    async with app.run_test():
+        assert app.part() == "#0000FF"
+        await app.query(Parts).first().remove()
+        assert app.part() == "#FF0000"
