@@ -23,7 +23,8 @@ Obj = dict[str, Any]
 class MarkedObjects:
     """Follows `resource` through its watch cache, and awaits `finish(namespace, name)` for each held object.
 
-    `is_held` is true for an object that is being deleted and has the controller's finalizer.
+    `is_held` is true for an object that is being deleted and has the controller's finalizer. `finish` is
+    awaited again if another object of the same name was held meanwhile.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class MarkedObjects:
         self._is_held = is_held
         self._finish = finish
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._held_again: set[tuple[str, str]] = set()
         self._following: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -58,11 +60,19 @@ class MarkedObjects:
                 self._consider(event.object)
 
     def _consider(self, obj: StoredObject) -> None:
-        """Start the task of an object that is held, unless it runs already."""
-        key = obj.namespace, obj.name
-        if key in self._tasks or not self._is_held(json.loads(obj.full_json())):
+        """Start the task of an object that is held, or tell the task of its name that one is held."""
+        if not self._is_held(json.loads(obj.full_json())):
             return
-        work = partial(self._finish, *key)
-        task = self._registry.supervisor.start(f"the deletion of {obj.name}", work)
-        self._tasks[key] = task
-        task.add_done_callback(lambda _: self._tasks.pop(key, None))
+        key = obj.namespace, obj.name
+        if key in self._tasks:
+            self._held_again.add(key)
+        else:
+            work = partial(self._finish_each, key)
+            self._tasks[key] = self._registry.supervisor.start(f"the deletion of {obj.name}", work)
+
+    async def _finish_each(self, key: tuple[str, str]) -> None:
+        await self._finish(*key)
+        while key in self._held_again:
+            self._held_again.discard(key)
+            await self._finish(*key)
+        del self._tasks[key]  # without a pause since the last look at _held_again

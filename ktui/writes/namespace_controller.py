@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError
+from ktui.kube.status import StatusError, not_found
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.lookups import builtin
@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 Obj = dict[str, Any]
 
 FINALIZER = "kubernetes"
+WORKERS = 10  # upstream's --concurrent-namespace-syncs
 RETRY_SECONDS = 1.0  # while objects remain: pods in their grace period, objects with finalizers
 PAGE = 500
 # Type → (status, reason, message) once no objects remain; upstream's wording.
@@ -92,6 +93,7 @@ class NamespaceController:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._registry = server.services.registry
+        self._workers = asyncio.Semaphore(WORKERS)
         self._marked = MarkedObjects(self._registry, builtin("", "namespaces"), _is_held, self._delete)
 
     def start(self) -> None:
@@ -103,18 +105,29 @@ class NamespaceController:
     async def _delete(self, _: str, name: str) -> None:
         while True:
             try:
-                remaining = await self._delete_content(name)
-                await self._report(name, remaining)
-                if not remaining.resources:
-                    await self._finalize(name)
-                    return
+                async with self._workers:
+                    if not (uid := await self._held(name)):
+                        return
+                    remaining = await self._delete_content(name, uid)
+                    await self._report(name, uid, remaining)
+                    if not remaining.resources:
+                        await self._finalize(name, uid)
+                        return
             except StatusError as error:
                 if error.code == 404:
                     return
                 log.warning("the content of namespace %s is not deleted yet: %s", name, error.message)
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _delete_content(self, namespace: str) -> Remaining:
+    async def _held(self, name: str) -> str:
+        """Return the namespace's uid, "" unless it waits for this controller.
+
+        A client may remove the finalizer itself and create the namespace again, with content that must stay.
+        """
+        found, _ = await self._registry.for_resource(builtin("", "namespaces")).store.get(None, name)
+        return found.uid if found is not None and _is_held(json.loads(found.full_json())) else ""
+
+    async def _delete_content(self, namespace: str, uid: str) -> Remaining:
         """Delete every object as a client would; return the remaining ones."""
         remaining = Remaining()
         for resource in self._content():
@@ -122,6 +135,8 @@ class NamespaceController:
             start = ""
             while True:
                 page = await store.list(StoreListRequest(namespace, limit=PAGE, start_key=start))
+                if page.objects and await self._held(namespace) != uid:
+                    raise not_found(builtin("", "namespaces"), namespace)
                 for obj in page.objects:
                     if (kept := await self._delete_object(resource, obj)) is not None:
                         remaining.resources[f"{resource.resource}.{resource.group}"] += 1
@@ -155,10 +170,11 @@ class NamespaceController:
             raise
         return None if gone else kept
 
-    async def _report(self, name: str, remaining: Remaining) -> None:
+    async def _report(self, name: str, uid: str, remaining: Remaining) -> None:
         """Write the conditions, if they have changed."""
 
         def reported(old: Obj) -> Obj:
+            _check_uid(old, uid)
             new = dict(old)
             for condition in remaining.conditions():
                 set_condition(new, *condition)
@@ -168,16 +184,23 @@ class NamespaceController:
 
         await self._registry.for_resource(builtin("", "namespaces")).store.update(None, name, reported)
 
-    async def _finalize(self, name: str) -> None:
+    async def _finalize(self, name: str, uid: str) -> None:
         """Remove the finalizer; a namespace without another one is deleted."""
 
         def finalized(old: Obj) -> Obj | None:
+            _check_uid(old, uid)
             kept = [held for held in (old.get("spec") or {}).get("finalizers") or [] if held != FINALIZER]
             if not kept and not metadata_of(old).get("finalizers"):
                 return None
             return {**old, "spec": {**(old.get("spec") or {}), "finalizers": kept}}
 
         await self._registry.for_resource(builtin("", "namespaces")).store.update(None, name, finalized)
+
+
+def _check_uid(namespace: Obj, uid: str) -> None:
+    """Raise NoWrite for another namespace of the same name."""
+    if metadata_of(namespace).get("uid") != uid:
+        raise NoWrite
 
 
 def _is_held(namespace: Obj) -> bool:

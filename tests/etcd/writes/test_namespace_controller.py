@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ktui.telemetry.meter import yield_to_loop
+from ktui.writes.admission.lookups import builtin
 from ktui.writes.namespace_controller import NamespaceController
 from tests.etcd.apiserver.conftest import Api
 
@@ -94,3 +96,27 @@ async def test_a_pod_is_removed_once_its_grace_period_has_passed(served: Api) ->
     await served.delete(OLD)
     await old_namespace(served, gone)
     assert (await served.get(f"{OLD}/pods/p")).status_code == 404
+
+
+async def test_a_namespace_that_is_created_again_keeps_its_content(api: Api) -> None:
+    """A client finalizes a namespace that does not end, and creates it again."""
+    controller = NamespaceController(api.app.server)
+    await api.create(NAMESPACES, {"metadata": {"name": "old"}})
+    await api.create(f"{OLD}/configmaps", {"metadata": FINALIZED})
+    await api.delete(OLD)
+    controller.start()
+    try:
+        await old_namespace(api, lambda _, found: bool(found["status"].get("conditions")))
+        await api.services.registry.for_resource(builtin("", "namespaces")).store.update(
+            None, "old", lambda _: None
+        )
+        assert (await api.create(NAMESPACES, {"metadata": {"name": "old"}})).status_code == 201
+        await api.merge(f"{OLD}/configmaps/kept", {"metadata": {"finalizers": None}})
+        await api.create(f"{OLD}/configmaps", {"metadata": {"name": "new"}})
+        async with asyncio.timeout(60):
+            while any(task.get_name() == "the deletion of old" for task in asyncio.all_tasks()):
+                await yield_to_loop()
+        assert (await api.get(OLD)).json()["status"] == {"phase": "Active"}
+        assert (await api.get(f"{OLD}/configmaps/new")).status_code == 200
+    finally:
+        await controller.stop()
