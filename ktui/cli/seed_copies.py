@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from ktui.client.connection import ClientError, ServerConnection
+from ktui.contract.events.server import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.errors import EtcdError
@@ -53,11 +54,13 @@ async def _embedded_etcd(connection: ServerConnection) -> AsyncIterator[EtcdClie
     from ktui.client.ktui_api import KtuiApi
 
     client = ApiClient(connection)
+    info: ServerInfo | None = None
     try:
-        info = await KtuiApi(client).info()
+        with suppress(ClientError):  # it is another server, or does not tell this user
+            info = await KtuiApi(client).info()
     finally:
         await client.close()
-    if info.etcd_kind != "embedded" or not info.writable:
+    if info is None or info.etcd_kind != "embedded" or not info.writable:
         yield None
         return
     try:
