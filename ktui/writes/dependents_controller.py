@@ -113,11 +113,14 @@ class DependentsController:
 
     async def _dependents(self, resource: Resource, namespace: str, uid: str) -> AsyncIterator[StoredObject]:
         request = ListRequest(namespace, None, ListOptions(), EVERYTHING)
-        slices = Slices()
-        for stored in (await self._server.cacher(resource).list(request)).objects:
-            references = metadata_of(json.loads(stored.full_json())).get("ownerReferences") or []
-            if any(reference.get("uid") == uid for reference in references):
-                yield stored
+        cacher = self._server.cacher(resource)
+        await cacher.ready()
+        slices, text = Slices(), uid.encode()
+        for stored in (await cacher.list(request)).objects:
+            if text in stored.raw:  # few of the namespace's objects have to be decoded
+                references = metadata_of(json.loads(stored.full_json())).get("ownerReferences") or []
+                if any(reference.get("uid") == uid for reference in references):
+                    yield stored
             await slices.yield_if_due()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.storage.selection import EVERYTHING
+from ktui.storage.slices import Slices
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.writes.admission.lookups import builtin
@@ -72,15 +73,23 @@ class QuotaController:
     # Changes of quotas and objects.
 
     async def _replaced(self, objects: Sequence[StoredObject], _: int) -> None:
-        self._quotas = {(obj.namespace, obj.name): json.loads(obj.full_json()) for obj in objects}
+        slices, quotas = Slices(), {}
+        for obj in objects:
+            quotas[(obj.namespace, obj.name)] = json.loads(obj.full_json())
+            await slices.yield_if_due()
+        self._quotas = quotas
         self._follow_limited()
         self._mark(self._quotas)
 
     async def _changed(self, batch: Sequence[OutEvent], _: int) -> None:
+        limits_changed = False
         for event in batch:
             if event.object is None:
                 continue
             key, quota = (event.object.namespace, event.object.name), json.loads(event.object.full_json())
+            before = self._quotas.get(key)
+            if event.type == "DELETED" or before is None or _hard(before) != _hard(quota):
+                limits_changed = True
             if event.type == "DELETED":
                 self._quotas.pop(key, None)
                 self._dirty.pop(key, None)
@@ -89,7 +98,8 @@ class QuotaController:
             status = quota.get("status") or {}
             if event.type == "ADDED" or _hard(quota) != status.get("hard") or "used" not in status:
                 self._mark([key])
-        self._follow_limited()
+        if limits_changed:
+            self._follow_limited()
 
     def _follow_limited(self) -> None:
         """Follow the resources that some quota limits, and no others."""
@@ -112,19 +122,20 @@ class QuotaController:
         self._mark(self._limiting(resource, None))
 
     async def _objects_changed(self, resource: Resource, batch: Sequence[OutEvent], _: int) -> None:
-        namespaces = {
-            event.object.namespace
-            for event in batch
-            if event.object is not None and (event.type == "DELETED" or _changes_its_use(resource, event))
-        }
-        for namespace in namespaces:
-            self._mark(self._limiting(resource, namespace))
+        slices, namespaces = Slices(), set()
+        for event in batch:
+            if event.object is not None and (event.type == "DELETED" or _changes_its_use(resource, event)):
+                namespaces.add(event.object.namespace)
+            await slices.yield_if_due()
+        if namespaces:
+            self._mark(self._limiting(resource, namespaces))
 
-    def _limiting(self, resource: Resource, namespace: str | None) -> list[Key]:
+    def _limiting(self, resource: Resource, namespaces: Collection[str] | None) -> list[Key]:
+        """Return the quotas that limit the resource, in these namespaces or (None) in all."""
         return [
             key
             for key, quota in self._quotas.items()
-            if namespace in (None, key[0]) and limited_by(resource, _hard(quota))
+            if (namespaces is None or key[0] in namespaces) and limited_by(resource, _hard(quota))
         ]
 
     def _mark(self, keys: Iterable[Key]) -> None:
@@ -134,12 +145,17 @@ class QuotaController:
     # Reconciling.
 
     async def _work(self) -> None:
+        clock = asyncio.get_running_loop().time
+        resync = clock() + RESYNC_SECONDS
         while True:
             try:
-                async with asyncio.timeout(RESYNC_SECONDS):
+                async with asyncio.timeout_at(resync):
                     await self._wake.wait()
             except TimeoutError:
+                pass
+            if clock() >= resync:  # however often it was woken
                 self._mark(self._quotas)
+                resync = clock() + RESYNC_SECONDS
             self._wake.clear()
             while self._dirty:
                 key = next(iter(self._dirty))
@@ -176,19 +192,21 @@ class QuotaController:
 
     async def _used(self, namespace: str, quota: Obj) -> Quantities:
         """Return the usage by those names in `spec.hard` that some resource counts towards."""
-        hard, found = _hard(quota), Quantities()
+        hard, found, slices = _hard(quota), Quantities(), Slices()
         for resource in list(self._resources()):
             names = limited_by(resource, hard)
             if not names:
                 continue
             found = dict.fromkeys(names, "0") | found
             cacher = self._registry.for_resource(resource)
+            await cacher.ready()
             request = ListRequest(namespace, None, ListOptions(resource_version="0"), EVERYTHING)
             for obj in (await cacher.list(request)).objects:
                 tree = json.loads(obj.full_json())
                 if in_scope(resource, tree, quota.get("spec") or {}):
                     usage = usage_now(resource, tree)
                     found = plus(found, {name: usage[name] for name in names if name in usage})
+                await slices.yield_if_due()
         return found
 
 

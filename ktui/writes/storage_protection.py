@@ -78,14 +78,15 @@ class StorageProtection:
         if kind == "PersistentVolume":
             volume, _ = await self._registry.for_resource(_resource(kind)).store.get(None, name)
             return volume is not None and _phase(json.loads(volume.full_json())) == "Bound"
-        pods = await self._registry.for_resource(builtin("", "pods")).list(
-            ListRequest(namespace, None, ListOptions(), EVERYTHING)
-        )
-        slices = Slices()
+        cacher = self._registry.for_resource(builtin("", "pods"))
+        await cacher.ready()
+        pods = await cacher.list(ListRequest(namespace, None, ListOptions(), EVERYTHING))
+        slices, text = Slices(), name.encode()
         for stored in pods.objects:
-            pod: Obj = json.loads(stored.full_json())
-            if name in _claims_of(pod) and _phase(pod) not in ENDED:
-                return True
+            if text in stored.raw:  # few of the namespace's pods have to be decoded
+                pod: Obj = json.loads(stored.full_json())
+                if name in _claims_of(pod) and _phase(pod) not in ENDED:
+                    return True
             await slices.yield_if_due()
         return False
 

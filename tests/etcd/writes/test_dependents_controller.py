@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -73,3 +75,20 @@ async def test_a_dependent_with_a_finalizer_holds_its_owner(api: Api, owner: dic
     assert (await api.get(f"{SETS}/s")).status_code == 200
     await api.merge(f"{PODS}/own", {"metadata": {"finalizers": None}})
     await until_gone(api, f"{SETS}/s")
+
+
+async def test_only_what_may_be_a_dependent_is_decoded(
+    api: Api, owner: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A namespace may hold 100,000 pods."""
+    decoded: list[bytes] = []
+
+    def loads(text: bytes) -> Any:
+        decoded.append(text)
+        return json.loads(text)
+
+    monkeypatch.setattr("ktui.writes.dependents_controller.json", SimpleNamespace(loads=loads))
+    await api.delete(f"{SETS}/s", propagationPolicy="Orphan")
+    await until_gone(api, f"{SETS}/s")
+    assert decoded
+    assert all(owner["uid"].encode() in text for text in decoded)

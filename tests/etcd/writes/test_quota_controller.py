@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -89,3 +90,24 @@ async def test_changed_limits_are_counted_again(counted: Api) -> None:
     await counted.merge(QUOTA, {"spec": {"hard": {"configmaps": None, "secrets": "3"}}})
     status = await status_of(counted, lambda status: "secrets" in status["hard"])
     assert status == {"hard": {"secrets": "3"}, "used": {"secrets": "0"}}
+
+
+async def test_other_tasks_run_between_the_objects_that_are_counted(
+    counted: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A namespace may hold 100,000 objects."""
+    for n in range(5):
+        await counted.config_map(f"c{n}")
+    monkeypatch.setattr("ktui.storage.slices.SLICE_SECONDS", -1.0)
+    yields = 0
+
+    async def yield_to_loop() -> None:
+        nonlocal yields
+        callers = {frame.name for frame in traceback.extract_stack()}
+        yields += "_used" in callers
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr("ktui.storage.slices.yield_to_loop", yield_to_loop)
+    await limit(counted, {"configmaps": "9"})
+    assert (await status_of(counted, lambda status: bool(status["used"])))["used"] == {"configmaps": "5"}
+    assert yields >= 5

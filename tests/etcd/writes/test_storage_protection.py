@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -53,11 +55,12 @@ async def gone(api: Api, path: str) -> None:
             pass
 
 
-async def test_a_claim_that_no_pod_uses_goes(protected: Api) -> None:
+async def test_a_claim_that_no_pod_uses_goes(protected: Api, caplog: pytest.LogCaptureFixture) -> None:
     await made(protected, CLAIMS, CLAIM)
     marked = (await protected.delete(f"{CLAIMS}/c")).json()["metadata"]
     assert marked["finalizers"] == ["kubernetes.io/pvc-protection"]
     await gone(protected, f"{CLAIMS}/c")
+    assert not [line for line in caplog.messages if "failed" in line]  # nobody has read pods before
 
 
 async def test_a_claim_stays_while_a_pod_uses_it(protected: Api) -> None:
@@ -82,3 +85,23 @@ async def test_a_bound_volume_stays_and_a_free_one_goes(protected: Api) -> None:
     assert (await protected.get(f"{VOLUMES}/v")).status_code == 200
     await protected.merge(f"{VOLUMES}/v/status", {"status": {"phase": "Released"}})
     await gone(protected, f"{VOLUMES}/v")
+
+
+async def test_only_a_pod_that_may_use_the_claim_is_decoded(
+    protected: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A namespace may hold 100,000 pods."""
+    decoded: list[bytes] = []
+
+    def loads(text: bytes) -> Any:
+        decoded.append(text)
+        return json.loads(text)
+
+    await made(protected, PODS, USER)
+    await made(protected, PODS, {**USER, "metadata": {"name": "not-in-the-pod"}})
+    await made(protected, CLAIMS, {**CLAIM, "metadata": {"name": "not-in-the-pod"}})
+    monkeypatch.setattr("ktui.writes.storage_protection.json", SimpleNamespace(loads=loads))
+    await protected.delete(f"{CLAIMS}/not-in-the-pod")
+    await gone(protected, f"{CLAIMS}/not-in-the-pod")
+    assert decoded
+    assert all(b"not-in-the-pod" in text for text in decoded)
