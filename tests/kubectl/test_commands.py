@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH"),
 ]
 FILES = Path(__file__).parent / "commands"
+PATIENCE = 60  # seconds for a command
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,13 @@ async def test_commands_print_what_they_must(kubectl: Kubectl) -> None:
         words = [word.replace("·", " ").replace("@", f"{FILES}/") for word in command.split(" ")]
         stdin = signing_request() if command.endswith("-f -") else ""
         process = await kubectl.start(*words)
-        out, err = await asyncio.wait_for(process.communicate(stdin.encode()), 60)
+        try:
+            out, err = await asyncio.wait_for(process.communicate(stdin.encode()), PATIENCE)
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            differ.append(f"{group}: kubectl {command}: did not end in {PATIENCE} s")
+            continue
         printed = out.decode() + err.decode()
         if (process.returncode == 0) is not succeeds or not re.search(pattern, printed):
             told = f"exit {process.returncode}, not {pattern!r}"
