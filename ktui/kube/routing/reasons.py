@@ -139,7 +139,7 @@ WATCH_REASONS: dict[str, str] = {
         "cache catches up with the requested revision (<=3s), then ADDED for every object, then live events"
     ),
     "w.bookmark_end": "a BOOKMARK annotated k8s.io/initial-events-end=true follows the initial events",
-    "w.since": "events after the given revision replayed from the cyclic buffer, then live events",
+    "w.since": "events after the given revision replayed from the event buffer, then live events",
     "w.now": "no initial events: live events only, from the newest (unset) or any (0) revision",
     "w.tooold": (
         "revision fell out of the buffer: one ERROR event (410 Expired 'too old resource version: "
