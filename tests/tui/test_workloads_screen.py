@@ -342,3 +342,13 @@ def test_a_table_that_is_too_wide_cuts_names_and_keeps_figures() -> None:
         "LIST                 read  read/returned",
         "ciliumclusterwid…  3.6 kB           0.6×",
     ]
+
+
+def test_a_table_that_is_too_wide_is_not_widened_by_short_names() -> None:
+    rows = [{"version": "1.36", "read": "3.6 kB", "read/returned": "0.6×"}]
+    lines = [text.plain.rstrip() for text in _table({"title": "copies", "rows": rows}, 26)]
+    assert lines == [
+        "copies",
+        "version    read  read/returned",
+        "1.36     3.6 kB           0.6×",
+    ]

@@ -17,7 +17,7 @@ from ktui.workloads.running.workload import Workload
 
 FAULTS = f"faults {' '.join(FAULT_KEYS.values())} · ? help"
 _SIDES = 12  # cells of a value
-_NAME = 12  # cells that the first column of a cut table keeps
+_NAME = 12  # cells that are left at least of the first column of a cut table
 _GAP = "  "
 FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
@@ -133,7 +133,7 @@ def _table(document: dict[str, Any], width: int = 0) -> Iterator[Content]:
         max(len(str(row[head])) for row in [dict(zip(heads, heads, strict=True)), *rows]) for head in heads
     ]
     if width and (surplus := sum(widths) + len(_GAP) * (len(widths) - 1) - width) > 0:
-        widths[0] = max(_NAME, widths[0] - surplus)
+        widths[0] = max(min(_NAME, widths[0]), widths[0] - surplus)
     yield line((document["title"], "bold"))
     yield line((_cells(heads, widths), "$ink-muted"))
     for row in rows:
