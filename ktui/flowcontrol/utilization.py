@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ktui.apiserver.metrics.exposition import Histogram, Labels, Sample, Values
 
 NANOSECONDS = 1e9
+MOST_STATES = 1000  # that are kept between two scrapes; to settle them takes about 1 ms
 SEATS_IN_USE = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)
 REQUESTS = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1)
 SEATS_DEMANDED = (0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6)
@@ -50,8 +51,10 @@ class StateTimes:
         self._seconds: dict[State, float] = {}
 
     def passed(self, state: State, seconds: float) -> None:
-        """Add `seconds` to a state; called at each change, so it is only an addition."""
+        """Add `seconds` to a state; called at each change, so it is mostly only an addition."""
         self._seconds[state] = self._seconds.get(state, 0.0) + seconds
+        if len(self._seconds) > MOST_STATES:
+            self._settle()
 
     def limit(self, *limits: float) -> None:
         """Compute ratios to these limits from now on."""

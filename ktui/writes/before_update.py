@@ -162,8 +162,9 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
     if resource.custom:
         return custom_errors(new, resource, context.subresource), []
     if context.subresource == "status":
-        errors = services.status_errors(new) if resource.id == "services" else status_errors(resource.id, new)
-        return errors, []
+        if resource.id == "services":
+            return services.status_errors(new), []
+        return status_errors(resource.id, new, old), []
     if context.subresource or not has_changed(old, new):
         return [], []
     settled(resource.id, old, new)

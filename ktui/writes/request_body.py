@@ -61,7 +61,7 @@ async def read_body(server: Server, call: Call) -> SentBody:
     except TooLarge as error:
         raise request_entity_too_large(str(error)) from None
     if call.chain.objects is not None and body.tree is not None:
-        call.chain.objects.asked(copied(body.tree), len(raw))
+        call.chain.objects.asked(await compute(copied, body.tree), len(raw))
     return body
 
 

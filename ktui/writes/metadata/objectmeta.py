@@ -94,8 +94,8 @@ def _labels(obj: Obj) -> Obj:
 
 
 def _is_revision(text: Any) -> bool:
-    """Return True for a number other than 0; a create ignores text that is not a number."""
-    return isinstance(text, str) and text.isascii() and text.isdigit() and int(text) > 0
+    """Return True for a 64-bit number other than 0; a create ignores any other text."""
+    return isinstance(text, str) and text.isascii() and text.isdigit() and 0 < len(text.lstrip("0")) <= 20
 
 
 def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:

@@ -14,6 +14,7 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
 )
+from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from ktui.writes.validation.selectors import label_selector_errors
 from ktui.writes.validation.updates.field_rules import Obj, bad, spec_of
@@ -79,7 +80,7 @@ def _service_backend(service: Obj, field: str) -> Iterator[FieldError]:
     elif named:
         for fault in port_name_faults(str(named)):
             yield invalid_value(f"{field}.port.name", str(named), fault)
-    elif number is None:
+    elif not number:
         yield required(f"{field}.port", "port name or number is required")
     else:
         yield from port_errors(number, f"{field}.port.number")
@@ -191,8 +192,9 @@ def service_errors(obj: Obj) -> Iterator[FieldError]:
         yield from port_errors(port.get("port") or 0, f"{field}.port")
         pair = port.get("protocol") or "TCP", port.get("port")
         if pair in numbers:
-            shown = {"Protocol": pair[0], "Port": pair[1]}
-            yield FieldError(field, "FieldValueDuplicate", f"Duplicate value: {shown}")
+            shown = {"Name": "", "Protocol": pair[0], "AppProtocol": None, "Port": pair[1]}
+            shown |= {"TargetPort": 0, "NodePort": 0}  # Go's type, with the two that were compared
+            yield FieldError(field, "FieldValueDuplicate", f"Duplicate value: {to_json(shown).decode()}")
         numbers.add(pair)
     for key, value in (spec.get("selector") or {}).items():
         for fault in label_key_faults(key):

@@ -43,7 +43,7 @@ def number_or_percent(value: Any, field: str) -> Iterator[FieldError]:
     if isinstance(value, str):
         if not re.fullmatch("[0-9]+%", value):
             yield invalid_value(field, value, PERCENT)
-        elif int(value[:-1]) > 100:
+        elif len(digits := value[:-1].lstrip("0")) > 3 or int(digits or "0") > 100:
             yield invalid_value(field, value, "must not be greater than 100%")
     elif value < 0:
         yield bad(field, value, "must be greater than or equal to 0")

@@ -45,24 +45,38 @@ def _replicas(obj: Obj) -> Iterator[FieldError]:
 
 
 @limited
-def _job(obj: Obj) -> Iterator[FieldError]:
+def _job(obj: Obj, old: Obj) -> Iterator[FieldError]:
+    """Yield the errors of a Job's status. How it has ended is checked only if that changes."""
     status = _status(obj)
-    true = {each.get("type") for each in status.get("conditions") or [] if each.get("status") == "True"}
+    true = _true(status)
     for name in ("active", "ready", "succeeded", "failed", "terminating"):
         if _number(status, name) < 0:
             yield bad(f"status.{name}", status[name], NOT_NEGATIVE)
+    if _end(status) == _end(_status(old)):
+        return
     if "Complete" in true and "Failed" in true:
-        yield invalid_value(
-            "status.conditions", "", "cannot set both Complete=True and Failed=True conditions"
-        )
+        yield _conditions("cannot set both Complete=True and Failed=True conditions")
     if "Complete" in true and not status.get("completionTime"):
         yield required("status.completionTime", "completionTime is required for Complete jobs")
     for ends, first in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
         if ends in true and first not in true:
-            why = f"cannot set {ends}=True condition without the {first}=true condition"
-            yield invalid_value("status.conditions", "", why)
+            yield _conditions(f"cannot set {ends}=True condition without the {first}=true condition")
     if true & {"Complete", "Failed"} and not status.get("startTime"):
         yield required("status.startTime", "startTime is required for finished job")
+
+
+def _true(status: Obj) -> set[Any]:
+    return {each.get("type") for each in status.get("conditions") or [] if each.get("status") == "True"}
+
+
+def _end(status: Obj) -> tuple[Any, ...]:
+    met = _true(status) & {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}
+    return met, status.get("startTime"), status.get("completionTime")
+
+
+def _conditions(why: str) -> FieldError:
+    """Return the error of a Job's conditions, which upstream does not show."""
+    return FieldError("status.conditions", "FieldValueInvalid", f"Invalid value: {why}")
 
 
 @limited
@@ -85,7 +99,6 @@ def _status(obj: Obj) -> dict[str, Any]:
 _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
     "daemonsets.apps": _daemon_set,
     "deployments.apps": _replicas,
-    "jobs.batch": _job,
     "namespaces": _namespace,
     "replicasets.apps": _replicas,
     "replicationcontrollers": _replicas,
@@ -93,7 +106,9 @@ _RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
 }
 
 
-def status_errors(resource: str, obj: Obj) -> list[FieldError]:
-    """Return the errors of a new status; only some kinds have rules."""
+def status_errors(resource: str, obj: Obj, old: Obj) -> list[FieldError]:
+    """Return the errors of a status that replaces that of `old`; only some kinds have rules."""
+    if resource == "jobs.batch":
+        return _job(obj, old)
     rule = _RULES.get(resource)
     return rule(obj) if rule is not None else []

@@ -129,3 +129,11 @@ async def test_duplicate_keys_of_yaml_are_warned_of(api: Api) -> None:
     assert answer.json()["message"].endswith(
         'strict decoding error: yaml: unmarshal errors:\n  line 4: key "a" already set in map'
     )
+
+
+async def test_a_resource_version_of_any_length_is_ignored_if_it_does_not_fit(api: Api) -> None:
+    """Python converts at most 4,300 digits."""
+    made = await api.create(
+        "/api/v1/namespaces/a/configmaps", {"metadata": {"name": "c", "resourceVersion": "9" * 5000}}
+    )
+    assert made.status_code == 201, made.text

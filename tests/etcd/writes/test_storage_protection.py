@@ -60,7 +60,7 @@ async def test_a_claim_that_no_pod_uses_goes(protected: Api, caplog: pytest.LogC
     marked = (await protected.delete(f"{CLAIMS}/c")).json()["metadata"]
     assert marked["finalizers"] == ["kubernetes.io/pvc-protection"]
     await gone(protected, f"{CLAIMS}/c")
-    assert not [line for line in caplog.messages if "failed" in line]  # nobody has read pods before
+    assert not [line for line in caplog.messages if "failed" in line]  # pods were not in the cache
 
 
 async def test_a_claim_stays_while_a_pod_uses_it(protected: Api) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.apiserver.metrics.exposition import Histogram, render
 from ktui.flowcontrol.metrics import ReadsAndWrites
-from ktui.flowcontrol.utilization import StateTimes
+from ktui.flowcontrol.utilization import MOST_STATES, StateTimes
 from ktui.kube.flow_rules import QueuingSpec
 from tests.unit.flowcontrol.ticking import Ticking, level_of, request
 
@@ -29,6 +29,16 @@ def test_what_has_passed_is_measured_by_the_limit_of_that_time() -> None:
     times.limit(2)
     times.passed((1,), 2.0)
     assert times.ratios()[0].counts == [SECOND, 2 * SECOND, 0]
+
+
+def test_states_are_not_kept_without_end() -> None:
+    """It may be long until the next scrape."""
+    times = StateTimes((0, 0.5, 1))
+    times.limit(10_000)
+    for number in range(10_000):
+        times.passed((number,), 1.0)
+    assert len(times._seconds) <= MOST_STATES
+    assert times.ratios()[0].counts == [SECOND, 5000 * SECOND, 4999 * SECOND, 0]
 
 
 def test_a_level_counts_seats_requests_and_demand_over_time() -> None:

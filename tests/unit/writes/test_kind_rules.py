@@ -220,13 +220,51 @@ def test_a_usual_object_has_none(path: str, obj: Obj) -> None:
     ],
 )
 def test_the_error_of_a_status(resource: str, obj: Obj, found: str) -> None:
-    assert any(found in str(error) for error in status_errors(resource, obj))
+    assert any(found in str(error) for error in status_errors(resource, obj, {}))
 
 
 def test_a_usual_status_has_none() -> None:
-    assert status_errors("deployments.apps", {"status": {"replicas": 2, "readyReplicas": 1}}) == []
-    assert status_errors("namespaces", {"status": {}}) == []
-    assert status_errors("pods", {"status": {"phase": "x"}}) == []
+    assert status_errors("deployments.apps", {"status": {"replicas": 2, "readyReplicas": 1}}, {}) == []
+    assert status_errors("namespaces", {"status": {}}, {}) == []
+    assert status_errors("pods", {"status": {"phase": "x"}}, {}) == []
+
+
+ENDED = {"conditions": [{"type": "Complete", "status": "True"}, {"type": "Failed", "status": "True"}]}
+
+
+def test_a_job_that_has_ended_is_not_checked_again() -> None:
+    """Jobs that ended under an older release lack what newer ones require."""
+    ended = {"status": ENDED}
+    assert status_errors("jobs.batch", {"status": {**ENDED, "ready": 0}}, ended) == []
+    found = [str(error) for error in status_errors("jobs.batch", ended, {"status": {}})]
+    both = "status.conditions: Invalid value: cannot set both Complete=True and Failed=True conditions"
+    assert both in found
+    assert len(status_errors("jobs.batch", {"status": {**ENDED, "ready": -1}}, ended)) == 1
+
+
+@pytest.mark.parametrize("digits", ["101", "9" * 5000], ids=["three", "many"])
+def test_a_percentage_of_any_length_is_compared(digits: str) -> None:
+    """Python converts at most 4,300 digits."""
+    (error,) = errors("policy/poddisruptionbudgets", {"spec": {"minAvailable": f"{digits}%"}})
+    assert error.endswith("must not be greater than 100%")
+    assert errors("policy/poddisruptionbudgets", {"spec": {"minAvailable": f"{'0' * 5000}99%"}}) == []
+
+
+def test_the_same_port_twice_is_shown_as_upstream_does() -> None:
+    ports = [{"name": "a", "port": 80}, {"name": "b", "port": 80, "protocol": "TCP"}]
+    (error,) = errors("services", {"spec": {"ports": ports}})
+    assert error == (
+        'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,'
+        '"TargetPort":0,"NodePort":0}'
+    )
+
+
+def test_port_zero_of_a_backend_is_none() -> None:
+    backend = {"service": {"name": "s", "port": {"number": 0}}}
+    assert any(
+        "port name or number is required" in error
+        for error in errors("networking.k8s.io/ingresses", ingress(backend))
+    )
 
 
 def test_a_tls_secret_without_pem_is_warned_of() -> None:
