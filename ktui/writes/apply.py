@@ -8,6 +8,7 @@ from typing import Any
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
+from ktui.kube.field_paths import within_limit
 from ktui.kube.fielderrors import invalid_object, required
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
@@ -89,7 +90,7 @@ def _configuration(body: SentBody, resource: Resource) -> Obj:
 
 def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
     """Raise upstream's StatusError 500 for undeclared fields, values of a wrong type, items without keys."""
-    faults = list(type_faults(config, resource))
+    faults = list(within_limit(type_faults(config, resource)))
     if not faults:
         faults = [f".{path}: field not declared in schema" for path in undeclared(server, config, resource)]
         faults += list_faults(config, root_of(resource))

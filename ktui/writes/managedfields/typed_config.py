@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ktui.kube.field_paths import Path, joined
 from ktui.kube.golang.values import go_type, go_value
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, items
@@ -20,44 +21,45 @@ def type_faults(config: Obj, resource: Resource) -> Iterator[str]:
     if not resource.custom:
         message = message_of(resource.api_version, resource.kind)
         if message is not None:
-            yield from _of_struct(config, message, "")
+            yield from _of_struct(config, message, None)
         return
     metadata = config.get("metadata")
     if metadata is not None:
-        yield from _of_map(metadata, ".metadata") or _of_struct(metadata, META, ".metadata")
+        at = None, ".metadata"
+        yield from _of_map(metadata, at) or _of_struct(metadata, META, at)
     schema = resource.schemas.get(resource.version, ANYTHING)
     rest = {name: value for name, value in config.items() if name not in ("apiVersion", "kind", "metadata")}
-    yield from _of_schema(rest, schema, "")
+    yield from _of_schema(rest, schema, None)
 
 
-def _of_map(value: Any, path: str) -> list[str]:
+def _of_map(value: Any, path: Path | None) -> list[str]:
     return [] if isinstance(value, dict) else [_other(path, "map", value)]
 
 
-def _other(path: str, wanted: str, value: Any) -> str:
-    return f"{path}: expected {wanted}, got &{{{go_value(value)}}}"
+def _other(path: Path | None, wanted: str, value: Any) -> str:
+    return f"{joined(path)}: expected {wanted}, got &{{{go_value(value)}}}"
 
 
-def _of_struct(value: Mapping[str, Any], message: str, path: str) -> Iterator[str]:
+def _of_struct(value: Mapping[str, Any], message: str, path: Path | None) -> Iterator[str]:
     known = fields_by_name(message)
     for name, member in value.items():
         field = known.get(name)
         if field is None or member is None:
             continue
-        at = f"{path}.{name}"
+        at = path, f".{name}"
         if not field.repeated:
             yield from _of_value(member, field, at)
         elif not isinstance(member, dict if field.is_map else list):
             yield _other(at, "map" if field.is_map else "list", member)
         elif isinstance(member, dict):
             for key, item in member.items():
-                yield from _of_value(item, field, f"{at}.{key}")
+                yield from _of_value(item, field, (at, f".{key}"))
         else:
             for index, item in enumerate(member):
-                yield from _of_value(item, field, f"{at}[{index}]")
+                yield from _of_value(item, field, (at, f"[{index}]"))
 
 
-def _of_value(value: Any, field: SchemaField, path: str) -> Iterator[str]:
+def _of_value(value: Any, field: SchemaField, path: Path) -> Iterator[str]:
     if value is None:
         return
     if field.kind == "message":
@@ -73,16 +75,16 @@ def _of_value(value: Any, field: SchemaField, path: str) -> Iterator[str]:
         yield _other(path, "any scalar", value)
 
 
-def _of_scalar(value: Any, wanted: str, path: str) -> Iterator[str]:
+def _of_scalar(value: Any, wanted: str, path: Path | None) -> Iterator[str]:
     if wanted == "string" and not isinstance(value, str):
         yield _other(path, "string", value)
     elif wanted == "boolean" and not isinstance(value, bool):
         yield _other(path, "boolean", value)
     elif wanted == "number" and (isinstance(value, bool) or not isinstance(value, int | float)):
-        yield f"{path}: expected numeric (int or float), got {go_type(value)}"
+        yield f"{joined(path)}: expected numeric (int or float), got {go_type(value)}"
 
 
-def _of_schema(value: Any, schema: Schema | None, path: str) -> Iterator[str]:
+def _of_schema(value: Any, schema: Schema | None, path: Path | None) -> Iterator[str]:
     if value is None or schema is None:
         return
     match schema.get("type"):
@@ -100,18 +102,18 @@ def _of_schema(value: Any, schema: Schema | None, path: str) -> Iterator[str]:
             yield from _of_scalar(value, "number", path)
 
 
-def _of_object(value: Obj, schema: Schema, path: str) -> Iterator[str]:
+def _of_object(value: Obj, schema: Schema, path: Path | None) -> Iterator[str]:
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     _, rest = additional(schema)
     for name, member in value.items():
-        yield from _of_schema(member, properties.get(name, rest), f"{path}.{name}")
+        yield from _of_schema(member, properties.get(name, rest), (path, f".{name}"))
 
 
-def _of_list(value: list[Any], schema: Schema, path: str) -> Iterator[str]:
+def _of_list(value: list[Any], schema: Schema, path: Path | None) -> Iterator[str]:
     keyed = schema.get("x-kubernetes-list-type") == "map"
     for index, item in enumerate(value):
         if keyed and not isinstance(item, dict):
             what = "a null element" if item is None else "non-map elements"
-            yield f"{path}: element {index}: associative list with keys may not have {what}"
+            yield f"{joined(path)}: element {index}: associative list with keys may not have {what}"
         else:
-            yield from _of_schema(item, items(schema), f"{path}[{index}]")
+            yield from _of_schema(item, items(schema), (path, f"[{index}]"))

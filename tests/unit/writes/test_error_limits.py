@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import msgspec.json
@@ -11,6 +12,8 @@ from ktui.apiserver.http.request import MAX_BODY_BYTES
 from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError, bad_request
+from ktui.kube.structural.pruning import prune_object
+from ktui.wire.unknown_fields import unknown_fields
 from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
 from ktui.writes.metadata.objectmeta import validate_metadata
 from ktui.writes.validation.objects import validate_new
@@ -93,3 +96,28 @@ def test_warnings_beyond_the_limit_are_cut_then_left_out() -> None:
     texts = [value.removeprefix("299 - ").strip('"') for _, value in sent]
     assert [len(text) for text in texts] == [256] * 16
     assert [text[:2] for text in texts] == [str(number) for number in range(10, 26)]
+
+
+LONG, MEMBERS = "x" * 100_000, 1000
+
+
+@pytest.mark.parametrize("member", [1, {"type": "string"}])
+def test_paths_below_a_long_key_do_not_fill_the_memory(member: Any) -> None:
+    """Neither those that are reported nor those of valid members: 100 MB here, 100 GB of 3 MB."""
+    inner = {f"n{number}": member for number in range(MEMBERS)}
+    if member != 1:
+        inner = {"properties": inner}
+    versions = [{"schema": {"openAPIV3Schema": {"properties": {LONG: inner}}}}]
+    definition = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    values = {"type": "object", "additionalProperties": {"type": "object", "properties": {}}}
+    schema: Any = {"type": "object", "properties": {"spec": values}}
+    tracemalloc.start()
+    try:
+        found = unknown_fields({"spec": {"versions": versions}}, *definition, release=None)
+        pruned = prune_object({"spec": {LONG: {f"n{number}": 1 for number in range(MEMBERS)}}}, schema)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found) == (0 if member != 1 else 10)
+    assert len(pruned) == 10
+    assert peak < 10_000_000
