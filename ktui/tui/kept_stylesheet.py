@@ -64,6 +64,8 @@ class StyleMemory:
         key = frozenset(variables.items())
         found = self._parsed.get(key)
         if found is None:
+            if len(self._parsed) == _THEMES:
+                self._forget()  # the rules of the theme that is dropped now are among it
             found = self._parsed[key] = LRUCache(_SOURCES)
         return found
 
@@ -80,10 +82,13 @@ class StyleMemory:
         found = self._paths.get(key)
         if found is None:
             if len(self._paths) > _MOST_KEPT:
-                for kept in (self._candidates, self._paths, self.looks):
-                    kept.clear()  # their numbers are not used again
+                self._forget()
             found = self._paths[key] = next(self._numbers)
         return found
+
+    def _forget(self) -> None:
+        for kept in (self._candidates, self._paths, self.looks):
+            kept.clear()  # their numbers are not used again
 
 
 def _part(node: DOMNode) -> tuple[Any, ...]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import ClassVar
+from weakref import ref
 
 import pytest
 from textual.app import App
+from textual.css.model import RuleSet
 from textual.css.styles import RenderStyles
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
@@ -17,7 +19,7 @@ from textual.geometry import Region
 from textual.widget import Widget
 
 from ktui.tui.app import KtuiApp
-from ktui.tui.kept_stylesheet import KeptStylesheet
+from ktui.tui.kept_stylesheet import KeptStylesheet, StyleMemory
 from ktui.tui.navigation.modes import MODES
 
 from .still import NORMAL, SMALL, WIDE, demo_events, still_app
@@ -134,3 +136,14 @@ async def test_a_component_class_follows_what_only_its_rules_ask_of_the_widget()
         assert app.part() == "#0000FF"
         await app.query(Parts).first().remove()
         assert app.part() == "#FF0000"
+
+
+def test_rules_of_colours_that_were_left_are_forgotten() -> None:
+    memory, rules = StyleMemory(), list[ref[RuleSet]]()
+    for number in range(40):
+        rule = RuleSet()
+        rules.append(ref(rule))
+        memory.parsed({"ink": f"#{number:06}"})[("a source",)] = [rule]
+        memory.candidates((rule,))
+        del rule
+    assert sum(rule() is not None for rule in rules) < 10
