@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ParamSpec
 
+from ktui.kube.field_paths import MOST_CHARACTERS
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.golang.quoting import quote
 from ktui.kube.status import MAX_CAUSES, StatusCause, StatusError, invalid
@@ -74,14 +75,21 @@ def too_long(field: str, limit: int) -> FieldError:
 
 
 def limited(rule: Callable[P, Iterator[FieldError]]) -> Callable[P, list[FieldError]]:
-    """Wrap a rule to return at most one error more than a response shows.
+    """Wrap a rule to return at most one error more than a response shows, by number and by length.
 
     A body of 3 MB has room for 180,000 invalid labels.
     """
 
     @functools.wraps(rule)
     def first_errors(*args: P.args, **kwargs: P.kwargs) -> list[FieldError]:
-        return list(islice(rule(*args, **kwargs), MAX_CAUSES + 1))
+        found: list[FieldError] = []
+        room = MOST_CHARACTERS
+        for error in islice(rule(*args, **kwargs), MAX_CAUSES + 1):
+            found.append(error)
+            if room < 0:
+                break
+            room -= len(error.field) + len(error.message)
+        return found
 
     return first_errors
 

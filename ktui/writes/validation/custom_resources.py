@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, required
+from ktui.kube.field_paths import Path, joined
+from ktui.kube.fielderrors import FieldError, limited, required
 from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema
@@ -17,16 +20,18 @@ _INT64 = 1 << 63
 TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "bool"}
 
 
-def custom_errors(obj: dict[str, Any], resource: Resource, subresource: str = "") -> list[FieldError]:
-    """Return the schema's errors for a custom resource; for its status alone if `subresource` is "status".
+@limited
+def custom_errors(obj: dict[str, Any], resource: Resource, subresource: str = "") -> Iterator[FieldError]:
+    """Yield the schema's errors for a custom resource; for its status alone if `subresource` is "status".
 
     Upstream validates a status as if it were the whole object, which its messages show.
     """
     schema = resource.schemas.get(resource.version, ANYTHING)
-    found = [*validate(obj, schema), *duplicates(obj, schema)]
-    if subresource != "status":
-        return found
-    return [_alone(error) for error in found if f"{error.field}.".startswith(("status.", "status["))]
+    for error in chain(validate(obj, schema), duplicates(obj, schema)):
+        if subresource != "status":
+            yield error
+        elif f"{error.field}.".startswith(("status.", "status[")):
+            yield _alone(error)
 
 
 def _alone(error: FieldError) -> FieldError:
@@ -34,50 +39,51 @@ def _alone(error: FieldError) -> FieldError:
     return FieldError(path, error.reason, error.message.replace(f": {path} in body", f": {rest} in body", 1))
 
 
-def validate(value: Any, schema: Schema, path: str = "") -> list[FieldError]:
-    """Return every violation: types, required members, enum, bounds, lengths and patterns."""
+def validate(value: Any, schema: Schema, path: Path | None = None) -> Iterator[FieldError]:
+    """Yield every violation: types, required members, enum, bounds, lengths and patterns."""
     if value is None and schema.get("nullable"):
-        return []
+        return
     wanted = schema.get("type")
     if wanted and not schema.get("x-kubernetes-int-or-string") and not _is_a(value, wanted):
-        return [*_wrong_type(path, wanted, value), *_enum_errors(value, schema, path)]
-    errors = _value_errors(value, schema, path)
+        yield from _wrong_type(joined(path)[1:], wanted, value)
+        yield from _enum_errors(value, schema, path)
+        return
+    yield from _value_errors(value, schema, path)
     if isinstance(value, dict):
-        errors += _member_errors(value, schema, path)
+        yield from _member_errors(value, schema, path)
     elif isinstance(value, list) and isinstance(schema.get("items"), dict):
         for at, item in enumerate(value):
-            errors += validate(item, schema["items"], f"{path}[{at}]")
-    return errors
+            yield from validate(item, schema["items"], (path, f"[{at}]"))
 
 
-def _member_errors(value: dict[str, Any], schema: Schema, path: str) -> list[FieldError]:
-    errors = [required(_join(path, name)) for name in schema.get("required") or [] if name not in value]
+def _member_errors(value: dict[str, Any], schema: Schema, path: Path | None) -> Iterator[FieldError]:
+    for name in schema.get("required") or []:
+        if name not in value:
+            yield required(joined((path, f".{name}"))[1:])
     properties = schema.get("properties") or {}
     additional = schema.get("additionalProperties")
     for name, member in value.items():
         sub = properties.get(name, additional)
         # ObjectMeta has its own rules.
-        if isinstance(sub, dict) and (path or name not in ("apiVersion", "kind", "metadata")):
-            errors += validate(member, sub, _join(path, name))
-    return errors
+        if isinstance(sub, dict) and (path is not None or name not in ("apiVersion", "kind", "metadata")):
+            yield from validate(member, sub, (path, f".{name}"))
 
 
-def _enum_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
+def _enum_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:
     if "enum" not in schema or value in schema["enum"]:
-        return []
+        return
     choices = ", ".join(map(_shown, schema["enum"]))
     message = f"Unsupported value: {_shown(value)}: supported values: {choices}"
-    return [FieldError(path, "FieldValueNotSupported", message)]
+    yield FieldError(joined(path)[1:], "FieldValueNotSupported", message)
 
 
-def _value_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
-    errors = _enum_errors(value, schema, path)
+def _value_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:
+    yield from _enum_errors(value, schema, path)
     for rule, broken, words in _RULES:
         if rule in schema and broken(value, schema[rule]):
-            text = words.format(schema[rule])
-            message = f"Invalid value: {_shown(value)}: {path} in body {text}"
-            errors.append(FieldError(path, "FieldValueInvalid", message))
-    return errors
+            text, field = words.format(schema[rule]), joined(path)[1:]
+            message = f"Invalid value: {_shown(value)}: {field} in body {text}"
+            yield FieldError(field, "FieldValueInvalid", message)
 
 
 def _is_a(value: Any, wanted: str) -> bool:
@@ -100,10 +106,6 @@ def _wrong_type(path: str, wanted: str, value: Any) -> list[FieldError]:
         again = f'Invalid value: "": Checked value must be of type integer (default format) in {path}'
         errors.append(FieldError("<nil>", "FieldValueInvalid", again))
     return errors
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _shown(value: Any) -> str:

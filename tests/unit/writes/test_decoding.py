@@ -61,7 +61,7 @@ SCHEMA = {
     ],
 )
 def test_custom_resources_are_validated(spec: Any, error: str) -> None:
-    errors = validate({"metadata": {"name": "w"}, "spec": spec}, SCHEMA)
+    errors = [*validate({"metadata": {"name": "w"}, "spec": spec}, SCHEMA)]
     assert (error in str(errors[0])) if error else not errors
 
 

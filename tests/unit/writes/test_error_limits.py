@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tracemalloc
 from typing import Any
 
@@ -16,6 +17,7 @@ from ktui.kube.structural.pruning import prune_object
 from ktui.wire.unknown_fields import unknown_fields
 from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
 from ktui.writes.metadata.objectmeta import validate_metadata
+from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import validate_new
 
 MOST_BYTES = 100_000
@@ -120,4 +122,23 @@ def test_paths_below_a_long_key_do_not_fill_the_memory(member: Any) -> None:
         tracemalloc.stop()
     assert len(found) == (0 if member != 1 else 10)
     assert len(pruned) == 10
+    assert peak < 10_000_000
+
+
+def test_errors_below_a_long_key_of_a_custom_resource_do_not_fill_the_memory() -> None:
+    texts: Any = {"type": "object", "additionalProperties": {"type": "string"}}
+    spec = {"type": "object", "additionalProperties": texts}
+    custom = dataclasses.replace(
+        next(r for r in BUILTIN.preferred() if r.resource == "leases"),
+        custom=True,
+        schemas={"v1": {"type": "object", "properties": {"spec": spec}}},
+    )
+    obj = {"metadata": {}, "spec": {LONG: {f"n{number}": number for number in range(MEMBERS)}}}
+    tracemalloc.start()
+    try:
+        found = custom_errors(obj, custom)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found) == 6
     assert peak < 10_000_000
