@@ -6,7 +6,7 @@ import asyncio
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class LogWriter:
         failed = False
         while batch := self._batch():
             try:
-                self._write(b"".join(line() for line in batch))
+                self._write(b"".join(self._encoded(batch)))
                 failed = False
             except OSError as error:
                 if not failed:  # log the first failure only: a full disk fails for each line
@@ -82,6 +82,14 @@ class LogWriter:
             if self._waited_for and self._loop is not None:
                 self._waited_for = False
                 self._loop.call_soon_threadsafe(self._drained.set)
+
+    def _encoded(self, batch: list[Line]) -> Iterator[bytes]:
+        """Yield each line; one that cannot be encoded must not end the thread, and with it the log."""
+        for line in batch:
+            try:
+                yield line()
+            except Exception:
+                log.exception("a line of %s cannot be encoded, it is lost", self._name)
 
     def _batch(self) -> list[Line]:
         """Return the next lines; [] at the end."""

@@ -82,3 +82,20 @@ async def test_a_full_disk_is_said_once(caplog: pytest.LogCaptureFixture) -> Non
         await writer.stop()
     (said,) = caplog.messages
     assert said == "x.log cannot be written, its lines are lost: No space left on device"
+
+
+async def test_a_line_that_cannot_be_encoded_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    sink = Sink()
+    sink.go.set()
+    writer = LogWriter("x.log", sink.write)
+
+    def broken() -> bytes:
+        return "\ud800".encode()
+
+    put(writer, b"a\n")
+    writer.put(broken)
+    put(writer, b"b\n")
+    writer.start()
+    await writer.stop()
+    assert sink.data == b"a\nb\n"
+    assert caplog.messages == ["a line of x.log cannot be encoded, it is lost"]
