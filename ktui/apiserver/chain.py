@@ -65,12 +65,18 @@ class LoggedObjects:
     request: Any = None
     response: bytes | None = None
     truncated: bool = False
+    request_size: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of both."""
+        return self.request_size + len(self.response or b"")
 
     def asked(self, tree: Any, size: int) -> None:
         if size > MOST_LOGGED_BYTES:
             self.truncated = True
         else:
-            self.request = tree
+            self.request, self.request_size = tree, size
 
     def answered(self, document: bytes) -> None:
         """Keep a complete response, given as JSON."""

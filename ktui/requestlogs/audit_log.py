@@ -50,7 +50,10 @@ class AuditLog:
         if audited.level == "None" or stage in audited.omitted:
             return
         event = event_of(record, attributes, audited.level, stage, time.time(), self._minor)
-        self._writer.put(lambda: _encode(with_objects(event, record, unmanaged=audited.unmanaged)) + b"\n")
+        self._writer.put(
+            lambda: _encode(with_objects(event, record, unmanaged=audited.unmanaged)) + b"\n",
+            record.objects.size if record.objects is not None else 0,
+        )
 
 
 def _attributes_of(record: ChainRecord) -> RequestAttributes:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 log = logging.getLogger(__name__)
 
 QUEUED = 10_000  # lines
+QUEUED_BYTES = 64 * 1024 * 1024  # that lines keep until they are written
 AT_ONCE = 400  # lines written together
+AT_ONCE_BYTES = 1024 * 1024
 Line = Callable[[], bytes]
 """Returns an encoded line; called in the thread."""
 
@@ -31,7 +33,8 @@ class LogWriter:
         self._write = write
         self._blocking = blocking
         self._most = queued
-        self._lines: queue.SimpleQueue[Line | None] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[tuple[Line, int] | None] = queue.SimpleQueue()
+        self._bytes, self._counting = 0, threading.Lock()
         self._drained = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._work, name="log writer", daemon=True)
@@ -49,11 +52,13 @@ class LogWriter:
         if self.dropped:
             log.warning("%d lines of %s were dropped: its disk is too slow", self.dropped, self._name)
 
-    def put(self, line: Line) -> None:
+    def put(self, line: Line, size: int = 0) -> None:
+        """Queue a line; `size` is the number of bytes that it keeps until it is written."""
         if not self._blocking and self._full:
             self.dropped += 1
             return
-        self._lines.put(line)
+        self._count(size)
+        self._lines.put((line, size))
 
     async def wait_for_room(self) -> None:
         """Wait until the queue has room."""
@@ -65,13 +70,18 @@ class LogWriter:
 
     @property
     def _full(self) -> bool:
-        return self._lines.qsize() >= self._most
+        return self._lines.qsize() >= self._most or self._bytes >= QUEUED_BYTES
+
+    def _count(self, size: int) -> None:
+        with self._counting:
+            self._bytes += size
 
     # In the thread.
 
     def _work(self) -> None:
         failed = False
-        while batch := self._batch():
+        while queued := self._batch():
+            batch = [line for line, _ in queued]
             try:
                 self._write(b"".join(self._encoded(batch)))
                 failed = False
@@ -79,6 +89,7 @@ class LogWriter:
                 if not failed:  # log the first failure only: a full disk fails for each line
                     log.error("%s cannot be written, its lines are lost: %s", self._name, error.strerror)
                 failed = True
+            self._count(-sum(size for _, size in queued))
             if self._waited_for and self._loop is not None:
                 self._waited_for = False
                 self._loop.call_soon_threadsafe(self._drained.set)
@@ -91,12 +102,14 @@ class LogWriter:
             except Exception:
                 log.exception("a line of %s cannot be encoded, it is lost", self._name)
 
-    def _batch(self) -> list[Line]:
+    def _batch(self) -> list[tuple[Line, int]]:
         """Return the next lines; [] at the end."""
-        batch: list[Line] = []
-        while (line := self._lines.get()) is not None:
-            batch.append(line)
-            if len(batch) == AT_ONCE or self._lines.empty():
+        batch: list[tuple[Line, int]] = []
+        size = 0
+        while (queued := self._lines.get()) is not None:
+            batch.append(queued)
+            size += queued[1]
+            if len(batch) == AT_ONCE or size > AT_ONCE_BYTES or self._lines.empty():
                 return batch
         if batch:
             self._lines.put(None)  # for the next call

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from ktui.requestlogs.log_writer import AT_ONCE, LogWriter
+from ktui.requestlogs.log_writer import AT_ONCE, QUEUED_BYTES, LogWriter
 
 pytestmark = pytest.mark.anyio
 
@@ -99,3 +99,24 @@ async def test_a_line_that_cannot_be_encoded_is_left_out(caplog: pytest.LogCaptu
     await writer.stop()
     assert sink.data == b"a\nb\n"
     assert caplog.messages == ["a line of x.log cannot be encoded, it is lost"]
+
+
+async def test_a_queue_is_full_of_a_few_large_lines_too() -> None:
+    """An Event of the level RequestResponse may have 20 MB."""
+    sink = Sink()
+    writer = LogWriter("x.log", sink.write)
+    writer.start()
+    put(writer, b"first\n")
+    await asyncio.to_thread(sink.begun.wait)
+    writer.put(lambda: b"a\n", QUEUED_BYTES // 2)
+    first = asyncio.create_task(writer.wait_for_room())
+    await first
+    writer.put(lambda: b"b\n", QUEUED_BYTES // 2)
+    waiting = asyncio.create_task(writer.wait_for_room())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    sink.go.set()
+    async with asyncio.timeout(60):
+        await waiting
+    await writer.stop()
+    assert sink.data == b"first\na\nb\n"
