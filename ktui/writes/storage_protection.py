@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Obj = dict[str, Any]
 
 RETRY_SECONDS = 1.0  # while a pod uses the claim, or the volume is bound
-ENDED = ("Succeeded", "Failed")
 
 
 class StorageProtection:
@@ -74,7 +73,11 @@ class StorageProtection:
                 raise
 
     async def _is_used(self, kind: str, namespace: str, name: str) -> bool:
-        """True for a bound volume, and for a claim that a pod uses which has not ended."""
+        """True for a bound volume, and for a claim that a scheduled pod names.
+
+        As in upstream a pod that has ended counts, and one without a node does not: no kubelet starts it with
+        a claim that is deleted.
+        """
         if kind == "PersistentVolume":
             volume, _ = await self._registry.for_resource(_resource(kind)).store.get(None, name)
             return volume is not None and _phase(json.loads(volume.full_json())) == "Bound"
@@ -85,7 +88,7 @@ class StorageProtection:
         for stored in pods.objects:
             if text in stored.raw:  # few of the namespace's pods have to be decoded
                 pod: Obj = json.loads(stored.full_json())
-                if name in _claims_of(pod) and _phase(pod) not in ENDED:
+                if (pod.get("spec") or {}).get("nodeName") and name in _claims_of(pod):
                     return True
             await slices.yield_if_due()
         return False

@@ -26,9 +26,10 @@ VOLUME = {
     "metadata": {"name": "v"},
     "spec": {"capacity": SIZE, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"}},
 }
-USER = {
+USER: dict[str, Any] = {
     "metadata": {"name": "user"},
     "spec": {
+        "nodeName": "n",
         "containers": [{"name": "c", "image": "i"}],
         "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}],
     },
@@ -71,7 +72,7 @@ async def test_a_claim_stays_while_a_pod_uses_it(protected: Api) -> None:
     await protected.delete(f"{CLAIMS}/other")
     await gone(protected, f"{CLAIMS}/other")  # by then the one before it was looked at
     assert (await protected.get(f"{CLAIMS}/c")).status_code == 200
-    await protected.delete(f"{PODS}/user")
+    await protected.delete(f"{PODS}/user", gracePeriodSeconds="0")
     await gone(protected, f"{CLAIMS}/c")
 
 
@@ -105,3 +106,10 @@ async def test_only_a_pod_that_may_use_the_claim_is_decoded(
     await gone(protected, f"{CLAIMS}/not-in-the-pod")
     assert decoded
     assert all(b"not-in-the-pod" in text for text in decoded)
+
+
+async def test_a_pod_without_a_node_does_not_hold_its_claim(protected: Api) -> None:
+    await made(protected, PODS, {**USER, "spec": {**USER["spec"], "nodeName": ""}})
+    await made(protected, CLAIMS, CLAIM)
+    await protected.delete(f"{CLAIMS}/c")
+    await gone(protected, f"{CLAIMS}/c")
