@@ -151,7 +151,7 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
 
 WORKLOAD = Workload(
     name="informers",
-    sentence="Reflectors LIST and WATCH, and lose their place in every way there is: what does it cost?",
+    sentence="Reflectors LIST and WATCH, and lose their place in six ways: what does each cost?",
     own_knobs=KNOBS,
     run=run,
     tables=tables,
