@@ -10,16 +10,18 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from functools import partial
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
 from ktui.cacher.requests import ListRequest
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.storage.selection import EVERYTHING
 from ktui.storage.slices import Slices
 from ktui.storage.writer import NoWrite
+from ktui.writes.admission.lookups import builtin
 from ktui.writes.before_delete import FOREGROUND, ORPHAN
 from ktui.writes.delete import delete
 from ktui.writes.marked_objects import MarkedObjects
@@ -55,7 +57,7 @@ class DependentsController:
         registry = server.services.registry
         self._marked = [
             MarkedObjects(registry, owner, _is_held, partial(self._finish, owner))
-            for owner in map(_builtin, OWNERS)
+            for owner in starmap(builtin, OWNERS)
         ]
 
     def start(self) -> None:
@@ -96,7 +98,7 @@ class DependentsController:
     async def _handle_dependents(self, namespace: str, uid: str, *, orphans: bool) -> bool:
         """Orphan or delete each dependent; True if one of them still blocks its owner's deletion."""
         blocked = False
-        for resource in map(_builtin, DEPENDENTS):
+        for resource in starmap(builtin, DEPENDENTS):
             async for dependent in self._dependents(resource, namespace, uid):
                 try:
                     if orphans:
@@ -138,10 +140,3 @@ def _without_owner(uid: str, old: Obj) -> Obj:
     if metadata["ownerReferences"] == references:
         raise NoWrite
     return {**old, "metadata": metadata}
-
-
-def _builtin(name: tuple[str, str]) -> Resource:
-    group, resource = name
-    found = BUILTIN.find(group, "v1", resource)
-    assert found is not None
-    return found

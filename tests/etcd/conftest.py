@@ -50,7 +50,7 @@ async def one_loop(anyio_backend: object) -> AsyncIterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def patient_connections() -> Iterator[None]:
-    """What every connection begins with bears a machine, or an etcd, that stalls for more than 5 s."""
+    """What every connection begins with tolerates a machine, or an etcd, that stalls for more than 5 s."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rpcs, "STATUS", replace(rpcs.STATUS, timeout=60.0))
         patch.setattr(transport, "AUTHENTICATE", replace(transport.AUTHENTICATE, timeout=60.0))

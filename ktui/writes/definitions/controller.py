@@ -18,6 +18,7 @@ from ktui.kube.status import StatusError
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
+from ktui.writes.admission.lookups import builtin
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.bootstrap.creation import MANAGER, create_own
 from ktui.writes.bootstrap.objects import (
@@ -63,7 +64,7 @@ class DefinitionController:
 
     async def _follow(self) -> None:
         await follow(
-            self._registry, _builtin("apiextensions.k8s.io", DEFINITIONS), self._replace, self._change
+            self._registry, builtin("apiextensions.k8s.io", DEFINITIONS), self._replace, self._change
         )
 
     async def _replace(self, objects: Sequence[StoredObject], rv: int) -> None:
@@ -101,7 +102,7 @@ class DefinitionController:
 
     async def _accept(self, name: str, definition: Obj) -> None:
         """Write the definition's status if accepting the names changes it."""
-        store = self._registry.for_resource(_builtin("apiextensions.k8s.io", DEFINITIONS)).store
+        store = self._registry.for_resource(builtin("apiextensions.k8s.io", DEFINITIONS)).store
 
         def accepted(old: Obj) -> Obj:
             new = dict(old)
@@ -142,7 +143,7 @@ class DefinitionController:
             for version in known["spec"].get("versions") or []
             if version.get("served")
         }
-        cacher = self._registry.for_resource(_builtin("apiregistration.k8s.io", "apiservices"))
+        cacher = self._registry.for_resource(builtin("apiregistration.k8s.io", "apiservices"))
         for version in sorted({v["name"] for v in definition["spec"].get("versions") or []} | wanted):
             there, _ = await cacher.store.get(None, f"{version}.{group}")
             if version in wanted and there is None:
@@ -159,7 +160,7 @@ class DefinitionController:
         while remaining:
             remaining = await self._delete_objects(resources[0])
             await asyncio.sleep(RETRY_SECONDS if remaining else 0)
-        store = self._registry.for_resource(_builtin("apiextensions.k8s.io", DEFINITIONS)).store
+        store = self._registry.for_resource(builtin("apiextensions.k8s.io", DEFINITIONS)).store
 
         def released(old: Obj) -> Obj | None:
             metadata = dict(metadata_of(old))
@@ -215,14 +216,8 @@ def _automanaged(service: StoredObject) -> bool:
 
 
 def _tracked(old: Obj, new: Obj) -> Obj:
-    resource = _builtin("apiextensions.k8s.io", DEFINITIONS)
+    resource = builtin("apiextensions.k8s.io", DEFINITIONS)
     new["metadata"] = dict(metadata_of(new))
     now = timestamp()
     track_update(old, new, manager=MANAGER, time=now, resource=resource, subresource="status")
     return new
-
-
-def _builtin(group: str, name: str) -> Resource:
-    found = BUILTIN.find(group, "v1", name)
-    assert found is not None
-    return found
