@@ -1,1 +1,1 @@
-"""Send malformed requests from a seed, together with a well-behaved client."""
+"""Hostile requests: named cases with bounds (`python -m tools.hostile`), and random malformed ones."""

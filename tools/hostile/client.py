@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 
 from tools.hostile.requests import Request
 
@@ -13,8 +14,12 @@ ANSWER_SECONDS = 90.0
 class Client:
     """One connection, which is reopened after the server has closed it."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(
+        self, host: str, port: int, tls: ssl.SSLContext | None = None, seconds: float = ANSWER_SECONDS
+    ) -> None:
         self._address = (host, port)
+        self._tls = tls
+        self._seconds = seconds
         self._source: asyncio.StreamReader | None = None
         self._sink: asyncio.StreamWriter | None = None
 
@@ -22,7 +27,7 @@ class Client:
         """Return status and body; status 0 if the server closes the connection, -1 if it does not answer."""
         reused = self._sink is not None
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 return await self._exchange(request)
         except TimeoutError:
             self.close()
@@ -38,9 +43,11 @@ class Client:
 
     async def _exchange(self, request: Request) -> tuple[int, bytes]:
         if self._source is None or self._sink is None or self._sink.is_closing():
-            self._source, self._sink = await asyncio.open_connection(*self._address, limit=1 << 20)
+            self._source, self._sink = await asyncio.open_connection(
+                *self._address, limit=1 << 20, ssl=self._tls
+            )
         self._sink.write(request.raw or _encoded(request))
-        if request.raw:
+        if request.raw and self._sink.can_write_eof():
             self._sink.write_eof()
         status, body, closes = await _answer(self._source, bodyless=request.method == "HEAD")
         if closes or request.raw:

@@ -1,6 +1,7 @@
 """`ktui serve` with a heartbeat on its event loop: `python -m tools.hostile.server WORDS`.
 
-On SIGTERM it prints one JSON line: the longest times between two beats, with the stack of the loop then.
+For each line of standard input, and on SIGTERM, it prints one JSON line: the longest times between two beats
+since the last, with the stack of the loop then.
 """
 
 from __future__ import annotations
@@ -45,9 +46,16 @@ class Heartbeat:
                 self._keep_longest()
 
     def report(self) -> str:
+        """Return the longest ones since the last report, as JSON."""
         self._keep_longest()
-        busy = [(round(ms, 1), place) for ms, place in self._busy]
-        return json.dumps({"wall_ms": [round(ms, 1) for ms in self._wall_ms], "busy": busy})
+        wall, self._wall_ms = self._wall_ms, []
+        busy, self._busy = [(round(ms, 1), place) for ms, place in self._busy], []
+        return json.dumps({"wall_ms": [round(ms, 1) for ms in wall], "busy": busy})
+
+    def answer(self) -> None:
+        """Report for each line of standard input. (A thread: `report` swaps whole lists.)"""
+        for _ in sys.stdin:
+            print(self.report(), flush=True)
 
     def _keep_longest(self) -> None:
         self._wall_ms = sorted(self._wall_ms, reverse=True)[:10]
@@ -70,6 +78,7 @@ class WatchedComposition(composition.Composition):
         await super().start()
         self._heartbeat = Heartbeat()
         self._beating = asyncio.create_task(self._heartbeat.beat())
+        threading.Thread(target=self._heartbeat.answer, daemon=True).start()
 
     async def stop(self) -> None:
         self._beating.cancel()
