@@ -147,15 +147,7 @@ async def serving(directory: Path, *options: str) -> AsyncIterator[Target]:
     tokens.write_text(f"{ADMIN},{ADMIN},1,system:masters\n{MALLORY},{MALLORY},2\n{BYSTANDER},{BYSTANDER},3\n")
     words = [sys.executable, "-m", "tools.hostile.server", "--listen=127.0.0.1:0", "--warm=none"]
     words += [f"--token-auth-file={tokens}", "--authorization-mode=RBAC", *options]
-    environ = {**os.environ, "XDG_STATE_HOME": str(directory)}
-    process = subprocess.Popen(
-        words,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=environ,
-    )
+    process = _start(words, {**os.environ, "XDG_STATE_HOME": str(directory)})
     try:
         assert process.stdout is not None
         line = next((line for line in process.stdout if line.startswith("serving ")), "")
@@ -172,6 +164,11 @@ async def serving(directory: Path, *options: str) -> AsyncIterator[Target]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _start(words: list[str], environ: Mapping[str, str]) -> subprocess.Popen[str]:
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=nothing, text=True, env=environ)
 
 
 def _start(words: list[str], environ: Mapping[str, str]) -> subprocess.Popen[str]:
