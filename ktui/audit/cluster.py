@@ -1,4 +1,4 @@
-"""Read logs with the workers of a Dask cluster (the extra `ktui[dask]`). Each file is one task.
+"""Read logs with the workers of a Dask cluster (the extra `dask`). Each file is one task.
 
 Workers open the files by the same names (a shared file system, or buckets) and have ktui installed.
 """
@@ -9,6 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from ktui import install_command
 from ktui.audit import partial
 from ktui.audit.reading.files import Log, Progressed, read_log
 from ktui.audit.reading.lake import in_lake
@@ -30,7 +31,7 @@ def read_on_dask(address: str, logs: list[Log], tally: Tally, report: Progressed
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
-        raise ClusterError("--dask needs an extra: pip install 'ktui[dask]'") from None
+        raise ClusterError(f"--dask needs an extra: {install_command('dask')}") from None
     if any(log.descriptor >= 0 for log in logs):
         raise ClusterError("--dask takes files that the workers can open, not standard input")
     try:

@@ -7,6 +7,7 @@ import asyncio
 import secrets
 import socket
 
+from ktui import install_command
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.cli import dashboard
 from ktui.cli.crash import keep_quiet
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         import ktui.cli.web_server  # start-up time
     except ImportError:
-        return fail("`ktui web` needs textual-serve: pip install 'ktui[web]'", USAGE)
+        return fail(f"`ktui web` needs textual-serve: {install_command('web')}", USAGE)
     try:
         listening = socket.create_server((args.host, args.port), family=_family(args.host))
     except OSError as error:

@@ -31,7 +31,7 @@ _UNSUPPORTED = {
     b"\xff\x06\x00\x00sNaPpY": "snappy-compressed: unpack it first",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
     b"Rar!": "a RAR archive: unpack it first",
-    b"PAR1": "Parquet: its name must end in .parquet (and ktui[lake] be installed)",
+    b"PAR1": "Parquet: its name must end in .parquet",
     b"ORC": "ORC: export it as JSON lines or Parquet first",
     b"Obj\x01": "Avro: export it as JSON lines first",
     b"\x7fELF": "a program, not a log",

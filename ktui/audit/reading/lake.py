@@ -1,4 +1,4 @@
-"""Read Parquet files, and files in buckets (S3, GCS, Azure), with DuckDB (the extra `ktui[lake]`).
+"""Read Parquet files, and files in buckets (S3, GCS, Azure), with DuckDB (the extra `lake`).
 
 DuckDB reads only the columns and row groups that have reads. Credentials: a secret that the user has stored
 in DuckDB for this URL, else those that `credential_chain` finds. Environment variables of the providers'
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ktui import install_command
 from ktui.audit.reading.streams import BrokenStream
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _lines(name: str) -> Iterator[bytes]:
     try:
         import duckdb  # start-up time, and an extra
     except ImportError:
-        raise BrokenStream("Parquet and buckets need an extra: pip install 'ktui[lake]'") from None
+        raise BrokenStream(f"Parquet and buckets need an extra: {install_command('lake')}") from None
     try:
         with duckdb.connect() as connection:
             _prepare(connection, name)

@@ -182,7 +182,7 @@ NOTHING = {
     "klog at -v=2": (b'I0823 08:55:54.330840       1 trace.go:205] "x"\n' * 3, "from -v=3 on"),
     "control messages": (compact(carriers.CONTROL), "control messages"),
     "lz4": (b"\x04\x22\x4d\x18" + b"\x80\x01" * 40, "lz4 -d"),
-    "Parquet": (b"PAR1\x15\x04\x15\x80", "ktui[lake]"),
+    "Parquet": (b"PAR1\x15\x04\x15\x80", "its name must end in .parquet"),
     "archive of nothing": (carriers.zip_of({"a.yaml": b"a: b"}), "an archive without a log"),
     "early stages": (
         joined([audit_event(r, "RequestReceived") for r in carriers.requests(3)]),

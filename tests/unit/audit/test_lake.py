@@ -42,4 +42,4 @@ def test_other_columns_are_named(tmp_path: Path) -> None:
 
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    assert "ktui[lake]" in report_of(written(tmp_path, b"PAR1", "a.parquet")).files[0].problem
+    assert "[lake]'" in report_of(written(tmp_path, b"PAR1", "a.parquet")).files[0].problem
