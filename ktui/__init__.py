@@ -28,7 +28,7 @@ def install_command(extra: str) -> str:
 
 def _directory(direct_url: str | None) -> str:
     """Return the directory that pip's `direct_url.json` names; "" if it is another source, or gone."""
-    import json
+    import json  # start-up time
     from pathlib import Path
     from urllib.parse import unquote, urlsplit
 
