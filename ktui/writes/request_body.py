@@ -13,6 +13,7 @@ from ktui.documents.limits import DocumentError, TooLarge
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden_read_only, request_entity_too_large
+from ktui.kube.structural.schema import has_slow_pattern
 from ktui.telemetry.off_loop import compute
 from ktui.wire.errors import CodecError
 from ktui.writes.decoding.body import (
@@ -29,6 +30,7 @@ from ktui.writes.decoding.body import (
 from ktui.writes.decoding.field_validation import Unfit, misfit, no_metadata, refused
 from ktui.writes.decoding.kinds import unregistered
 from ktui.writes.decoding.typed import shaped
+from ktui.writes.validation.updates import definitions
 
 Obj = dict[str, Any]
 
@@ -41,6 +43,8 @@ async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, S
     form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
+    if resource.id == definitions.ID or (resource.custom and has_slow_pattern(resource.schemas)):
+        call.meter.large = True  # compiling or matching a pattern may take milliseconds
     return form, await read_body(server, call)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
+
+from ktui.kube.golang.regexps import may_be_slow
 
 Schema = Mapping[str, Any]
 
@@ -88,3 +91,53 @@ def has_default(schema: Schema) -> bool:
 def no_null(value: Any, schema: Schema | None) -> bool:
     """Return True for null in a field that is not nullable."""
     return value is None and schema is not None and not schema.get("nullable")
+
+
+def is_choice(value: Any, choices: list[Any]) -> bool:
+    """Return whether a value is in an enum; a list of values may be as long as the enum."""
+    if len(choices) > _FEW and isinstance(value, _SCALAR):
+        return value in _scalars(_ById(choices))
+    return value in choices
+
+
+def has_slow_pattern(schemas: Mapping[str, Schema]) -> bool:
+    """Return whether one of the schemas has a pattern that may take milliseconds for a short text."""
+    return _slow(_ById(schemas))
+
+
+_FEW = 16
+_SCALAR = (str, int, float)
+
+
+class _ById:
+    """A key that is equal to itself only, and keeps its value alive."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.value is self.value
+
+
+@functools.lru_cache(maxsize=64)
+def _scalars(choices: _ById) -> frozenset[Any]:
+    return frozenset(choice for choice in choices.value if isinstance(choice, _SCALAR))
+
+
+@functools.lru_cache(maxsize=128)
+def _slow(schemas: _ById) -> bool:
+    left = [schemas.value]
+    while left:
+        part = left.pop()
+        if isinstance(part, Mapping):
+            left.extend(part.values())
+            if isinstance(pattern := part.get("pattern"), str) and may_be_slow(pattern):
+                return True
+        elif isinstance(part, list | tuple):
+            left.extend(part)
+    return False

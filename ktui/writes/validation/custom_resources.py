@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
 from ktui.kube.field_paths import Path, joined
 from ktui.kube.fielderrors import FieldError, limited, required
 from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher
 from ktui.kube.resources import Resource
-from ktui.kube.structural.schema import ANYTHING, Schema
+from ktui.kube.structural.schema import ANYTHING, Schema, is_choice
 from ktui.writes.decoding.body import json_type
 from ktui.writes.validation.list_types import duplicates
 
@@ -70,7 +70,7 @@ def _member_errors(value: dict[str, Any], schema: Schema, path: Path | None) -> 
 
 
 def _enum_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:
-    if "enum" not in schema or value in schema["enum"]:
+    if "enum" not in schema or is_choice(value, schema["enum"]):
         return
     choices = ", ".join(map(_shown, schema["enum"]))
     message = f"Unsupported value: {_shown(value)}: supported values: {choices}"
@@ -81,9 +81,24 @@ def _value_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[Fie
     yield from _enum_errors(value, schema, path)
     for rule, broken, words in _RULES:
         if rule in schema and broken(value, schema[rule]):
-            text, field = words.format(schema[rule]), joined(path)[1:]
-            message = f"Invalid value: {_shown(value)}: {field} in body {text}"
-            yield FieldError(field, "FieldValueInvalid", message)
+            yield _broken(value, path, words.format(schema[rule]))
+    if isinstance(value, str) and isinstance(pattern := schema.get("pattern"), str) and pattern:
+        yield from _pattern_errors(value, pattern, path)
+
+
+def _pattern_errors(value: str, pattern: str, path: Path | None) -> Iterator[FieldError]:
+    try:
+        if not matcher(pattern)(value):
+            yield _broken(value, path, f"should match '{pattern}'")
+    except InvalidPattern:
+        return  # of a definition that another server has stored
+    except TextTooLong:
+        yield _broken(value, path, f"is too long to be matched with '{pattern}'")
+
+
+def _broken(value: Any, path: Path | None, words: str) -> FieldError:
+    field = joined(path)[1:]
+    return FieldError(field, "FieldValueInvalid", f"Invalid value: {_shown(value)}: {field} in body {words}")
 
 
 def _is_a(value: Any, wanted: str) -> bool:
@@ -116,20 +131,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_RULES = (
+_RULES: tuple[tuple[str, Callable[[Any, Any], bool], str], ...] = (
     ("minimum", lambda v, rule: _is_number(v) and v < rule, "should be greater than or equal to {}"),
     ("maximum", lambda v, rule: _is_number(v) and v > rule, "should be less than or equal to {}"),
     ("minLength", lambda v, rule: isinstance(v, str) and len(v) < rule, "should be at least {} chars long"),
     ("maxLength", lambda v, rule: isinstance(v, str) and len(v) > rule, "should be at most {} chars long"),
     ("minItems", lambda v, rule: isinstance(v, list) and len(v) < rule, "should have at least {} items"),
     ("maxItems", lambda v, rule: isinstance(v, list) and len(v) > rule, "should have at most {} items"),
-    ("pattern", lambda v, rule: isinstance(v, str) and not _matches(rule, v), "should match '{}'"),
 )
-
-
-def _matches(pattern: str, text: str) -> bool:
-    """Return whether text matches; True for a pattern in Go's dialect that Python cannot parse."""
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return True

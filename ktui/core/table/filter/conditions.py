@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ktui.core.table.filter.terms import COMPARING, Term
+from ktui.kube.golang.regexps import InvalidPattern, Matcher, TextTooLong, matcher
 
 Row = TypeVar("Row")
 Value = Callable[[Row], Any]
@@ -52,15 +53,22 @@ def anywhere(term: Term, values: Sequence[Value[Row]]) -> Test[Row]:
 def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
     if (pattern := term.regex) is not None:
         try:
-            search = re.compile(pattern, re.IGNORECASE).search
-        except re.error as error:
-            raise FilterError(f"{term.value} is not a regular expression: {error.msg}") from error
-        return lambda row: any(search(_text(value(row))) is not None for value in values)
+            matches = matcher(pattern, ignore_case=True)
+        except InvalidPattern as error:
+            raise FilterError(f"{term.value} is not a regular expression: {error.reason}") from error
+        return lambda row: any(_matches(matches, _text(value(row))) for value in values)
     needle = term.value.casefold()
     if len(values) == 1:
         only = values[0]
         return lambda row: needle in _text(only(row)).casefold()
     return lambda row: any(needle in _text(value(row)).casefold() for value in values)
+
+
+def _matches(matches: Matcher, text: str) -> bool:
+    try:
+        return matches(text)
+    except TextTooLong:
+        return False
 
 
 def _text(value: Any) -> str:

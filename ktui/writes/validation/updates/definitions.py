@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ktui.kube.field_paths import Path, joined
 from ktui.kube.fielderrors import FieldError, limited, not_supported, required
+from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.names import subdomain_faults
 from ktui.writes.metadata.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
@@ -98,9 +100,8 @@ def _version_errors(obj: Obj) -> Iterator[FieldError]:
             yield bad(f"spec.versions[{index}].name", name, LABEL_FAULT)
     if sum(bool(v.get("storage")) for v in versions) != 1:
         yield bad("spec.versions", versions or None, ONE_STORAGE)
-    for index, version in enumerate(versions):
+    for version, path in _schemas(versions):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        path = f"spec.versions[{index}].schema.openAPIV3Schema"
         if not isinstance(schema, dict):
             yield required(path, "schemas are required")
             continue
@@ -108,27 +109,65 @@ def _version_errors(obj: Obj) -> Iterator[FieldError]:
             yield required(f"{path}.type", "must not be empty at the root")
         elif schema["type"] != "object":
             yield bad(f"{path}.type", schema["type"], "must be object at the root")
-        yield from _schema_errors(schema, path)
+        yield from _schema_errors(schema, (None, path))
 
 
-def _schema_errors(schema: Schema, path: str) -> Iterator[FieldError]:
+def _schemas(versions: list[Obj]) -> list[tuple[Obj, str]]:
+    """Return the versions whose schemas are checked, and the paths of these in errors.
+
+    Upstream moves a schema that is equal in all versions to `spec.validation`, and checks it there once.
+    """
+    if (
+        versions
+        and versions[0].get("schema")
+        and all(v.get("schema") == versions[0]["schema"] for v in versions)
+    ):
+        return [(versions[0], "spec.validation.openAPIV3Schema")]
+    return [(v, f"spec.versions[{index}].schema.openAPIV3Schema") for index, v in enumerate(versions)]
+
+
+def _schema_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     """Yield errors unless the schema is structural: it has a type for every named field."""
     for name, part in (schema.get("properties") or {}).items():
-        yield from _part_errors(part, f"{path}.properties[{name}]", "object fields")
+        yield from _part_errors(part, (path, f".properties[{name}]"), "object fields")
     for member, what in (("items", "array items"), ("additionalProperties", "object fields")):
         if isinstance(part := schema.get(member), Mapping):
-            yield from _part_errors(part, f"{path}.{member}", what)
+            yield from _part_errors(part, (path, f".{member}"), what)
+    yield from _pattern_errors(schema, path)
     if (default := schema.get("default")) is not None:
         for fault in validate(default, schema):
-            yield bad(f"{path}.default", default, fault.message)
+            yield bad(joined((path, ".default")), default, fault.message)
 
 
-def _part_errors(part: Any, path: str, what: str) -> Iterator[FieldError]:
+def _part_errors(part: Any, path: Path, what: str) -> Iterator[FieldError]:
     if not isinstance(part, Mapping):
         return
     if not part.get("type") and not any(part.get(name) for name in _FREE):
-        yield required(f"{path}.type", f"must not be empty for specified {what}")
+        yield required(joined((path, ".type")), f"must not be empty for specified {what}")
     yield from _schema_errors(part, path)
+
+
+def _pattern_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
+    """Yield the errors of a schema's own pattern, and of all patterns in its value validations."""
+    for member in ("anyOf", "allOf", "oneOf"):
+        for index, part in enumerate(schema.get(member) or ()):
+            yield from _nested_errors(part, (path, f".{member}[{index}]"))
+    yield from _nested_errors(schema.get("not"), (path, ".not"))
+    if isinstance(pattern := schema.get("pattern"), str) and pattern:
+        try:
+            matcher(pattern)
+        except InvalidPattern as error:
+            why = f"must be a valid regular expression, but isn't: {error}"
+            yield bad(joined((path, ".pattern")), pattern, why)
+
+
+def _nested_errors(part: Any, path: Path) -> Iterator[FieldError]:
+    if not isinstance(part, Mapping):
+        return
+    yield from _pattern_errors(part, path)
+    yield from _nested_errors(part.get("items"), (path, ".items"))
+    for name, inner in (part.get("properties") or {}).items():
+        yield from _nested_errors(inner, (path, f".properties[{name}]"))
 
 
 def _name_errors(names: Obj) -> Iterator[FieldError]:
