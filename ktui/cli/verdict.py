@@ -55,7 +55,7 @@ def _verdict(measured: Measured) -> Text:
 
 def _route(route: str) -> Text:
     letter = letter_of(route, "-")
-    words = {"": "route unknown", "none": "refused before storage is read"}.get(route, route)
+    words = {"": "route not known", "none": "refused before storage is read"}.get(route, route)
     return Text(f"{letter} {words}", f"bold {_STYLES.get(letter, 'dim')}")
 
 

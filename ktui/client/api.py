@@ -40,7 +40,7 @@ _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 class TimedResponse:
     """A response, timed by the client.
 
-    `body_bytes` counts the body after decompression; it is not kept.
+    `body_bytes` counts the body after decompression, `wire_bytes` before; it is not kept.
     """
 
     path: str
@@ -49,6 +49,7 @@ class TimedResponse:
     body_bytes: int
     first_byte_ms: float
     total_ms: float
+    wire_bytes: int = 0
 
     @property
     def route(self) -> str:
@@ -209,6 +210,7 @@ class ApiClient:
             body_bytes=size,
             first_byte_ms=((first or done) - started) * 1000.0,
             total_ms=(done - started) * 1000.0,
+            wire_bytes=response.num_bytes_downloaded,
         )
 
     async def telemetry(self, patience: float | None = None) -> AsyncGenerator[list[AnyEvent], None]:

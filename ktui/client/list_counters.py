@@ -19,6 +19,7 @@ Counters = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 LONGEST_LINE = 4096
 _STORAGE = "apiserver_storage_list"
 _CACHE = "apiserver_cache_list"
+_STARTED = "process_start_time_seconds"
 _ETCD_TOTAL = "etcd_requests_total"
 _ETCD_COUNT = "etcd_request_duration_seconds_count"  # for servers before 1.28, which have no total
 _LINE = re.compile(
@@ -37,9 +38,9 @@ def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
 
 
 def read_counters(exposition: bytes) -> Counters:
-    """Return the counters of LISTs and etcd requests in a Prometheus exposition."""
+    """Return the counters of LISTs and etcd requests in a Prometheus exposition, and the process's start."""
     counters: Counters = {}
-    for line in lines_of(exposition, _STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT):
+    for line in lines_of(exposition, _STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT, _STARTED):
         if (found := _LINE.match(line)) is not None:
             labels = tuple(_LABEL.findall(found["labels"] or ""))
             counters[found["name"], labels] = float(found["value"])
@@ -50,6 +51,11 @@ def increase(before: Counters, after: Counters) -> Counters:
     """Return the counters that have increased from `before` to `after`, by how much."""
     grown = {key: value - before.get(key, 0.0) for key, value in after.items()}
     return {key: value for key, value in grown.items() if value > 0}
+
+
+def same_process(before: Counters, after: Counters) -> bool:
+    """True unless the two are known to be of different processes: another replica, or a restart."""
+    return before.get((_STARTED, ())) == after.get((_STARTED, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +96,41 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class ListCounters:
-    """The route and cost of LISTs of a resource, from the increase of the server's counters."""
+    """The route and cost of a request, from the increase of the server's counters.
+
+    `others`: the counters grew by more than the request explains, so neither route nor cost is known.
+    """
 
     route: str
     counters: dict[str, int]
+    others: bool = False
 
 
-def account(grown: Counters, subject: Subject) -> ListCounters:
-    """Return route and cost from increased counters.
+_NOTHING = ListCounters("", {})
+_OTHERS = ListCounters("", {}, others=True)
+
+
+def account(grown: Counters, subject: Subject, pages: int, items: int | None) -> ListCounters:
+    """Return route and cost of a LIST of `pages` with `items` objects (None: not counted).
 
     The cache's probe of etcd (a storage LIST that fetches nothing) implies no route. If some pages came
     from the cache and others from etcd, both are summed.
     """
     sums = _sums(grown, subject)
-    cached = sums.get(f"{_CACHE}_total", 0) > 0
-    stored = sums.get(f"{_STORAGE}_total", 0) > 0
-    if cached and not sums.get(f"{_STORAGE}_fetched_objects_total"):
-        stored = False
+    from_cache, from_storage = sums.get(f"{_CACHE}_total", 0), sums.get(f"{_STORAGE}_total", 0)
+    cached = from_cache > 0
+    stored = from_storage > 0 and not (cached and not sums.get(f"{_STORAGE}_fetched_objects_total"))
     families = [family for family, served in ((_CACHE, cached), (_STORAGE, stored)) if served]
+    if not families:
+        return _NOTHING
 
     def of(what: str, *among: str) -> float:
         return sum(sums.get(f"{family}_{what}_objects_total", 0) for family in among)
 
+    # A page is one LIST of the cache and a probe at most, or one LIST of etcd and, in a fallback, a probe.
+    too_many = from_cache > pages or from_storage > 2 * pages - from_cache or len(families) > pages
+    if too_many or (items is not None and of("returned", *families) != items):
+        return _OTHERS
     counters = {
         "fetched": of("fetched", *families),
         "returned": of("returned", *families),
@@ -121,21 +140,34 @@ def account(grown: Counters, subject: Subject) -> ListCounters:
     if families == [_STORAGE]:
         counters["evaluated"] = of("evaluated", _STORAGE)
     route = ",".join(word for word, served in (("cache", cached), ("etcd", stored)) if served)
-    return ListCounters(route, {name: round(value) for name, value in counters.items()} if route else {})
+    return ListCounters(route, {name: round(value) for name, value in counters.items()})
+
+
+def account_of_get(grown: Counters, subject: Subject) -> ListCounters:
+    """Return the route of a GET: etcd, if exactly one key was read meanwhile. LIST counters do not count
+    GETs. No counter shows that the cache answered one."""
+    sums, gets = _sums(grown, subject), _sums(grown, subject, operation="get")
+    keys = _rpcs(gets)
+    if keys > 1 or sums.get(f"{_CACHE}_total") or sums.get(f"{_STORAGE}_total"):
+        return _OTHERS
+    return ListCounters("etcd", {"etcd_rpcs": 1}) if keys else _NOTHING
 
 
 def account_of_watch(grown: Counters, subject: Subject) -> ListCounters:
     """Return the cost of a WATCH: only its etcd requests. No counter shows where its events came from."""
-    rpcs = round(_rpcs(_sums(grown, subject)))
+    sums = _sums(grown, subject)
+    if sums.get(f"{_CACHE}_total") or sums.get(f"{_STORAGE}_total", 0) > 1:  # 1: its revision probe
+        return _OTHERS
+    rpcs = round(_rpcs(sums))
     return ListCounters("", {"etcd_rpcs": rpcs} if rpcs else {})
 
 
-def _sums(grown: Counters, subject: Subject) -> dict[str, float]:
-    """Sum the increase for this resource by the counter's name."""
+def _sums(grown: Counters, subject: Subject, operation: str = "") -> dict[str, float]:
+    """Sum the increase for this resource by the counter's name; of one etcd `operation` if given."""
     sums: dict[str, float] = {}
     for (name, pairs), value in grown.items():
         labels = dict(pairs)
-        if subject.named_by(labels):
+        if subject.named_by(labels) and operation in ("", labels.get("operation")):
             name = _renamed(name, labels)
             sums[name] = sums.get(name, 0.0) + value
     return sums

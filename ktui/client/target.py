@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection
-from ktui.client.list_counters import Counters, Subject, account, account_of_watch, increase, read_counters
+from ktui.client.list_counters import (
+    Counters,
+    ListCounters,
+    Subject,
+    account,
+    account_of_get,
+    account_of_watch,
+    increase,
+    read_counters,
+    same_process,
+)
 from ktui.client.list_stream import ListBody
 from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.priority import own_level
@@ -22,6 +32,8 @@ if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
 SHARED = "counters are the whole server's: may include other clients' requests"
+OTHERS = "route and objects are not known: other clients' requests are in the same counters"
+REPLICAS = "route and objects are not known: /metrics came from two processes (replicas, or a restart)"
 CLIENT_ONLY = "/metrics is not available ({}): only the client's side is known"
 ESTIMATED = "bytes processed are estimated from the mean size of the objects received, as JSON"
 
@@ -87,31 +99,34 @@ class KubeTarget:
 
     async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
         measured = Measured(request.path)
+        sent = 0
         before, refused = await self._counters()
         async for fired, body in pages(self.client, request, keep):
             add_page(measured, fired, body)
+            sent += fired.wire_bytes
             measured.flow_control |= _flow_control(fired.headers)
         if before is None:
             measured.remarks.append(CLIENT_ONLY.format(refused))
         else:
-            await self._account(measured, before)
+            await self._account(measured, request, before)
+        if measured.counters and sent:
+            measured.counters["sent_bytes"] = sent
         return measured
 
-    async def _account(self, measured: Measured, before: Counters) -> None:
+    async def _account(self, measured: Measured, request: ApiRequest, before: Counters) -> None:
         after, _ = await self._counters()
         if after is None:
             return
-        path, query = split_url(measured.path)
-        info = parse_path(path)
-        watched = request_verb("GET", info, query) == "WATCH"
-        account_of = account_of_watch if watched else account
-        found = account_of(increase(before, after), Subject(info.group, info.resource))
+        if not same_process(before, after):
+            measured.remarks.append(REPLICAS)
+            return
+        found = _account_of(measured, request.accept, increase(before, after))
         measured.route = measured.route or found.route
         measured.first_route = measured.first_route or found.route
         measured.counters = found.counters
-        if found.counters:
-            measured.remarks.append(SHARED)
-        if measured.items and found.counters.get("fetched"):
+        if found.others or found.counters:
+            measured.remarks.append(OTHERS if found.others else SHARED)
+        if measured.items and found.counters.get("fetched") and _whole_json(request.accept):
             measured.average_bytes = measured.body_bytes / measured.items
             measured.remarks.append(ESTIMATED)
 
@@ -121,6 +136,22 @@ class KubeTarget:
         if response.status_code != 200:
             return None, f"HTTP {response.status_code}"
         return await asyncio.to_thread(read_counters, response.content), ""
+
+
+def _account_of(measured: Measured, accept: str, grown: Counters) -> ListCounters:
+    """Return what the counters tell of the request that was measured while they grew."""
+    path, query = split_url(measured.path)
+    info = parse_path(path)
+    subject, verb = Subject(info.group, info.resource), request_verb("GET", info, query)
+    if verb != "LIST":
+        return (account_of_watch if verb == "WATCH" else account_of_get)(grown, subject)
+    counted = measured.ok and "protobuf" not in accept
+    return account(grown, subject, measured.pages, measured.items if counted else None)
+
+
+def _whole_json(accept: str) -> bool:
+    """True if the answer has whole objects as JSON, whose mean size is about that of the stored ones."""
+    return "as=" not in accept and "protobuf" not in accept
 
 
 async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:

@@ -306,7 +306,7 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
         await until_shown(
             pilot,
             "C→?",
-            "? route unknown",
+            "? route not known",
             "/metrics is not available (HTTP 403)",
             "27.0 MB received",
             "scanned 3,000 ? ?",

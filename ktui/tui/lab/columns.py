@@ -14,7 +14,7 @@ from ktui.tui.charts.bars import bar, share_of
 
 BAR = 12  # cells of a bar
 SHORT_BAR = 5
-UNTOLD = Badge("?", "$ink-muted", "route unknown")
+UNTOLD = Badge("?", "$ink-muted", "route not known")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

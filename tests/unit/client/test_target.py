@@ -14,8 +14,9 @@ from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection, Material
 from ktui.client.large_lists import is_unbounded
 from ktui.client.measure import ApiRequest
-from ktui.client.target import KtuiTarget, KubeTarget, collection_size, target_of
+from ktui.client.target import OTHERS, KtuiTarget, KubeTarget, collection_size, target_of
 from ktui.core.prediction.assumptions import ServerAssumptions
+from ktui.kube.access_pattern import METADATA_ONLY
 from ktui.kube.versions import behaviour_of
 
 PODS = b'{"kind":"PodList","metadata":{"resourceVersion":"7","remainingItemCount":%d},"items":[{"a":1}]}'
@@ -30,6 +31,7 @@ class Apiserver:
     """An ApiClient whose answers are made up; counters grow by one LIST at each firing."""
 
     connection = ServerConnection("https://api")
+    returned = 1  # of each LIST, by the counters
 
     def __init__(self, remaining: int = 0, metrics: int = 200) -> None:
         self.remaining, self.metrics = remaining, metrics
@@ -48,6 +50,7 @@ class Apiserver:
         text = (
             f'apiserver_storage_list_total{{resource="pods"}} {lists}\n'
             f'apiserver_storage_list_fetched_objects_total{{resource="pods"}} {lists * 50}\n'
+            f'apiserver_storage_list_returned_objects_total{{resource="pods"}} {lists * self.returned}\n'
         )
         return httpx.Response(self.metrics, text=text)
 
@@ -64,6 +67,23 @@ async def test_counters_tell_route_and_cost() -> None:
     assert measured.processed_bytes == 50 * measured.body_bytes  # by the size of what was received
     assert measured.flow_control == {"flow_schema_uid": "f1"}
     assert [remark for remark in measured.remarks if "other clients" in remark]
+
+
+@pytest.mark.anyio
+async def test_other_clients_requests_are_no_verdict() -> None:
+    server = Apiserver()
+    server.returned = 2
+    measured = await target(server).measure(ApiRequest("/api/v1/pods"))
+    assert (measured.route, measured.first_route, measured.counters) == ("", "", {})
+    assert measured.remarks == [OTHERS]
+
+
+@pytest.mark.anyio
+async def test_metadata_alone_saves_no_objects_read() -> None:
+    """The objects that a page of metadata holds are smaller than those that the server has read."""
+    metadata = f"application/json;{METADATA_ONLY}"
+    measured = await target(Apiserver()).measure(ApiRequest("/api/v1/pods", accept=metadata))
+    assert (measured.counters["fetched"], measured.processed_bytes) == (50, None)
 
 
 @pytest.mark.anyio
