@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ktui.audit.client import Client
 from ktui.audit.formats.record import LoggedRequest, SlowRequest, Spent
-from ktui.audit.observed import SlowRequests
+from ktui.audit.observed import SlowRequests, source_of
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape
 
@@ -54,7 +54,7 @@ class AuditGroup:
             self.add_seats(request.seats, request.init)
         if request.spent is not None:
             self.slow = self.slow or SlowRequests()
-            self.slow.add(request.spent)
+            self.slow.add(request.spent, source_of(request.spent, self.key.shape, request.code))
 
     def add_seats(self, seats: int, init: int) -> None:
         """Add seats and initial latency of one request, -1 if unknown."""
@@ -82,7 +82,7 @@ class AuditGroup:
             if not self.codes[code]:
                 del self.codes[code]
         if spent is not None and self.slow is not None:
-            self.slow.add(spent, -1)
+            self.slow.add(spent, source_of(spent, self.key.shape, code), -1)
 
     def merge(self, other: AuditGroup) -> None:
         self.done += other.done

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import compress
 
+import msgspec
+
 from ktui.audit.formats.record import LoggedRequest, Spent
 
 MOST = 1 << 21
@@ -33,7 +35,7 @@ class Journal:
         "i"),
     )  # fmt: skip
 
-    SLOW = 7  # numbers of a slow request: its row, and the fields of Spent
+    SLOW = 1 + len(Spent.__struct_fields__)  # numbers of a slow request: its row, and those of Spent
     LEARNED = 3  # numbers of an httplog line with seats or init latency: its row, seats, init latency
 
     def __init__(self, most: int = MOST) -> None:
@@ -72,9 +74,7 @@ class Journal:
         for row, (request, event) in enumerate(zip(requests, events, strict=False), first):
             self.kind.append((EVENT if request.done else STARTED) if event else LINE)
             if (spent := request.spent) is not None:
-                self.slow.extend(
-                    (row, spent.total, spent.queue, spent.etcd, spent.encode, spent.write, spent.other)
-                )
+                self.slow.extend((row, *msgspec.structs.astuple(spent)))
             if not event and (request.seats >= 0 or request.init >= 0):
                 self.learned.extend((row, request.seats, request.init))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 
 from ktui.audit.group import AuditGroup
 from ktui.audit.observed import PARTS, SlowRequests
@@ -10,45 +11,72 @@ from ktui.audit.predictions import EITHER, VersionPredictions
 from ktui.audit.report import Observed
 from ktui.kube.versions import Behaviour
 
-_LATE = 3_000_000  # microseconds that a consistent read waits for its cache
+_DECODING = 30  # the first minor that measures the decoding of objects from etcd
+_REMARKABLE = 4  # reading the revision is worth a remark from this part of the time on
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """Slow requests by where they were served from. `fallback`: those of `etcd` that waited for the cache."""
+
+    cache: int = 0
+    etcd: int = 0
+    fallback: int = 0
+    unclear: int = 0
+    agree: int = 0
+
+    @property
+    def differ(self) -> int:
+        return self.cache + self.etcd - self.agree
+
+    def __add__(self, other: _Served) -> _Served:
+        return _Served(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
 
 
 def observed_report(group: AuditGroup, predictions: VersionPredictions) -> Observed | None:
     """Return what was observed of a group's slow requests; None if the log has none."""
     if group.slow is None or not group.slow.count:
         return None
-    agree, differ = _compared(group, predictions)
-    return _observed(group.slow, agree, differ, _cause(group, predictions) if differ else "")
+    served = _served(group, predictions)
+    return _observed(group.slow, served, _cause(group, served, predictions))
 
 
 def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> Observed | None:
     """Return what was observed of the slow requests of all groups; None without any."""
-    total, agree, differ = SlowRequests(), 0, 0
+    total, served = SlowRequests(), _Served()
     for group in groups:
         if group.slow is not None:
             total.merge(group.slow)
-            of_group = _compared(group, predictions)
-            agree, differ = agree + of_group[0], differ + of_group[1]
-    return _observed(total, agree, differ, "") if total.count else None
+            served += _served(group, predictions)
+    return _observed(total, served, "") if total.count else None
 
 
-def _compared(group: AuditGroup, predictions: VersionPredictions) -> tuple[int, int]:
-    """Return how many slow requests were served from the predicted route, and from another one."""
-    route, sources = predictions.of(group).route(), group.slow.sources if group.slow else {}
-    if route == EITHER:
-        return 0, 0
-    clear = {source: sources.get(source, 0) for source in ("cache", "etcd")}
-    agree = clear.pop(route, 0)
-    return agree, sum(clear.values())
+def _served(group: AuditGroup, predictions: VersionPredictions) -> _Served:
+    """Return the sources of slow requests, and how many are the predicted one."""
+    if group.slow is None:
+        return _Served()
+    predicted, sources = predictions.of(group), group.slow.sources
+    route, short = predicted.route(), sources["revision"]
+    cache, etcd, unclear = sources["cache"], sources["etcd"] + sources["fallback"], 0
+    if route == "cache" and predicted.plans[0].probe:
+        cache += short
+    elif route == "etcd" and predictions.versions[0].minor < _DECODING:
+        etcd += short
+    else:
+        unclear = short
+    agree = {"cache": cache, "etcd": etcd, EITHER: cache + etcd}.get(route, 0)
+    return _Served(cache, etcd, sources["fallback"], unclear, agree)
 
 
-def _observed(slow: SlowRequests, agree: int, differ: int, cause: str) -> Observed:
+def _observed(slow: SlowRequests, served: _Served, cause: str) -> Observed:
     parts = {part: getattr(slow, part) / 1000 for part in PARTS}
     return Observed(
         slow=slow.count,
-        **slow.sources,
-        agree=agree,
-        differ=differ,
+        cache=served.cache,
+        etcd=served.etcd,
+        unclear=served.unclear,
+        agree=served.agree,
+        differ=served.differ,
         cause=cause,
         total=slow.total / 1000,
         queue=parts["queue"],
@@ -57,30 +85,26 @@ def _observed(slow: SlowRequests, agree: int, differ: int, cause: str) -> Observ
         write=parts["write"],
         other=parts["other"],
         rest=max(0.0, slow.total / 1000 - sum(parts.values())),
+        fallback=served.fallback,
     )
 
 
-def _cause(group: AuditGroup, predictions: VersionPredictions) -> str:
-    """Return the most likely reason why these requests were not served from the predicted route."""
+def _cause(group: AuditGroup, served: _Served, predictions: VersionPredictions) -> str:
+    """Return what the log proves of requests that were not served from the predicted route; "" if nothing."""
     predicted, behaviour, shape = predictions.of(group), predictions.versions[0], group.key.shape
-    plan = predicted.plans[0]
+    plan, slow = predicted.plans[0], group.slow
+    if not served.differ:
+        slow_probe = slow is not None and plan.probe and slow.etcd * _REMARKABLE >= slow.total
+        return "reading etcd's current revision (one key) took long: etcd was slow" if slow_probe else ""
     if predicted.route() == "etcd":
         return _cache_instead(shape.verb, shape.resource_version, behaviour)
     if plan.error is not None:
         return "the rules refuse this request: --kube-version or --feature-gates differ from the apiserver's"
-    if plan.fallback.reads_etcd and group.took.max >= _LATE:
-        return (
-            "fallback: the watch cache was more than 3 s behind (or had no such snapshot), so etcd was read"
-        )
-    if plan.probe:
-        return (
-            "reading etcd's current revision (one key) took long: etcd was overloaded; or the apiserver is "
-            "older "
-            f"than {behaviour.version}: compare with --kube-version"
-        )
+    if served.fallback == served.differ:
+        return "fallback: the watch cache was more than 3 s behind, so objects were read from etcd"
     return (
-        f"the watch cache was not ready, or the apiserver's version is not {behaviour.version}: "
-        f"--kube-version"
+        f"objects were read from etcd: the apiserver's version or feature gates are not those of "
+        f"{behaviour.version} (--kube-version), or the watch cache was not ready"
     )
 
 

@@ -1,44 +1,54 @@
-"""Where slow requests were served from and where their time went, as the apiserver measured it."""
+"""Where slow requests were served from and where their time went, as the apiserver measured it.
+
+Two measurements prove that objects were read from etcd: the time of decoding them (1.30+), and, for
+requests that never read etcd's current revision, any time in etcd. Time in etcd alone proves nothing of
+other LISTs: reading the revision (one key) takes long too if etcd is slow.
+"""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from ktui.audit.formats.record import Spent
+from ktui.core.ranking.shape import RequestShape
 
-_PROBE = 20_000  # microseconds: reading the current revision takes etcd less, unless it is overloaded
-_SHARE = 4  # a quarter of the time
-_LONG = 100_000
+SOURCES = ("cache", "etcd", "fallback", "revision")
+"""`fallback`: from etcd, after waiting for the cache. `revision`: a short or empty read of etcd, that of the
+current revision or (up to 1.29, which does not measure decoding) that of the objects."""
+_LATE = 3_000_000  # microseconds that a consistent read waits for its cache
+_FASTER = 50  # etcd and the apiserver's decoder are not that much faster than its encoder
 
 PARTS = ("queue", "etcd", "encode", "write", "other")
 
 
-def source_of(spent: Spent) -> str:
-    """Return `cache`, `etcd`, `unclear`, or "" if the log does not measure etcd (httplog).
-
-    A cache answers without etcd, or after a read of one key (the current revision).
-    """
-    if spent.etcd < 0:
+def source_of(spent: Spent, shape: RequestShape, code: int = 200) -> str:
+    """Return one of SOURCES; "" if the log does not measure etcd (httplog), or the request failed."""
+    if spent.proven >= 0:
+        return SOURCES[spent.proven]
+    if spent.etcd < 0 or code >= 400:
         return ""
-    if spent.etcd <= _PROBE:
-        return "cache"
-    served = spent.total - spent.queue - spent.write
-    return "etcd" if spent.etcd >= _LONG or spent.etcd * _SHARE >= served else "unclear"
+    probing = shape.verb != "get" and shape.resource_version == "unset"
+    if spent.decode:
+        parts = spent.queue + spent.etcd + spent.encode + spent.write + spent.other
+        return "fallback" if probing and spent.total - parts >= _LATE else "etcd"
+    if not probing:
+        return "etcd" if spent.etcd else "cache"
+    return "cache" if spent.etcd and spent.encode >= _FASTER * spent.etcd else "revision"
 
 
 class SlowRequests:
     """The requests of a group that took more than 500 ms: their number by source, microseconds by part."""
 
     __slots__ = ("count", "encode", "etcd", "other", "queue", "sources", "total", "write")
-    SOURCES: ClassVar[tuple[str, ...]] = ("cache", "etcd", "unclear")
+    SOURCES: ClassVar[tuple[str, ...]] = SOURCES
 
     def __init__(self) -> None:
         self.count = self.total = 0
         self.queue = self.etcd = self.encode = self.write = self.other = 0
         self.sources = dict.fromkeys(self.SOURCES, 0)
 
-    def add(self, spent: Spent, times: int = 1) -> None:
-        """Add one request; `times` -1 removes it."""
+    def add(self, spent: Spent, source: str, times: int = 1) -> None:
+        """Add one request; `times` -1 removes it. `source` as from `source_of`."""
         self.count += times
         self.total += times * spent.total
         self.queue += times * spent.queue
@@ -46,7 +56,7 @@ class SlowRequests:
         self.encode += times * spent.encode
         self.write += times * spent.write
         self.other += times * spent.other
-        if source := source_of(spent):
+        if source:
             self.sources[source] += times
 
     def merge(self, other: SlowRequests) -> None:

@@ -22,7 +22,7 @@ from ktui.audit.tally import BadLine, LogPeriod, Tally
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 
-HEADER = b"ktui audit partial, version 3\n"
+HEADER = b"ktui audit partial, version 4\n"
 _LARGEST = 1 << 30
 _LATEST = 1 << 57  # microseconds: the year 6536
 _BUCKETS = 16 * 64

@@ -155,8 +155,9 @@ def _served(row: VersionShare) -> tuple[int, int, float | None]:
 
 
 def seen(of: Observed) -> str:
-    """Return the sources of slow requests: `3 etcd, 1 cache`."""
-    sources = (("etcd", of.etcd), ("cache", of.cache), ("unclear", of.unclear))
+    """Return the sources of slow requests: `3 etcd (1 a fallback), 1 cache`."""
+    late = f" ({integer(of.fallback)} a fallback)" if of.fallback else ""
+    sources = ((f"etcd{late}", of.etcd), ("cache", of.cache), ("unclear", of.unclear))
     return ", ".join(f"{integer(count)} {source}" for source, count in sources if count)
 
 

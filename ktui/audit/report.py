@@ -42,12 +42,12 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Requests of more than 500 ms, as the apiserver measured them: their source, judged by the time in etcd,
-    and how many `agree` with the prediction.
+    """Requests of more than 500 ms, as the apiserver measured them: where they were served from, and how many
+    `agree` with the prediction.
 
-    `unclear`: either source is possible. Milliseconds of all requests: `queue` (waiting for seats),
-    `etcd_time`, `encode`, `write` (until the client had read the bytes), `other` (webhooks, authorization),
-    `rest`.
+    `unclear`: either source is possible. `fallback`: those of `etcd` that waited for the cache before.
+    Milliseconds of all requests: `queue` (waiting for seats), `etcd_time`, `encode`, `write` (until the
+    client had read the bytes), `other` (webhooks, authorization), `rest`.
     """
 
     slow: int
@@ -64,6 +64,7 @@ class Observed:
     write: float
     other: float
     rest: float
+    fallback: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,17 +40,17 @@ def spent(annotations: Annotations) -> Spent | None:
     if not annotations.total:
         return None
     write = _micros(annotations.write)
+    decode = _micros(annotations.decode)
     others = (annotations.mutating, annotations.validating, annotations.authentication,
               annotations.authorization, annotations.impersonation)  # fmt: skip
     return Spent(
         total=duration(annotations.total),
         queue=_micros(annotations.queue),
         etcd=_micros(annotations.etcd),
-        encode=_micros(annotations.decode)
-        + _micros(annotations.transform)
-        + max(0, _micros(annotations.serialize) - write),
+        encode=decode + _micros(annotations.transform) + max(0, _micros(annotations.serialize) - write),
         write=write,
         other=sum(map(_micros, others)),
+        decode=decode,
     )
 
 

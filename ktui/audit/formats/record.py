@@ -50,7 +50,9 @@ class Spent(msgspec.Struct, gc=False, frozen=True):
 
     `etcd` is -1 if the log does not measure etcd. `queue`: waiting for seats of flow control.
     `encode`: decoding, transforming and serializing. `write`: until the client had read the bytes.
-    `other`: authentication, authorization, impersonation, webhooks.
+    `other`: authentication, authorization, impersonation, webhooks. `decode`, part of `encode`: of objects
+    read from etcd (1.30+). `proven`: an index into `observed.SOURCES` if the record itself names where the
+    request was served from (a trace), else -1.
     """
 
     total: int
@@ -59,6 +61,8 @@ class Spent(msgspec.Struct, gc=False, frozen=True):
     encode: int = 0
     write: int = 0
     other: int = 0
+    decode: int = 0
+    proven: int = -1
 
 
 class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
