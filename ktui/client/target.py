@@ -139,7 +139,7 @@ class KubeTarget:
 
 
 def _account_of(measured: Measured, accept: str, grown: Counters) -> ListCounters:
-    """Return what the counters tell of the request that was measured while they grew."""
+    """Return what the counters show about the request that was measured while they grew."""
     path, query = split_url(measured.path)
     info = parse_path(path)
     subject, verb = Subject(info.group, info.resource), request_verb("GET", info, query)
