@@ -31,9 +31,9 @@ async def send_object(
     expect(obj.size)
     with call.meter.phase("encode"):
         document = await compute(lambda: finished(renderer.whole(obj), form))
-    if call.chain.objects is not None:
+    if call.objects is not None:
         own = _renderer(server, call, resource, as_json(form))
-        call.chain.objects.answered(await compute(own.whole, obj))
+        call.objects.answered(await compute(own.whole, obj))
     await send_document(call, document, form, status)
 
 
@@ -43,19 +43,19 @@ async def send_tree(
     """Send an object that is not stored: the result of a dry run, or the final state of a deleted object."""
     renderer = _renderer(server, call, resource, form)
     document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
-    if call.chain.objects is not None:
+    if call.objects is not None:
         own = _renderer(server, call, resource, as_json(form))
-        call.chain.objects.answered(await compute(lambda: own.of_document(to_json(obj))))
+        call.objects.answered(await compute(lambda: own.of_document(to_json(obj))))
     await send_document(call, document, form, status)
 
 
 async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:
     """Send a Status or a Scale, which `as=` never transforms."""
     if obj["kind"] == "Status":
-        call.chain.status = obj
+        call.status = obj
     document = to_json(obj)
-    if call.chain.objects is not None:
-        call.chain.objects.answered(document)
+    if call.objects is not None:
+        call.objects.answered(document)
     if form.media_type == PROTOBUF:
         document = server.services.codec.messages.document(document)
     await send_document(call, finished(document, form), form, status)

@@ -80,7 +80,7 @@ class Api:
         finally:
             call.leave_large()
             call.release_collector()
-            call.turn.leave()
+            call.end_concurrency()
             call.finish()
             self._metrics.ended(call)
 
@@ -94,7 +94,7 @@ class Api:
             call.stamp()
             await call.response.text(429, REFUSED)
         finally:
-            call.turn.leave()
+            call.end_concurrency()
             call.finish()
             self._metrics.ended(call)
 
@@ -146,7 +146,7 @@ class Api:
             log_refusal(call.request, deep)
             await self._fail(call, deep)
         except Exception as error:  # a bug in a handler: its request gets a 500, the others are served
-            call.error = call.chain.panicked = f"{type(error).__name__}: {error}"
+            call.error = call.panicked = f"{type(error).__name__}: {error}"
             log.exception("%s %s failed", call.verb, call.request.path)
             await self._fail(call, internal_error("the server log has the details"))
 
@@ -195,6 +195,6 @@ class Api:
         """Send an error's Status; once the response has begun, break the connection off instead."""
         if call.response.started:
             return
-        call.chain.status = error.body()
+        call.status = error.body()
         call.stamp()
         await send_error(call.response, error, call.request, self._server.services.codec.messages)

@@ -11,12 +11,11 @@ from html import escape
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authorization import authorize
-from ktui.apiserver.call import Call
+from ktui.apiserver.call import UNKNOWN, Call, RequestLog
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.chain import ChainRecord, RequestLog
 from ktui.apiserver.deadline import REQUEST_SECONDS, time_allowed
 from ktui.apiserver.dispatch import Handlers
-from ktui.apiserver.flow_control import REFUSED, FlowRequest, Rejected
+from ktui.apiserver.flow_control import REFUSED, Rejected, Ticket
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response
@@ -39,8 +38,7 @@ from ktui.kube.requestinfo import attributes_of, parse_path, request_verb, rules
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
 from ktui.kube.users import Requester, described
-from ktui.telemetry.memory import ConcurrentRequests, Footprint
-from ktui.telemetry.meter import Meter
+from ktui.telemetry.memory import ConcurrentRequests
 
 log = logging.getLogger(__name__)
 
@@ -120,135 +118,124 @@ class Application:
             return
         info = parse_path(request.path)
         verb = request_verb(request.method, info, request.query)
-        record = ChainRecord(request, response, info, verb, audit_id(request))
-        response.add_headers([("audit-id", record.audit_id)])
+        behaviour, bus = self._services.settings.behaviour, self._services.bus
+        call = Call(request, response, info, verb, audit_id(request), behaviour, bus)
+        response.add_headers([("audit-id", call.audit_id)])
         if info.incomplete:
             await response.text(500, _without_info(request))
             return
         response.add_headers([("cache-control", "no-cache, private")])
         if not self._logs:
-            await self._serve_recorded(record)
+            await self._serve_recorded(call)
             return
         if verb == "WATCH":
-            response.on_start = partial(_log_start, self._logs, record)
+            response.on_start = partial(_log_start, self._logs, call)
         try:
-            await self._serve_recorded(record)
+            await self._serve_recorded(call)
         finally:
             for kept in self._logs:
-                await kept.finished(record)
+                await kept.finished(call)
 
-    async def _serve_recorded(self, record: ChainRecord) -> None:
-        request, response, verb = record.request, record.response, record.verb
+    async def _serve_recorded(self, call: Call) -> None:
+        request, response, verb = call.request, call.response, call.verb
         try:
             if verb != "WATCH":
                 time_allowed(request, self._services.settings.behaviour.minor)
-            level = await self._admit(record)
+            level = await self._admit(call)
             if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
-                await self._api.serve(self._call(record, level))
+                self._begin(call, level)
+                await self._api.serve(call)
             else:
-                await self._serve_page(record)
+                await self._serve_page(call)
         except StatusError as error:
-            await self._fail(response, error, record)
-            self._publish_refusal(record, error)
+            await self._fail(response, error, call)
+            self._publish_refusal(call, error)
         except Rejected as rejected:
-            await self._reject(rejected, record)
+            await self._reject(rejected, call)
         except Exception as error:  # a bug in the chain: its request gets a 500, the others are served
-            await self._broken(error, record)
+            await self._broken(error, call)
         finally:
-            if record.ticket is not None:
-                record.ticket.leave()
+            if call.ticket is not None:
+                call.ticket.leave()
 
-    async def _admit(self, record: ChainRecord) -> PriorityLevel:
+    async def _admit(self, call: Call) -> PriorityLevel:
         """Authenticate, impersonate, classify, authorize; raise StatusError 400, 401 or 403, or Rejected."""
-        services, request = self._services, record.request
+        services, request = self._services, call.request
         authorizer = services.authorizer
         try:
-            record.who = who = await services.authenticator.identify(request)
+            call.authenticated = who = await services.authenticator.identify(request)
             if services.authenticator.has_token:
-                record.response.add_headers(unseen_token_headers(request))
-            record.passed("authentication", described(who))
+                call.response.add_headers(unseen_token_headers(request))
+            call.passed("authentication", described(who))
             for kept in self._logs:
-                await kept.received(record)
-            record.acting = acting = impersonated(authorizer, who, request)
+                await kept.received(call)
+            call.who = acting = impersonated(authorizer, who, request)
             if acting is not who:
-                record.passed("impersonation", described(acting))
-            level = await self._enter(record, acting)
-            authorize(authorizer, record)
-            record.passed("authorization", (record.decision and record.decision.reason) or "allowed")
+                call.passed("impersonation", described(acting))
+            level = await self._enter(call, acting)
+            authorize(authorizer, call)
+            call.passed("authorization", (call.decision and call.decision.reason) or "allowed")
         except StatusError as error:
-            record.refused(error.message)
+            call.refused(error.message)
             if error.code != 401:
-                record.response.add_headers([NOSNIFF])
+                call.response.add_headers([NOSNIFF])
             raise
         return level
 
-    async def _enter(self, record: ChainRecord, who: Requester) -> PriorityLevel:
+    async def _enter(self, call: Call, who: Requester) -> PriorityLevel:
         """Classify the request and wait for its seats (ktui's own pages need none); raise Rejected."""
-        request, info, verb = record.request, record.info, record.verb
+        request, info, verb = call.request, call.info, call.verb
         control, behaviour = self._services.flow_control, self._services.settings.behaviour
         asked = attributes_of(info, rules_verb(info, verb))
-        record.flow = flow = control.classify(who, asked, behaviour.minor)
+        call.flow = flow = control.classify(who, asked, behaviour.minor)
         controlled = flow_controlled(behaviour)
         if controlled:
-            record.response.add_headers(flow_headers(flow))
+            call.response.add_headers(flow_headers(flow))
         if not info.is_resource and request.path.startswith(paths.OWN):
             return flow.level
         seats = await self._api.seats(info, verb, request.query, flow.level)
         watch = verb == "WATCH"
         patience = (REQUEST_SECONDS if watch else time_allowed(request, behaviour.minor)) / 4.0
         name = selected_name(verb, request.query) if watch else ""
-        wanted = FlowRequest(
-            flow, who, asked, seats, patience, behaviour, name, request.path, request.disconnection
-        )
-        record.ticket = ticket = await control.enter(wanted)
+        ticket = Ticket(flow, who, asked, seats, name=name, path=request.path)
+        await control.enter(ticket, patience, behaviour, request.disconnection)
+        call.ticket = ticket
         if controlled:
             waited = f", queued {ticket.waited * 1000.0:.1f} ms for its seats" if ticket.waited else ""
-            record.passed("flow control", f"{flow.name}, level {flow.level.name}{waited}")
+            call.passed("flow control", f"{flow.name}, level {flow.level.name}{waited}")
         return flow.level
 
-    async def _reject(self, rejected: Rejected, record: ChainRecord) -> None:
+    async def _reject(self, rejected: Rejected, call: Call) -> None:
         """Send flow control's 429, in plain text as upstream does."""
-        record.refused(rejected.reason)
-        record.response.add_headers([("retry-after", str(rejected.retry_after))])
-        assert record.flow is not None
-        if record.info.is_resource:
-            await self._api.reject(self._call(record, record.flow.level), rejected)
+        call.refused(rejected.reason)
+        call.response.add_headers([("retry-after", str(rejected.retry_after))])
+        assert call.flow is not None
+        if call.info.is_resource:
+            self._begin(call, call.flow.level)
+            await self._api.reject(call, rejected)
         else:
-            await record.response.text(429, REFUSED)
+            await call.response.text(429, REFUSED)
 
-    def _publish_refusal(self, record: ChainRecord, error: StatusError) -> None:
+    def _publish_refusal(self, call: Call, error: StatusError) -> None:
         """Publish a request of the API that a known user may not send."""
-        info, who = record.info, record.who
+        info, who = call.info, call.authenticated
         if who is None or not info.is_resource:
             return
-        record.acting = record.acting or who
-        asked, minor = (
-            attributes_of(info, rules_verb(info, record.verb)),
-            self._services.settings.behaviour.minor,
-        )
-        flow = record.flow or self._services.flow_control.classify(who, asked, minor)
-        call = self._call(record, flow.level)
+        call.who = who if call.who is UNKNOWN else call.who
+        asked = attributes_of(info, rules_verb(info, call.verb))
+        flow = call.flow or self._services.flow_control.classify(who, asked, call.behaviour.minor)
+        self._begin(call, flow.level)
         call.resource = self.catalog.table.find(info.group, info.version, info.resource)
         call.error = error.message
         call.announce()
-        call.turn.leave()
+        call.end_concurrency()
         call.finish()
 
-    def _call(self, record: ChainRecord, level: PriorityLevel) -> Call:
-        record.meter = meter = Meter(request_id=next(self._ids), footprint=Footprint())
-        turn, behaviour = self._concurrent.arrive(), self._services.settings.behaviour
-        bus = self._services.bus
-        assert record.acting is not None
-        call = Call(
-            record.request, record.response, record.info, record.verb, behaviour, bus, meter, level, turn,
-            record.acting, record,
-        )  # fmt: skip
-        if record.ticket is not None:
-            call.take(record.ticket)
-        return call
+    def _begin(self, call: Call, level: PriorityLevel) -> None:
+        call.begin(next(self._ids), self._concurrent.arrive(), level)
 
-    async def _serve_page(self, record: ChainRecord) -> None:
-        request, response = record.request, record.response
+    async def _serve_page(self, call: Call) -> None:
+        request, response = call.request, call.response
         try:
             path = "/version" if request.path == "/version/" else request.path
             page = self._pages.find(request.method, path)
@@ -259,32 +246,32 @@ class Application:
             else:
                 await page(request, response)
         except StatusError as error:
-            await self._fail(response, error, record)
+            await self._fail(response, error, call)
         except BodyIncomplete:
             log_refusal(request, body_incomplete())
-            await self._fail(response, body_incomplete(), record)
+            await self._fail(response, body_incomplete(), call)
         except Exception as error:  # a bug in a page: its request gets a 500, the others are served
-            await self._broken(error, record)
+            await self._broken(error, call)
 
-    async def _broken(self, error: Exception, record: ChainRecord) -> None:
-        record.panicked = f"{type(error).__name__}: {error}"
-        log.exception("%s %s failed", record.request.method, record.request.path)
-        if not record.response.started:
-            await self._fail(record.response, internal_error("the server log has the details"), record)
+    async def _broken(self, error: Exception, call: Call) -> None:
+        call.panicked = f"{type(error).__name__}: {error}"
+        log.exception("%s %s failed", call.request.method, call.request.path)
+        if not call.response.started:
+            await self._fail(call.response, internal_error("the server log has the details"), call)
 
     async def _refuse(self, response: Response, error: StatusError, request: Request) -> None:
         """Refuse a request that no client of the Kubernetes API sends, and log it."""
         log_refusal(request, error)
         await send_error(response, error, request, self._services.codec.messages)
 
-    async def _fail(self, response: Response, error: StatusError, record: ChainRecord) -> None:
-        record.status = error.body()
-        await send_error(response, error, record.request, self._services.codec.messages)
+    async def _fail(self, response: Response, error: StatusError, call: Call) -> None:
+        call.status = error.body()
+        await send_error(response, error, call.request, self._services.codec.messages)
 
 
-def _log_start(logs: Sequence[RequestLog], record: ChainRecord) -> None:
+def _log_start(logs: Sequence[RequestLog], call: Call) -> None:
     for kept in logs:
-        kept.response_started(record)
+        kept.response_started(call)
 
 
 def _check_target(request: Request) -> None:

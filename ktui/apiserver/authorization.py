@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from ktui.apiserver.chain import Authorizer, ChainRecord
+from ktui.apiserver.call import Call
+from ktui.apiserver.chain import Authorizer
 from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb, selected_name
 from ktui.kube.status import StatusError
 from ktui.kube.users import Requester
 
 
-def authorize(authorizer: Authorizer, record: ChainRecord) -> None:
+def authorize(authorizer: Authorizer, call: Call) -> None:
     """Record the decision about a request; raise StatusError 403 unless the request is allowed."""
-    info, verb, who = record.info, record.verb, record.acting
-    assert who is not None
+    info, verb, who = call.info, call.verb, call.who
     # The name that a LIST selects is read for its message only: it takes time.
     attributes = attributes_of(info, rules_verb(info, verb))
-    record.decision = decision = authorizer.decide(who, attributes)
+    call.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed and info.is_resource and not info.name:
         verb = "LIST" if verb == "HEAD" else verb
-        attributes = attributes_of(info, rules_verb(info, verb), selected_name(verb, record.request.query))
+        attributes = attributes_of(info, rules_verb(info, verb), selected_name(verb, call.request.query))
         # A rule may name the only object that is listed.
-        record.decision = decision = authorizer.decide(who, attributes)
+        call.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed:
         raise may_not(who, attributes, decision.reason)
 

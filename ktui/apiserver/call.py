@@ -1,11 +1,10 @@
-"""One request being served: its attributes, its plan, its cost."""
+"""One request being served: its attributes, what the request chain decided, its plan, its cost."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
@@ -23,20 +22,20 @@ from ktui.contract.events import (
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
+from ktui.kube.users import Requester
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.memory import RequestTurn
 from ktui.telemetry.meter import Meter
 from ktui.telemetry.paused_gc import COLLECTOR
 
 if TYPE_CHECKING:
-    from ktui.apiserver.chain import ChainRecord
-    from ktui.apiserver.flow_control import FlowTicket
+    from ktui.apiserver.chain import Decision, LoggedObjects
+    from ktui.apiserver.flow_control import Ticket
     from ktui.apiserver.large_requests import LargeRequests
-    from ktui.kube.flowcontrol import PriorityLevel
+    from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
     from ktui.kube.resources import Resource
-    from ktui.kube.users import Requester
     from ktui.kube.versions import Behaviour
+    from ktui.telemetry.memory import Footprint
 
 MAX_ACCEPT = 256
 MAX_TEXT = 2000
@@ -45,24 +44,30 @@ WRITE_REASON_ID = "write"
 WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
 
 
-@dataclass(slots=True)
-class Call:
-    """State of one request. `route` is "" before storage is read.
+NO_METADATA: Mapping[str, Any] = {}
+UNKNOWN = Requester("")  # until the user is known
 
-    `level` is the request's priority level, `turn` its entry among the concurrent requests.
+
+class Call:
+    """One request, from its headers to the last byte of its response: what the request chain found out about
+    it, its plan, and its cost. The request logs are written from it.
+
+    `authenticated` is the user whose credentials it has, None until authentication has passed; `who` is the
+    impersonated user, or `authenticated`. `level` is its priority level, `ticket` its seats in flow control.
+    `received` is in Unix seconds; `arrived` and `started` are on the clock of `elapsed_ms`, which counts from
+    `started`: when the API began to serve it, less the time that it waited for seats.
+
+    `sent` is the metadata of the object in the body. `status` is the Status in the response: of an error or
+    of a deletion. `panicked` is the unexpected exception of the handler. `route` is "" before storage is
+    read. `begun` are the events that a WATCH published until it began.
     """
 
-    request: Request
-    response: Response
-    info: RequestInfo
-    verb: str
-    behaviour: Behaviour
-    bus: Bus
-    meter: Meter
-    level: PriorityLevel
-    turn: RequestTurn
-    who: Requester
-    chain: ChainRecord
+    authenticated: Requester | None = None
+    who: Requester = UNKNOWN
+    flow: FlowSchema | None = None
+    level: PriorityLevel | None = None
+    decision: Decision | None = None
+    ticket: Ticket | None = None
     resource: Resource | None = None
     plan: Plan | None = None
     route: str = ""
@@ -70,13 +75,73 @@ class Call:
     reason: str = ""
     error: str = ""
     rv: str = ""
-    started: float = field(default_factory=time.perf_counter)
+    status: dict[str, Any] | None = None
+    sent: Mapping[str, Any] = NO_METADATA
+    panicked: str = ""
+    objects: LoggedObjects | None = None
     # set while a large request holds a place, until its response begins
     large_requests: LargeRequests | None = None
-    ticket: FlowTicket | None = None
     _pauses_collector: bool = False
     _announced: int = 0  # number of the chain's stages that were published
-    begun: list[AnyEvent] = field(default_factory=list)  # of a WATCH: the events published until it began
+
+    def __init__(
+        self,
+        request: Request,
+        response: Response,
+        info: RequestInfo,
+        verb: str,
+        audit_id: str,
+        behaviour: Behaviour,
+        bus: Bus,
+    ) -> None:
+        self.request = request
+        self.response = response
+        self.info = info
+        self.verb = verb
+        self.audit_id = audit_id
+        self.behaviour = behaviour
+        self.bus = bus
+        self.meter = Meter()
+        self.stages: list[ChainStage] = []
+        self.begun: list[AnyEvent] = []
+        self.received = time.time()
+        self.arrived = self.started = self._mark = time.perf_counter()
+
+    # The request chain.
+
+    def passed(self, stage: str, decision: str) -> None:
+        """End a stage; its time began with the end of the previous stage."""
+        now = time.perf_counter()
+        self.stages.append(ChainStage(stage, decision, (now - self._mark) * 1000.0))
+        self._mark = now
+
+    def refused(self, why: str) -> None:
+        """End the stage that refuses the request, with the reason `why`."""
+        if self.authenticated is None:
+            stage = "authentication"
+        elif self.who is UNKNOWN:
+            stage = "impersonation"
+        else:
+            stage = "flow control" if self.decision is None else "authorization"
+        self.passed(stage, f"refused: {why}")
+
+    def resume(self) -> None:
+        """Start the time of the next stage now: the time since the last stage does not count."""
+        self._mark = time.perf_counter()
+
+    def begin(self, number: int, footprint: Footprint, level: PriorityLevel) -> None:
+        """Begin to serve the request, as the API's request `number`."""
+        meter = self.meter
+        meter.request_id, meter.footprint, self.level = number, footprint, level
+        self.started = time.perf_counter()
+        ticket = self.ticket
+        if ticket is not None:
+            meter.seats = ticket.seats
+            if ticket.waited >= SHOWN_WAIT:  # the time that it waited for its seats counts as its own
+                self.started -= ticket.waited
+                meter.add_phase("seats", ticket.waited * 1000.0)
+
+    # The handler.
 
     @property
     def id(self) -> int:
@@ -86,13 +151,10 @@ class Call:
     def resource_id(self) -> str:
         return self.resource.id if self.resource is not None else ""
 
-    def take(self, ticket: FlowTicket) -> None:
-        """Record that the request has its seats; the time that it waited for them counts as its own."""
-        self.ticket = ticket
-        self.meter.seats = ticket.seats
-        if ticket.waited >= SHOWN_WAIT:
-            self.started -= ticket.waited
-            self.meter.add_phase("seats", ticket.waited * 1000.0)
+    def end_concurrency(self) -> None:
+        """Record that the request has ended, or from now on mostly waits: others no longer share with it."""
+        if self.meter.footprint is not None:
+            self.meter.footprint.leave()
 
     def initialized(self) -> None:
         """Give back the seats of a WATCH that has sent its initial events."""
@@ -102,7 +164,7 @@ class Call:
     def announce(self) -> None:
         """Publish that the request has started."""
         controlled = flow_controlled(self.behaviour)
-        self._announced = len(self.chain.stages)
+        self._announced = len(self.stages)
         self._publish(
             RequestStarted(
                 id=self.id,
@@ -116,11 +178,11 @@ class Call:
                 user_agent=shortened(self.request.user_agent),
                 accept=self.request.accept[:MAX_ACCEPT],
                 user=self.who.user,
-                level=self.level.name if controlled else "",
+                level=self.level.name if controlled and self.level else "",
                 peer=self.request.peer,
-                audit_id=self.chain.audit_id,
-                flow_schema=self.chain.flow.name if controlled and self.chain.flow else "",
-                chain=self.chain.stages.copy(),
+                audit_id=self.audit_id,
+                flow_schema=self.flow.name if controlled and self.flow else "",
+                chain=self.stages.copy(),
             )
         )
 
@@ -187,7 +249,7 @@ class Call:
             headers.append(("x-ktui-route", public_route(self.route)))
         if self.reason_id:
             headers.append(("x-ktui-reason", f"{self.reason_id} {self.reason}"))
-        headers.append(("server-timing", timing_header(self.chain.stages, self.meter, self.elapsed_ms())))
+        headers.append(("server-timing", timing_header(self.stages, self.meter, self.elapsed_ms())))
         self.response.add_headers(headers)
 
     def elapsed_ms(self) -> float:
@@ -209,15 +271,31 @@ class Call:
                 seats=meter.seats,
                 peak_held=meter.peak_held,
                 process_growth=meter.process_growth,
-                shared=self.turn.shared,
+                shared=self.meter.shared,
                 initial=meter.initial,
                 initial_bytes=meter.initial_bytes,
                 initial_ms=meter.initial_ms,
                 error=shortened(self.error),
                 rv=self.rv,
-                chain=self.chain.stages[self._announced :],
+                chain=self.stages[self._announced :],
             )
         )
+
+
+class RequestLog(Protocol):
+    """A log of requests: audit log or httplog."""
+
+    async def received(self, call: Call) -> None:
+        """Log a request whose user is known."""
+        ...
+
+    def response_started(self, call: Call) -> None:
+        """Log that the headers of a long-running request have been sent."""
+        ...
+
+    async def finished(self, call: Call) -> None:
+        """Log that the response is complete or was broken off."""
+        ...
 
 
 def shortened(text: str) -> str:

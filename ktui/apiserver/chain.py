@@ -1,23 +1,14 @@
-"""Results of the request chain, and the interfaces of the parts that are plugged into it."""
+"""The interfaces of the parts that are plugged into the request chain, and what they exchange."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ktui.apiserver.http.request import Request
-from ktui.contract.events import ChainStage
-from ktui.kube.requestinfo import RequestAttributes, RequestInfo
+from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester
-
-if TYPE_CHECKING:
-    from ktui.apiserver.flow_control import FlowTicket
-    from ktui.apiserver.http.response import Response
-    from ktui.kube.flowcontrol import FlowSchema
-    from ktui.telemetry.meter import Meter
-
 
 MOST_LOGGED_BYTES = 10 * 1024 * 1024  # upstream's --audit-log-truncate-max-batch-size
 
@@ -97,70 +88,3 @@ class LoggedObjects:
             yield chunk
         self.truncated = self.truncated or kept is None
         self.response = b"".join(kept) if kept is not None else None
-
-
-@dataclass(slots=True)
-class ChainRecord:
-    """Results of the request chain for one request; the request logs are written from them.
-
-    `who` is the authenticated user, None until authentication has passed; `acting` is the impersonated user,
-    or `who`. `sent` is the metadata of the object in the body. `status` is the Status in the response: of an
-    error or of a deletion. `panicked` is the unexpected exception of the handler. `received` is in Unix
-    seconds.
-    """
-
-    request: Request
-    response: Response
-    info: RequestInfo
-    verb: str
-    audit_id: str
-    who: Requester | None = None
-    acting: Requester | None = None
-    flow: FlowSchema | None = None
-    decision: Decision | None = None
-    status: dict[str, Any] | None = None
-    sent: Mapping[str, Any] = field(default_factory=dict)
-    panicked: str = ""
-    objects: LoggedObjects | None = None
-    ticket: FlowTicket | None = None
-    meter: Meter | None = None
-    stages: list[ChainStage] = field(default_factory=list)
-    received: float = field(default_factory=time.time)
-    started: float = field(default_factory=time.perf_counter)
-    _mark: float = field(default_factory=time.perf_counter)
-
-    def passed(self, stage: str, decision: str) -> None:
-        """End a stage; its time began with the end of the previous stage."""
-        now = time.perf_counter()
-        self.stages.append(ChainStage(stage, decision, (now - self._mark) * 1000.0))
-        self._mark = now
-
-    def refused(self, why: str) -> None:
-        """End the stage that refuses the request, with the reason `why`."""
-        if self.who is None:
-            stage = "authentication"
-        elif self.acting is None:
-            stage = "impersonation"
-        else:
-            stage = "flow control" if self.decision is None else "authorization"
-        self.passed(stage, f"refused: {why}")
-
-    def resume(self) -> None:
-        """Start the time of the next stage now: the time since the last stage does not count."""
-        self._mark = time.perf_counter()
-
-
-class RequestLog(Protocol):
-    """A log of requests: audit log or httplog."""
-
-    async def received(self, record: ChainRecord) -> None:
-        """Log a request whose user is known."""
-        ...
-
-    def response_started(self, record: ChainRecord) -> None:
-        """Log that the headers of a long-running request have been sent."""
-        ...
-
-    async def finished(self, record: ChainRecord) -> None:
-        """Log that the response is complete or was broken off."""
-        ...

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ktui.kube.flowcontrol import FlowSchema, classify
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from ktui.kube.users import Requester
     from ktui.kube.versions import Behaviour
 
+EXPECTED_SECONDS = 0.003  # that a request is expected to execute
 REFUSED = "Too many requests, please try again later.\n"
 
 
@@ -28,77 +28,106 @@ class Rejected(Exception):
         self.retry_after = retry_after
 
 
-@dataclass(frozen=True, slots=True)
-class FlowRequest:
-    """A classified request. `seats` by its verb and options; `patience`: seconds that it may wait.
+class Ticket:
+    """A request in flow control, from its classification until its seats are free again.
 
-    `name`: the only object that a WATCH selects. `gone` ends once the client has disconnected; None where
-    that is not seen.
+    `seats` by its verb and options, 0 without flow control. `name`: the only object that a WATCH selects.
+    `final_seats` are held for `additional_latency` seconds after the request, for the work of watchers;
+    `width`, the larger number of both, from its dispatch until then. `work` is the expected work in
+    seat-seconds.
+
+    `arrived` and `started` are on flow control's clock, `started` is 0 while it waits. `waited` and, once it
+    has ended, `executed` are in seconds. `queue` and `dispatched` are of FairQueues: `dispatched` is set once
+    the request waits in a queue, its result says whether it got its seats.
     """
 
-    schema: FlowSchema
-    who: Requester
-    asked: RequestAttributes
-    seats: int
-    patience: float
-    behaviour: Behaviour
-    name: str = ""
-    path: str = ""
-    gone: Callable[[], asyncio.Task[None]] | None = None
+    __slots__ = (
+        "additional_latency", "arrived", "arrived_r", "asked", "control", "dispatched", "executed",
+        "final_seats", "flow", "holds", "level", "name", "path", "queue", "schema", "seats", "started",
+        "waited", "watch", "who", "width", "work",
+    )  # fmt: skip
 
+    def __init__(
+        self,
+        schema: FlowSchema,
+        who: Requester,
+        asked: RequestAttributes,
+        seats: int,
+        *,
+        name: str = "",
+        path: str = "",
+    ) -> None:
+        self.schema = schema
+        self.who = who
+        self.asked = asked
+        self.seats = self.width = seats
+        self.name = name
+        self.path = path
+        self.flow = ""
+        self.final_seats = 0
+        self.additional_latency = self.waited = self.executed = 0.0
+        self.work = seats * EXPECTED_SECONDS
+        self.arrived = self.started = self.arrived_r = 0.0
+        self.queue: Any = None
+        self.dispatched: asyncio.Future[bool] | None = None
+        self.level: Any = None
+        self.watch: tuple[str, ...] | None = None
+        self.control: TicketControl | None = None
+        self.holds = False
 
-class FlowTicket(Protocol):
-    """The seats of one request, from its dispatch on. `waited` in seconds, once it has ended `executed`, too.
+    def estimate(self, seats: int, final_seats: int, additional_latency: float) -> None:
+        """Set the work estimate of a write, whose events its watchers get."""
+        self.seats, self.final_seats, self.additional_latency = seats, final_seats, additional_latency
+        self.width = max(seats, final_seats)
+        self.work = seats * EXPECTED_SECONDS + final_seats * additional_latency
 
-    `final_seats` are held for `additional_latency` seconds after the request, for the work of watchers.
-    """
-
-    waited: float
-    executed: float
-
-    @property
-    def seats(self) -> int: ...
-
-    @property
-    def final_seats(self) -> int: ...
-
-    @property
-    def additional_latency(self) -> float: ...
+    def admitted(self, control: TicketControl) -> None:
+        """Record that the request executes, with seats of `control`."""
+        self.control, self.holds = control, True
 
     def initialized(self) -> None:
         """Give back the seats of a WATCH that has sent its initial events."""
-        ...
+        if self.holds and self.control is not None:
+            self.holds = False
+            self.control.finish(self)
 
     def leave(self) -> None:
         """Record that the request has ended."""
+        if self.control is not None:
+            self.initialized()
+            self.control.left(self)
+            self.control = None
+
+
+class TicketControl(Protocol):
+    """What a ticket with seats returns them to."""
+
+    def finish(self, ticket: Ticket) -> None:
+        """Free the seats."""
+        ...
+
+    def left(self, ticket: Ticket) -> None:
+        """Record the end of the request; called after `finish`."""
         ...
 
 
 class FlowControl(Protocol):
     def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema: ...
 
-    async def enter(self, request: FlowRequest) -> FlowTicket:
-        """Wait for the request's seats; raise Rejected."""
+    async def enter(
+        self,
+        ticket: Ticket,
+        patience: float,
+        behaviour: Behaviour,
+        gone: Callable[[], asyncio.Task[None]] | None = None,
+    ) -> None:
+        """Wait for the ticket's seats, at most `patience` seconds; raise Rejected.
+
+        `gone` ends once the client has disconnected; None where that is not seen.
+        """
         ...
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]: ...
-
-
-class FreeTicket:
-    """The ticket of a request that is not limited."""
-
-    __slots__ = ("additional_latency", "executed", "final_seats", "seats", "waited")
-
-    def __init__(self, seats: int) -> None:
-        self.seats = seats
-        self.final_seats = 0
-        self.additional_latency = self.waited = self.executed = 0.0
-
-    def initialized(self) -> None:
-        """There is nothing to give back."""
-
-    def leave(self) -> None:
-        """There is nothing to give back."""
 
 
 class Unlimited:
@@ -107,8 +136,14 @@ class Unlimited:
     def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
         return classify(who, asked, minor)
 
-    async def enter(self, request: FlowRequest) -> FlowTicket:
-        return FreeTicket(request.seats)
+    async def enter(
+        self,
+        ticket: Ticket,
+        patience: float,
+        behaviour: Behaviour,
+        gone: Callable[[], asyncio.Task[None]] | None = None,
+    ) -> None:
+        """Do nothing: there are seats for all."""
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]:
         return ()

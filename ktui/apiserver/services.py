@@ -12,7 +12,8 @@ from ktui.contract.faults import Fault
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
-    from ktui.apiserver.chain import Authenticator, Authorizer, RequestLog
+    from ktui.apiserver.call import RequestLog
+from ktui.apiserver.chain import Authenticator, Authorizer
     from ktui.cacher.registry import Registry
     from ktui.cacher.settings import Settings
     from ktui.kube.resources import ResourceTable

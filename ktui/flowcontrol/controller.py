@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.flow_control import FlowRequest, FlowTicket, Rejected
-from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later, SeatRequest
+from ktui.apiserver.flow_control import Rejected, Ticket
+from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later
 from ktui.flowcontrol.levels import Level, Levels, StoredSpec
 from ktui.flowcontrol.max_in_flight import READS, MaxInFlight
 from ktui.flowcontrol.metrics import FlowMetrics
@@ -33,53 +33,6 @@ CANCELLED_UNTIL = 28  # the reason for a client that has gone; since then it is 
 MOST_MUTATING_SEATS = 10
 WATCHES_PER_SEAT = 10
 EVENT_SECONDS = 0.005  # seat-seconds of one seat for the event of a write
-
-
-class SeatTicket:
-    """The seats of a request that executes."""
-
-    __slots__ = ("_controller", "_held", "_level", "_request", "_watch", "executed", "waited")
-
-    def __init__(
-        self,
-        controller: PriorityAndFairness,
-        level: Level,
-        request: SeatRequest,
-        waited: float,
-        watch: tuple[str, ...] | None,
-    ) -> None:
-        self._controller = controller
-        self._level = level
-        self._request = request
-        self._watch = watch
-        self._held = True
-        self.waited = waited
-        self.executed = 0.0
-
-    @property
-    def seats(self) -> int:
-        return self._request.initial_seats
-
-    @property
-    def final_seats(self) -> int:
-        return self._request.final_seats
-
-    @property
-    def additional_latency(self) -> float:
-        return self._request.additional_latency
-
-    def initialized(self) -> None:
-        if self._held:
-            self._held = False
-            self.executed = self._controller.finish(self._level, self._request)
-
-    def leave(self) -> None:
-        self.initialized()
-        if self._watch is not None:
-            self._controller.watches[self._watch] -= 1
-            if not self._controller.watches[self._watch]:
-                del self._controller.watches[self._watch]
-            self._watch = None
 
 
 class PriorityAndFairness:
@@ -142,33 +95,41 @@ class PriorityAndFairness:
         self.use(minor)
         return self.classifier.classify(who, asked)
 
-    async def enter(self, request: FlowRequest) -> FlowTicket:
-        if not flow_controlled(request.behaviour):
-            return self.in_flight.enter(request)
-        schema, asked = request.schema, request.asked
-        level = self.levels.by_name[schema.level.name]
-        watch = self._registered(request) if asked.verb == "watch" else None
-        wanted = self._wanted(request, level)
+    async def enter(
+        self,
+        ticket: Ticket,
+        patience: float,
+        behaviour: Behaviour,
+        gone: Callable[[], asyncio.Task[None]] | None = None,
+    ) -> None:
+        if not flow_controlled(behaviour):
+            self.in_flight.enter(ticket)
+            return
+        schema, asked = ticket.schema, ticket.asked
+        ticket.level = level = self.levels.by_name[schema.level.name]
+        self._estimate(ticket, behaviour.minor)
         queuing = level.spec.queuing
         if queuing is not None and queuing.queues > 1:
-            wanted.flow = schema.spec.flow_of(request.who, asked)
-        reason = level.queues.start(wanted)
-        if not reason and wanted.queue is not None:
-            self.counted.queued(level, schema, len(wanted.queue.waiting))
-        if not reason and not wanted.started:
+            ticket.flow = schema.spec.flow_of(ticket.who, asked)
+        reason = level.queues.start(ticket)
+        if not reason and ticket.queue is not None:
+            self.counted.queued(level, schema, len(ticket.queue.waiting))
+        if not reason and not ticket.started:
             self._note(asked, 1, executing=False)
             try:
-                reason = await self._wait(level, wanted, request)
+                reason = await self._wait(level, ticket, patience, behaviour.minor, gone)
             finally:
                 self._note(asked, -1, executing=False)
-        waited = (wanted.started or self._clock()) - wanted.arrived
-        self.counted.decided(level, schema, wanted, waited, reason)
+        ticket.waited = (ticket.started or self._clock()) - ticket.arrived
+        self.counted.decided(level, schema, ticket, ticket.waited, reason)
         if reason:
-            raise self._rejected(level, request, reason)
+            seconds = level.retry_after.rejected(int(self._clock()))
+            raise Rejected(reason, seconds if behaviour.minor >= ADAPTS_SINCE else 1)
         self._note(asked, 1, executing=True)
-        if watch is not None:
-            self.watches[watch] += 1
-        return SeatTicket(self, level, wanted, waited, watch)
+        if asked.verb == "watch":
+            ticket.watch = (asked.group, asked.resource, asked.namespace, ticket.name or asked.name)
+            self.watches[ticket.watch] += 1
+        ticket.admitted(self)
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]:
         if not flow_controlled(behaviour):
@@ -176,72 +137,75 @@ class PriorityAndFairness:
         self.use(behaviour.minor)
         return self.counted.metrics(behaviour.minor, self._clock())
 
-    # For its tickets
+    # TicketControl
 
-    def finish(self, level: Level, request: SeatRequest) -> float:
-        """End a request; return the seconds for which it executed."""
-        level.queues.finish(request)
-        self._note(request.asked, -1, executing=True)
-        seconds = self._clock() - request.started
-        self.counted.executed(level, request, seconds)
+    def finish(self, ticket: Ticket) -> None:
+        level: Level = ticket.level
+        level.queues.finish(ticket)
+        self._note(ticket.asked, -1, executing=True)
+        ticket.executed = self._clock() - ticket.started
+        self.counted.executed(level, ticket, ticket.executed)
         if level.quiescing:
             self.levels.drop_idle()
-        return seconds
+
+    def left(self, ticket: Ticket) -> None:
+        if ticket.watch is not None:
+            self.watches[ticket.watch] -= 1
+            if not self.watches[ticket.watch]:
+                del self.watches[ticket.watch]
 
     def _note(self, asked: RequestAttributes, number: int, *, executing: bool) -> None:
         mutating = asked.verb not in READS
         self.counted.reads_and_writes.change(self._clock(), number, mutating=mutating, executing=executing)
 
-    def _rejected(self, level: Level, request: FlowRequest, reason: str) -> Rejected:
-        seconds = level.retry_after.rejected(int(self._clock()))
-        return Rejected(reason, seconds if request.behaviour.minor >= ADAPTS_SINCE else 1)
-
-    async def _wait(self, level: Level, wanted: SeatRequest, request: FlowRequest) -> str:
+    async def _wait(
+        self,
+        level: Level,
+        ticket: Ticket,
+        patience: float,
+        minor: int,
+        hang_up: Callable[[], asyncio.Task[None]] | None,
+    ) -> str:
         """Wait for seats, or until the client has gone; return the reason of a rejection, "" with seats."""
-        dispatched = wanted.dispatched = asyncio.get_running_loop().create_future()
-        gone = None if request.gone is None else request.gone()
+        dispatched = ticket.dispatched = asyncio.get_running_loop().create_future()
+        gone = None if hang_up is None else hang_up()
         waits: list[asyncio.Future[Any]] = [dispatched] if gone is None else [dispatched, gone]
         left = False
         try:
-            await asyncio.wait(waits, timeout=request.patience, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waits, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
             left = gone is not None and gone.done()
         except asyncio.CancelledError:
-            if not level.queues.give_up(wanted):
-                level.queues.finish(wanted)
+            if not level.queues.give_up(ticket):
+                level.queues.finish(ticket)
             raise
         finally:
             if gone is not None:
                 gone.cancel()
-        if not level.queues.give_up(wanted):
+        if not level.queues.give_up(ticket):
             return ""
-        return CANCELLED if left and request.behaviour.minor <= CANCELLED_UNTIL else TIME_OUT
+        return CANCELLED if left and minor <= CANCELLED_UNTIL else TIME_OUT
 
-    def _wanted(self, request: FlowRequest, level: Level) -> SeatRequest:
-        """The request with its work estimate, which includes a write's event for each of its watchers."""
-        asked, schema = request.asked, request.schema
-        minor = request.behaviour.minor
+    def _estimate(self, ticket: Ticket, minor: int) -> None:
+        """Estimate the work of a write, which includes its event for each of its watchers."""
+        asked, schema = ticket.asked, ticket.schema
         mutating = asked.resource and asked.verb not in READS
         exempt = asked.subresource == "token" and asked.resource == "serviceaccounts"
         if not mutating or exempt or minor < WATCHERS_COUNT_SINCE:
-            return SeatRequest(schema, request.who, asked, request.seats, path=request.path)
+            return
         watchers = self._watchers(asked)
-        self.counted.watched(level, schema, watchers)
+        self.counted.watched(ticket.level, schema, watchers)
         if watchers < WATCHES_PER_SEAT:
-            return SeatRequest(schema, request.who, asked, 1, path=request.path)
+            ticket.estimate(1, 0, 0.0)
+            return
         seats = -(-watchers // WATCHES_PER_SEAT)
         most = min(MOST_MUTATING_SEATS, schema.level.max_seats or MOST_MUTATING_SEATS)
         capped = min(seats, most)
-        latency = seats * EVENT_SECONDS / capped
-        return SeatRequest(schema, request.who, asked, 1, capped, latency, request.path)
+        ticket.estimate(1, capped, seats * EVENT_SECONDS / capped)
 
     def _watchers(self, asked: RequestAttributes) -> int:
         resource = (asked.group, asked.resource)
         scopes = {("", ""), (asked.namespace, ""), ("", asked.name), (asked.namespace, asked.name)}
         return sum(self.watches.get((*resource, *scope), 0) for scope in scopes)
-
-    def _registered(self, request: FlowRequest) -> tuple[str, ...]:
-        asked = request.asked
-        return (asked.group, asked.resource, asked.namespace, request.name or asked.name)
 
 
 def _later(seconds: float, call: Callable[[], None]) -> object:

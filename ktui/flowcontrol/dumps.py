@@ -20,9 +20,9 @@ from ktui.kube.status import path_not_found
 from ktui.printable import escaped
 
 if TYPE_CHECKING:
+    from ktui.apiserver.flow_control import Ticket
     from ktui.cacher.settings import Settings
     from ktui.flowcontrol.controller import PriorityAndFairness
-    from ktui.flowcontrol.fair_queues import SeatRequest
 
 ROOT = "/debug/api_priority_and_fairness"
 TEXT = "text/plain; charset=utf-8"
@@ -100,8 +100,8 @@ def queue_rows(controller: PriorityAndFairness) -> Iterator[Row]:
             waiting = queue.waiting
             yield (
                 name, queue.index, len(waiting), len(queue.executing), queue.seats_in_use,
-                _seat_seconds(queue.next_r), sum(request.initial_seats for request in waiting),
-                sum(request.seats for request in waiting), _seat_seconds(queue.waiting_work),
+                _seat_seconds(queue.next_r), sum(request.seats for request in waiting),
+                sum(request.width for request in waiting), _seat_seconds(queue.waiting_work),
             )  # fmt: skip
 
 
@@ -116,14 +116,14 @@ def request_rows(
                 continue
             yield (
                 name, request.schema.name, index, place, _text(request.flow),
-                _time(offset + request.arrived), request.initial_seats, request.final_seats,
+                _time(offset + request.arrived), request.seats, request.final_seats,
                 format_duration(request.additional_latency),
                 _time(offset + request.started) if request.started else _NEVER,
                 *(_details(request) if details else ()),
             )  # fmt: skip
 
 
-def _details(request: SeatRequest) -> Row:
+def _details(request: Ticket) -> Row:
     asked = request.asked
     version = f"{asked.group}/{asked.version}" if asked.group else asked.version
     path = asked.path or request.path

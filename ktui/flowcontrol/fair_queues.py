@@ -8,66 +8,22 @@ EXPECTED_SECONDS; its queue's account is corrected when it ends.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from ktui.apiserver.flow_control import EXPECTED_SECONDS, Ticket
 from ktui.flowcontrol.demand import DemandIntegrator
 from ktui.flowcontrol.shuffle_sharding import hand_of
 from ktui.flowcontrol.utilization import REQUESTS, SEATS_DEMANDED, SEATS_IN_USE, StateTimes, TimedRatio
 
 if TYPE_CHECKING:
     from ktui.kube.flow_rules import QueuingSpec
-    from ktui.kube.flowcontrol import FlowSchema
-    from ktui.kube.requestinfo import RequestAttributes
-    from ktui.kube.users import Requester
 
-EXPECTED_SECONDS = 0.003
 QUEUE_FULL, CONCURRENCY_LIMIT = "queue-full", "concurrency-limit"
 TIME_OUT, CANCELLED = "time-out", "cancelled"
 
 Later = Callable[[float, Callable[[], None]], object]
-
-
-class SeatRequest:
-    """A request in flow control. `arrived` and `started` are on the level's clock; `started` is 0 while it
-    waits.
-
-    `final_seats` are held for `additional_latency` seconds after the request, for the work of its watchers;
-    `seats`, the larger number of both, from its dispatch until then. `work` is the expected work in
-    seat-seconds. `dispatched` is set once the request waits in a queue; its result says whether it got its
-    seats.
-    """
-
-    __slots__ = (
-        "additional_latency", "arrived", "arrived_r", "asked", "dispatched", "final_seats", "flow",
-        "initial_seats", "path", "queue", "schema", "seats", "started", "who", "work",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        schema: FlowSchema,
-        who: Requester,
-        asked: RequestAttributes,
-        seats: int,
-        final_seats: int = 0,
-        additional_latency: float = 0.0,
-        path: str = "",
-    ) -> None:
-        self.schema = schema
-        self.who = who
-        self.asked = asked
-        self.path = path
-        self.flow = ""
-        self.initial_seats = seats
-        self.final_seats = final_seats
-        self.additional_latency = additional_latency
-        self.seats = max(seats, final_seats)
-        self.work = seats * EXPECTED_SECONDS + final_seats * additional_latency
-        self.arrived = self.started = self.arrived_r = 0.0
-        self.queue: FairQueue | None = None
-        self.dispatched: asyncio.Future[bool] | None = None
 
 
 class FairQueue:
@@ -77,8 +33,8 @@ class FairQueue:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.waiting: dict[SeatRequest, None] = {}
-        self.executing: dict[SeatRequest, None] = {}
+        self.waiting: dict[Ticket, None] = {}
+        self.executing: dict[Ticket, None] = {}
         self.seats_in_use = 0
         self.waiting_work = 0.0
         self.next_r = 0.0
@@ -88,7 +44,7 @@ class FairQueue:
         return bool(self.waiting or self.executing)
 
     @property
-    def oldest(self) -> SeatRequest:
+    def oldest(self) -> Ticket:
         return next(iter(self.waiting))
 
     def catch_up(self) -> None:
@@ -111,7 +67,7 @@ class FairQueues:
         self.queuing: QueuingSpec | None = None
         self.limit = 0
         self.queues: list[FairQueue] = []
-        self.unqueued: dict[SeatRequest, None] = {}  # requests that execute without a queue
+        self.unqueued: dict[Ticket, None] = {}  # requests that execute without a queue
         self.demand = DemandIntegrator(clock())
         # Ratios of waiting and executing requests, of seats in use and of seats demanded.
         self.times = StateTimes(REQUESTS, REQUESTS, SEATS_IN_USE, SEATS_DEMANDED)
@@ -150,12 +106,12 @@ class FairQueues:
         self._drop_unwanted()
         self._dispatch()
 
-    def start(self, request: SeatRequest) -> str:
+    def start(self, request: Ticket) -> str:
         """Execute the request (`started` is set) or queue it; return the reason of a rejection, else ""."""
         now = self._sync()
         request.arrived, request.arrived_r = now, self._r
         if self.queuing is None:
-            if not self.exempt and not self._accommodates(request.seats):
+            if not self.exempt and not self._accommodates(request.width):
                 self.rejected += 1
                 return CONCURRENCY_LIMIT
             self.unqueued[request] = None
@@ -174,13 +130,13 @@ class FairQueues:
         queue.waiting_work += request.work
         self._filled[queue] = None
         self.waiting += 1
-        self.seats_waiting += request.seats
+        self.seats_waiting += request.width
         queue.catch_up()
         self._note_demand()
         self._dispatch()
         return ""
 
-    def give_up(self, request: SeatRequest) -> bool:
+    def give_up(self, request: Ticket) -> bool:
         """Remove a request that waited too long or whose client has gone; return False if it executes."""
         queue = request.queue
         if queue is None or request not in queue.waiting:
@@ -197,7 +153,7 @@ class FairQueues:
         self._dispatch()
         return True
 
-    def finish(self, request: SeatRequest) -> None:
+    def finish(self, request: Ticket) -> None:
         """End the execution of a request: release its seats, now or after its additional latency."""
         now = self._sync()
         self.executing -= 1
@@ -206,7 +162,7 @@ class FairQueues:
             del self.unqueued[request]
         else:
             del queue.executing[request]
-            queue.next_r -= request.initial_seats * (EXPECTED_SECONDS - (now - request.started))
+            queue.next_r -= request.seats * (EXPECTED_SECONDS - (now - request.started))
             queue.catch_up()
             if not queue.busy:
                 self._busy -= 1
@@ -220,7 +176,7 @@ class FairQueues:
         self._sync()
         return self.times.ratios()
 
-    def requests(self) -> Iterator[tuple[int, int, SeatRequest]]:
+    def requests(self) -> Iterator[tuple[int, int, Ticket]]:
         """Yield (queue's number, place in it, request); -1 for requests that execute or have no queue."""
         for queue in self.queues:
             for place, request in enumerate(queue.waiting):
@@ -230,11 +186,11 @@ class FairQueues:
         for request in self.unqueued:
             yield -1, -1, request
 
-    def _release(self, request: SeatRequest) -> None:
+    def _release(self, request: Ticket) -> None:
         self._sync()
-        self.seats_in_use -= request.seats
+        self.seats_in_use -= request.width
         if request.queue is not None:
-            request.queue.seats_in_use -= request.seats
+            request.queue.seats_in_use -= request.width
         self._note_demand()
         if self.waiting:
             self._dispatch()
@@ -251,7 +207,7 @@ class FairQueues:
         self._synced = now
         return now
 
-    def _shortest(self, request: SeatRequest) -> FairQueue:
+    def _shortest(self, request: Ticket) -> FairQueue:
         """Return the queue of the flow's hand with the least waiting work."""
         assert self.queuing is not None
         hand = hand_of(request.schema.name, request.flow, self.queuing.queues, self.queuing.hand_size)
@@ -274,7 +230,7 @@ class FairQueues:
     def _dispatch_one(self) -> bool:
         queue = self._next() if len(self._filled) > 1 else next(iter(self._filled))
         request = queue.oldest
-        if not self._accommodates(request.seats):
+        if not self._accommodates(request.width):
             self.crowded[request.schema.name] += 1
             return False
         self._robin = queue.index
@@ -282,9 +238,9 @@ class FairQueues:
         if request.final_seats > self.limit:  # the same work with fewer seats
             request.additional_latency *= request.final_seats / self.limit
             request.final_seats = self.limit
-            request.seats = max(request.initial_seats, request.final_seats)
+            request.width = max(request.seats, request.final_seats)
         queue.executing[request] = None
-        queue.seats_in_use += request.seats
+        queue.seats_in_use += request.width
         queue.next_r += request.work
         queue.catch_up()
         self._begin(request)
@@ -300,20 +256,20 @@ class FairQueues:
             key=lambda queue: (queue.next_r + queue.oldest.work, (queue.index - self._robin - 1) % count),
         )
 
-    def _unqueue(self, request: SeatRequest, queue: FairQueue) -> None:
+    def _unqueue(self, request: Ticket, queue: FairQueue) -> None:
         del queue.waiting[request]
         queue.waiting_work -= request.work
         if not queue.waiting:
             queue.waiting_work = 0.0
             del self._filled[queue]
         self.waiting -= 1
-        self.seats_waiting -= request.seats
+        self.seats_waiting -= request.width
 
-    def _begin(self, request: SeatRequest) -> None:
+    def _begin(self, request: Ticket) -> None:
         request.started = self._synced
         self.executing += 1
         self.dispatched += 1
-        self.seats_in_use += request.seats
+        self.seats_in_use += request.width
         self._note_demand()
 
     def _note_demand(self) -> None:

@@ -5,30 +5,10 @@ Upstream: server/filters/maxinflight.go, in force in 1.19 and with --enable-prio
 
 from __future__ import annotations
 
-from ktui.apiserver.flow_control import FlowRequest, Rejected
+from ktui.apiserver.flow_control import Rejected, Ticket
 from ktui.kube.users import MASTERS
 
 READS = frozenset(("get", "list", "watch"))
-
-
-class InFlightTicket:
-    """A place among the requests in flight."""
-
-    __slots__ = ("_limits", "_mutating", "additional_latency", "executed", "final_seats", "seats", "waited")
-
-    def __init__(self, limits: MaxInFlight, *, mutating: bool) -> None:
-        self._limits: MaxInFlight | None = limits
-        self._mutating = mutating
-        self.seats = self.final_seats = 0
-        self.additional_latency = self.waited = self.executed = 0.0
-
-    def initialized(self) -> None:
-        """Do nothing: a WATCH is not counted."""
-
-    def leave(self) -> None:
-        if self._limits is not None:
-            self._limits.left(mutating=self._mutating)
-            self._limits = None
 
 
 class MaxInFlight:
@@ -41,19 +21,20 @@ class MaxInFlight:
         self._limits = {False: reads, True: writes}
         self.in_flight = {False: 0, True: 0}  # False: reads, True: writes
 
-    def enter(self, request: FlowRequest) -> InFlightTicket:
+    def enter(self, ticket: Ticket) -> None:
         """Count a request; raise Rejected beyond the limit."""
-        verb = request.asked.verb
-        mutating = verb not in READS
+        ticket.seats = ticket.width = 0
+        if ticket.asked.verb == "watch":
+            return
+        mutating = ticket.asked.verb not in READS
         limit = self._limits[mutating]
-        ticket = InFlightTicket(self, mutating=mutating)
-        if verb == "watch":
-            ticket._limits = None
-            return ticket
-        if limit and self.in_flight[mutating] >= limit and MASTERS not in request.who.groups:
+        if limit and self.in_flight[mutating] >= limit and MASTERS not in ticket.who.groups:
             raise Rejected("max-in-flight")
         self.in_flight[mutating] += 1
-        return ticket
+        ticket.admitted(self)
 
-    def left(self, *, mutating: bool) -> None:
-        self.in_flight[mutating] -= 1
+    def finish(self, ticket: Ticket) -> None:
+        self.in_flight[ticket.asked.verb not in READS] -= 1
+
+    def left(self, ticket: Ticket) -> None:
+        """Do nothing: `finish` has counted it."""

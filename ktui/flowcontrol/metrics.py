@@ -18,7 +18,7 @@ from ktui.flowcontrol.utilization import (
 )
 
 if TYPE_CHECKING:
-    from ktui.flowcontrol.fair_queues import SeatRequest
+    from ktui.apiserver.flow_control import Ticket
     from ktui.flowcontrol.levels import Level, Levels
     from ktui.kube.flowcontrol import FlowSchema
 
@@ -103,12 +103,10 @@ class FlowMetrics:
     def watched(self, level: Level, schema: FlowSchema, watchers: int) -> None:
         self.watchers.observe(watchers, self.labels(level.name, schema.name).bare)
 
-    def decided(
-        self, level: Level, schema: FlowSchema, request: SeatRequest, waited: float, reason: str
-    ) -> None:
+    def decided(self, level: Level, schema: FlowSchema, ticket: Ticket, waited: float, reason: str) -> None:
         """Record that a request executes (`reason` ""), or the reason of its rejection."""
         own = self.labels(level.name, schema.name)
-        self.seats.observe(request.seats, own.bare)
+        self.seats.observe(ticket.width, own.bare)
         if not level.exempt:
             self.waits.observe(waited, own.rejected if reason else own.executed)
         if reason:
@@ -116,9 +114,9 @@ class FlowMetrics:
         else:
             self.dispatched.add(1, own.bare)
 
-    def executed(self, level: Level, request: SeatRequest, seconds: float) -> None:
-        own = self.labels(level.name, request.schema.name)
-        self.executions.observe(seconds, own.watching if request.asked.verb == "watch" else own.regular)
+    def executed(self, level: Level, ticket: Ticket, seconds: float) -> None:
+        own = self.labels(level.name, ticket.schema.name)
+        self.executions.observe(seconds, own.watching if ticket.asked.verb == "watch" else own.regular)
 
     def labels(self, level: str, schema: str) -> SchemaLabels:
         found = self._labels.get((level, schema))
@@ -221,7 +219,7 @@ class FlowMetrics:
             for level in self._levels.by_name.values():
                 for _, _, request in level.queues.requests():
                     if bool(request.started) == executing:
-                        found[(level.name, request.schema.name)] += request.seats if seats else 1
+                        found[(level.name, request.schema.name)] += request.width if seats else 1
             for key, own in [*self._labels.items()]:
                 yield own.bare, found[key]
 

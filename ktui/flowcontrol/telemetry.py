@@ -149,7 +149,7 @@ class FlowReporter:
                         shortened(asked.path or request.path),
                         shortened(asked.resource),
                         shortened(asked.namespace),
-                        request.seats,
+                        request.width,
                         place >= 0,
                         round(offset + request.arrived, 3),
                     )

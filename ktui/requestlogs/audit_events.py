@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
-from ktui.apiserver.chain import ChainRecord
+from ktui.apiserver.call import UNKNOWN, Call
 from ktui.apiserver.http.request import Request
 from ktui.kube.golang.durations import format_duration
 from ktui.kube.requestinfo import RequestAttributes
-from ktui.kube.users import Requester
 
 SLOW_MS = 500.0
 """Requests that take longer are annotated with their latencies."""
@@ -68,29 +67,29 @@ class AuditEvent(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=Tru
 
 
 def event_of(
-    record: ChainRecord, asked: RequestAttributes, level: str, stage: str, now: float, minor: int
+    call: Call, asked: RequestAttributes, level: str, stage: str, now: float, minor: int
 ) -> AuditEvent:
     """Return the Event of a stage at `now` (Unix seconds), annotated as by kube-apiserver 1.`minor`."""
     first = stage == "RequestReceived"
-    received = micro_time(record.received)
-    who = record.who or Requester("")
+    received = micro_time(call.received)
+    who = call.authenticated or UNKNOWN
     return AuditEvent(
         kind="Event",
         api_version="audit.k8s.io/v1",
         level=level,
-        audit_id=record.audit_id,
+        audit_id=call.audit_id,
         stage=stage,
-        request_uri=record.request.uri,
+        request_uri=call.request.uri,
         verb=asked.verb,
         user=who.document(),
-        impersonated_user=None if record.acting in (None, who) else record.acting.document(),
-        source_ips=source_ips(record.request),
-        user_agent=_cut(record.request.user_agent),
-        object_ref=None if asked.path else _reference(record, asked),
-        response_status=None if first else _status(record),
+        impersonated_user=None if call.who in (UNKNOWN, who) else call.who.document(),
+        source_ips=source_ips(call.request),
+        user_agent=_cut(call.request.user_agent),
+        object_ref=None if asked.path else _reference(call, asked),
+        response_status=None if first else _status(call),
         request_received_timestamp=received,
         stage_timestamp=received if first else micro_time(now),
-        annotations={} if first else _annotations(record, stage, now, minor),
+        annotations={} if first else _annotations(call, stage, now, minor),
     )
 
 
@@ -121,9 +120,9 @@ def _cut(agent: str) -> str:
     return agent if len(agent) <= MAX_USER_AGENT else f"{agent[:MAX_USER_AGENT]}...TRUNCATED"
 
 
-def _reference(record: ChainRecord, asked: RequestAttributes) -> Reference:
+def _reference(call: Call, asked: RequestAttributes) -> Reference:
     """Return the object's reference, from the URL or else from the metadata that the client sent."""
-    sent = record.sent
+    sent = call.sent
     return Reference(
         asked.resource,
         asked.namespace,
@@ -136,18 +135,18 @@ def _reference(record: ChainRecord, asked: RequestAttributes) -> Reference:
     )
 
 
-def _status(record: ChainRecord) -> dict[str, Any]:
-    if record.panicked:
-        message = f"APIServer panic'd: {record.panicked}"
+def _status(call: Call) -> dict[str, Any]:
+    if call.panicked:
+        message = f"APIServer panic'd: {call.panicked}"
         sent: dict[str, Any] = {"status": "Failure", "message": message, "reason": "InternalError"}
         return {"metadata": {}, **sent, "code": 500}
-    if record.who is None and record.response.status == 401:
-        return {"metadata": {}, "message": _attempted(record.request), "code": 401}
-    sent = record.status or {}
-    if not record.response.started:
+    if call.authenticated is None and call.response.status == 401:
+        return {"metadata": {}, "message": _attempted(call.request), "code": 401}
+    sent = call.status or {}
+    if not call.response.started:
         sent = {"status": "Success", "message": "Connection closed early"}
     kept = {name: sent[name] for name in ("status", "message", "reason", "details") if sent.get(name)}
-    return {"metadata": {}, **kept, "code": record.response.status or 200}
+    return {"metadata": {}, **kept, "code": call.response.status or 200}
 
 
 def _attempted(request: Request) -> str:
@@ -158,20 +157,20 @@ def _attempted(request: Request) -> str:
     )  # fmt: skip
 
 
-def _annotations(record: ChainRecord, stage: str, now: float, minor: int) -> dict[str, str]:
-    found = dict(_latencies(record, now, minor)) if stage == "ResponseComplete" else {}
-    if record.decision is not None:
-        found["authorization.k8s.io/decision"] = "allow" if record.decision.allowed else "forbid"
-        found["authorization.k8s.io/reason"] = record.decision.reason
+def _annotations(call: Call, stage: str, now: float, minor: int) -> dict[str, str]:
+    found = dict(_latencies(call, now, minor)) if stage == "ResponseComplete" else {}
+    if call.decision is not None:
+        found["authorization.k8s.io/decision"] = "allow" if call.decision.allowed else "forbid"
+        found["authorization.k8s.io/reason"] = call.decision.reason
     return found
 
 
-def _latencies(record: ChainRecord, now: float, minor: int) -> Iterator[tuple[str, str]]:
-    total_ms = (now - record.received) * 1000.0
+def _latencies(call: Call, now: float, minor: int) -> Iterator[tuple[str, str]]:
+    total_ms = (now - call.received) * 1000.0
     if total_ms <= SLOW_MS:
         return
-    spent = dict(record.meter.phases) if record.meter is not None else {}
-    for stage in record.stages:
+    spent = dict(call.meter.phases)
+    for stage in call.stages:
         spent[stage.stage] = stage.ms
     for name, since, phases in _LATENCIES:
         ms = sum(spent.get(phase, 0.0) for phase in phases)

@@ -9,7 +9,7 @@ import time
 
 import msgspec
 
-from ktui.apiserver.chain import ChainRecord
+from ktui.apiserver.call import Call
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
 from ktui.requestlogs.audit_events import event_of
 from ktui.requestlogs.audit_objects import keep_objects, with_objects
@@ -27,34 +27,34 @@ class AuditLog:
         self._policy = policy
         self._minor = minor
 
-    async def received(self, record: ChainRecord) -> None:
+    async def received(self, call: Call) -> None:
         await self._writer.wait_for_room()
-        keep_objects(record, self._policy.decide(record.who, _attributes_of(record)).level)
-        self._write(record, "RequestReceived")
+        keep_objects(call, self._policy.decide(call.authenticated, _attributes_of(call)).level)
+        self._write(call, "RequestReceived")
 
-    def response_started(self, record: ChainRecord) -> None:
-        if record.who is not None:
-            self._write(record, "ResponseStarted")
+    def response_started(self, call: Call) -> None:
+        if call.authenticated is not None:
+            self._write(call, "ResponseStarted")
 
-    async def finished(self, record: ChainRecord) -> None:
+    async def finished(self, call: Call) -> None:
         """Write the last Event, which is the only one of a request whose authentication failed."""
-        if record.who is None:
-            self._write(record, "ResponseStarted")
+        if call.authenticated is None:
+            self._write(call, "ResponseStarted")
         else:
-            self._write(record, "Panic" if record.panicked else "ResponseComplete")
+            self._write(call, "Panic" if call.panicked else "ResponseComplete")
         await self._writer.wait_for_room()
 
-    def _write(self, record: ChainRecord, stage: str) -> None:
-        attributes = _attributes_of(record)
-        audited = self._policy.decide(record.who, attributes)
+    def _write(self, call: Call, stage: str) -> None:
+        attributes = _attributes_of(call)
+        audited = self._policy.decide(call.authenticated, attributes)
         if audited.level == "None" or stage in audited.omitted:
             return
-        event = event_of(record, attributes, audited.level, stage, time.time(), self._minor)
+        event = event_of(call, attributes, audited.level, stage, time.time(), self._minor)
         self._writer.put(
-            lambda: _encode(with_objects(event, record, unmanaged=audited.unmanaged)) + b"\n",
-            record.objects.size if record.objects is not None else 0,
+            lambda: _encode(with_objects(event, call, unmanaged=audited.unmanaged)) + b"\n",
+            call.objects.size if call.objects is not None else 0,
         )
 
 
-def _attributes_of(record: ChainRecord) -> RequestAttributes:
-    return attributes_of(record.info, rules_verb(record.info, record.verb))
+def _attributes_of(call: Call) -> RequestAttributes:
+    return attributes_of(call.info, rules_verb(call.info, call.verb))

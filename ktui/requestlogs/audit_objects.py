@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ktui.apiserver.chain import ChainRecord, LoggedObjects
+from ktui.apiserver.call import Call
+from ktui.apiserver.chain import LoggedObjects
 from ktui.kube.json_trees import copied
 from ktui.requestlogs.audit_events import AuditEvent
 
@@ -17,24 +18,24 @@ TRUNCATED = "audit.k8s.io/truncated"
 WITH_REQUEST, WITH_RESPONSE = ("Request", "RequestResponse"), "RequestResponse"
 
 
-def keep_objects(record: ChainRecord, level: str) -> None:
+def keep_objects(call: Call, level: str) -> None:
     """Let the server keep what an Event of this level has."""
     if level in WITH_REQUEST:
-        record.objects = LoggedObjects(responds=level == WITH_RESPONSE)
+        call.objects = LoggedObjects(responds=level == WITH_RESPONSE)
 
 
-def with_objects(event: AuditEvent, record: ChainRecord, *, unmanaged: bool) -> AuditEvent:
+def with_objects(event: AuditEvent, call: Call, *, unmanaged: bool) -> AuditEvent:
     """Add the objects that were kept, `unmanaged` without their managedFields.
 
     An error is answered with its Status. Called by the thread that writes the log.
     """
-    objects = record.objects
+    objects = call.objects
     if objects is None or event.stage == "RequestReceived":
         return event
     event.request_object = _without(copied(objects.request), unmanaged=unmanaged)
     if objects.responds and event.stage != "ResponseStarted":
         sent = objects.response
-        tree = record.status if sent is None else msgspec.json.decode(sent)
+        tree = call.status if sent is None else msgspec.json.decode(sent)
         event.response_object = _without(tree, unmanaged=unmanaged)
     if objects.truncated:
         event.annotations = {**event.annotations, TRUNCATED: "true"}

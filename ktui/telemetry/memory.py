@@ -30,14 +30,30 @@ def _page_size() -> int:
     return os.sysconf("SC_PAGE_SIZE")
 
 
-class Footprint:
-    """The growth of the process since a request began, as sampled by `look`."""
-
-    __slots__ = ("_before", "_highest")
+class ConcurrentRequests:
+    """Counts concurrent requests: the memory growth cannot be attributed to one of several."""
 
     def __init__(self) -> None:
-        self._before = resident_bytes()
-        self._highest = self._before or 0
+        self.present = 0
+        self.came = 0
+
+    def arrive(self) -> Footprint:
+        self.present += 1
+        self.came += 1
+        return Footprint(self)
+
+
+class Footprint:
+    """The growth of the process since a request began, as sampled by `look`, and whether others ran too."""
+
+    __slots__ = ("_before", "_concurrent", "_highest", "_left", "_place", "_shared")
+
+    def __init__(self, concurrent: ConcurrentRequests) -> None:
+        self._concurrent = concurrent
+        self._place = concurrent.came
+        self._shared = concurrent.present > 1
+        self._left = False
+        self._before = self._highest = resident_bytes() or 0
 
     def look(self) -> None:
         now = resident_bytes()
@@ -47,47 +63,16 @@ class Footprint:
     @property
     def growth(self) -> int | None:
         """Bytes; 0 if the process did not grow, None if unknown."""
-        return None if self._before is None else self._highest - self._before
-
-
-class ConcurrentRequests:
-    """Counts concurrent requests: the memory growth cannot be attributed to one of several."""
-
-    def __init__(self) -> None:
-        self._present = 0
-        self._came = 0
-
-    def arrive(self) -> RequestTurn:
-        self._present += 1
-        self._came += 1
-        return RequestTurn(self, self._came, shared=self._present > 1)
-
-    def joined_since(self, place: int) -> bool:
-        return self._came > place
-
-    def leave(self) -> None:
-        self._present -= 1
-
-
-class RequestTurn:
-    """One request, from its arrival until `leave`."""
-
-    __slots__ = ("_concurrent", "_left", "_place", "_shared")
-
-    def __init__(self, concurrent: ConcurrentRequests, place: int, *, shared: bool) -> None:
-        self._concurrent = concurrent
-        self._place = place
-        self._shared = shared
-        self._left = False
+        return self._highest - self._before if self._before else None
 
     @property
     def shared(self) -> bool:
         """True if other requests ran meanwhile; does not change after `leave`."""
-        return self._shared or (not self._left and self._concurrent.joined_since(self._place))
+        return self._shared or (not self._left and self._concurrent.came > self._place)
 
     def leave(self) -> None:
         """Mark the request as ended, or as a WATCH that only waits for events: it takes no more memory."""
         if not self._left:
             self._shared = self.shared
             self._left = True
-            self._concurrent.leave()
+            self._concurrent.present -= 1

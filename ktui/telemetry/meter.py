@@ -103,6 +103,11 @@ class Meter(Cost):
             return None
         return self.footprint.growth
 
+    @property
+    def shared(self) -> bool:
+        """True if other requests ran meanwhile, so that the growth of the process is not its own."""
+        return self.footprint is not None and self.footprint.shared
+
     def phase(self, name: str) -> Phase:
         """Return a context manager that adds the time of its block to phase `name` (ms)."""
         return Phase(self.phases, name)

@@ -63,7 +63,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
     obj = await compute(request_body.sent_object, server, resource, body)
-    call.chain.sent = dict(metadata_of(obj))
+    call.sent = dict(metadata_of(obj))
     await request_body.keep_typed(server, call, resource, obj)
     await create(server, call, Creation(resource, obj, options, body.duplicates), form)
 
@@ -144,7 +144,7 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
         node = await find_node(server, name)
     before = outline(obj)
-    call.chain.resume()
+    call.resume()
     await set_classes(server, new.resource, obj)
     limits = await limits_of(server, new.resource, call.info.namespace)
     if new.resource.id == "pods":
@@ -154,7 +154,7 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     await compute(_admit, server, call, new.resource, obj, node)
     check_limits(new.resource, obj, limits)
     await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
-    call.chain.passed("admission", changes(before, outline(obj)))
+    call.passed("admission", changes(before, outline(obj)))
     return obj
 
 

@@ -64,8 +64,8 @@ async def read_body(server: Server, call: Call) -> SentBody:
         body = await _parsed(server, raw, sent)
     except TooLarge as error:
         raise request_entity_too_large(str(error)) from None
-    if call.chain.objects is not None and body.tree is not None:
-        call.chain.objects.asked(await compute(copied, body.tree), len(raw))
+    if call.objects is not None and body.tree is not None:
+        call.objects.asked(await compute(copied, body.tree), len(raw))
     return body
 
 
@@ -88,12 +88,12 @@ async def _parsed(server: Server, raw: bytes, sent: str) -> SentBody:
 
 async def keep_typed(server: Server, call: Call, resource: Resource, obj: Obj) -> None:
     """Keep the object, decoded and with its defaults, for the audit log; None if it cannot be decoded."""
-    if call.chain.objects is None:
+    if call.objects is None:
         return
     try:
-        call.chain.objects.request, _ = await compute(shaped, server, obj, resource)
+        call.objects.request, _ = await compute(shaped, server, obj, resource)
     except (Unfit, StatusError):
-        call.chain.objects.request = None
+        call.objects.request = None
 
 
 def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:

@@ -38,7 +38,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "UpdateOptions")
     new = await compute(request_body.sent_object, server, resource, body)
-    call.chain.sent = dict(metadata_of(new))
+    call.sent = dict(metadata_of(new))
     await request_body.keep_typed(server, call, resource, new)
     context, faults = context_of(server, call, resource, options, whole=True), body.duplicates
     try:

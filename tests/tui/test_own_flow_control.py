@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from ktui.apiserver.flow_control import Ticket
 from ktui.cacher.settings import Settings
 from ktui.contract.events import AnyEvent
 from ktui.flowcontrol.controller import PriorityAndFairness
-from ktui.flowcontrol.fair_queues import SeatRequest
 from ktui.flowcontrol.telemetry import FlowReporter
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import requester_of
@@ -37,7 +37,7 @@ def telemetry(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnyEvent]:
     for who, asked, count in ((SCHEDULER, LEASE, 1), (STORM, RequestAttributes("list", "", "pods"), 30)):
         for _ in range(count):
             schema = controller.classify(who, asked, 36)
-            request = SeatRequest(schema, who, asked, 1, path="/api/v1/pods")
+            request = Ticket(schema, who, asked, 1, path="/api/v1/pods")
             request.flow = who.user
             controller.levels.by_name[schema.level.name].queues.start(request)
     yield from reporter.describe()

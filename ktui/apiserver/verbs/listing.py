@@ -60,7 +60,7 @@ async def send_list(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
     )
     chunks = await _chunks(answer, renderer, metadata, form, call.meter)
-    if (objects := call.chain.objects) is not None and objects.responds and form.media_type == JSON:
+    if (objects := call.objects) is not None and objects.responds and form.media_type == JSON:
         chunks = objects.copied(chunks)
     call.stamp()
     body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))

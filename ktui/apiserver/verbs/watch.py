@@ -144,7 +144,7 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> No
         meter.encoded_bytes += len(piece)
         meter.reach(len(piece))
         if not initial:
-            call.turn.leave()  # from now on it mostly waits: it no longer counts as a concurrent request
+            call.end_concurrency()  # from now on it mostly waits: it no longer counts as a concurrent request
         with meter.phase("send"):
             await call.response.write(piece)
         if initial:

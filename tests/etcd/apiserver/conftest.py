@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from ktui.apiserver.app import Application, build_app
-from ktui.apiserver.chain import RequestLog
+from ktui.apiserver.call import RequestLog
 from ktui.apiserver.flow_control import Unlimited
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.services import Services

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from ktui.apiserver.flow_control import Ticket
 from ktui.cacher.settings import Settings
 from ktui.contract.events import FlowConfig, LevelScrape, RequestFinished, RequestsDump
 from ktui.etcd.client import EtcdClient
-from ktui.flowcontrol.fair_queues import SeatRequest
 from ktui.kube.flow_defaults import AUTO_UPDATE
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
@@ -218,7 +218,7 @@ async def test_a_queued_request_leaves_its_queue_with_its_client(api: Api) -> No
     queues = api.flow.controller.levels.by_name["one"].queues
     asked = RequestAttributes("list", "", "v1", "configmaps")
     jane = api.flow.controller.classify(USERS["jane"], asked, 36)
-    holder = SeatRequest(jane, USERS["jane"], asked, 1)
+    holder = Ticket(jane, USERS["jane"], asked, 1)
     assert not queues.start(holder) and holder.started
     address = urlsplit(api.server.url)
     request = "{} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer jane\r\nContent-Length: {}\r\n\r\n{}"
@@ -255,7 +255,7 @@ async def test_a_queued_write_has_its_body_once_it_is_served(api: Api) -> None:
     api.flow.controller.use(36)
     queues = api.flow.controller.levels.by_name["one"].queues
     asked = RequestAttributes("list", "", "v1", "configmaps")
-    holder = SeatRequest(api.flow.controller.classify(USERS["jane"], asked, 36), USERS["jane"], asked, 1)
+    holder = Ticket(api.flow.controller.classify(USERS["jane"], asked, 36), USERS["jane"], asked, 1)
     queues.start(holder)
     large = {"metadata": {"name": "large"}, "data": {"k": "x" * 200_000}}
     path = "/api/v1/namespaces/a/configmaps"

@@ -104,13 +104,15 @@ LIST_QUERIES = (
     "", "?resourceVersion=0", "?limit=2", "?limit=2&resourceVersion=0", "?labelSelector=app%3Dx1",
     "?labelSelector=app%3Dx1&resourceVersion=0", "?labelSelector=%3D%3D", "?fieldSelector=metadata.name%3Dm1",
     "?fieldSelector=spec.no%3D1", "?resourceVersionMatch=Exact", "?resourceVersion=99999999&timeout=1ms",
-    "?labelSelector=app+in+(x0,x1)", "?limit=1&continue=x", "?continue=x", "?limit=x", "?resourceVersion=1&resourceVersionMatch=NotOlderThan",
+    "?labelSelector=app+in+(x0,x1)", "?limit=1&continue=x", "?continue=x", "?limit=x",
+    "?resourceVersion=1&resourceVersionMatch=NotOlderThan",
     "?watch=1&timeoutSeconds=0&resourceVersion=x", "?sendInitialEvents=true",
 )  # fmt: skip
 PATHS = (
     "/", "/api", "/apis", "/api/v1", "/apis/apps/v1", "/apis/nosuch", "/version", "/healthz", "/readyz",
     "/livez?verbose", "/api/v1/pods", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1&resourceVersion=0",
-    "/api/v1/namespaces/a", "/api/v1/namespaces/a/status", "/api/v1/nosuch", "/api/v1/namespaces/a/pods/x/log",
+    "/api/v1/namespaces/a", "/api/v1/namespaces/a/status", "/api/v1/nosuch",
+    "/api/v1/namespaces/a/pods/x/log",
     "/apis/apps/v1/deployments?limit=5", "/apis/apps/v1/namespaces/a/deployments/x/scale",
     "/api/v1/componentstatuses", "/apis/coordination.k8s.io/v1/leases?resourceVersion=0", "/nosuch",
     "/api/v1/events", "/apis/events.k8s.io/v1/events", "/apis/autoscaling/v1/horizontalpodautoscalers",

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from ktui.apiserver.authorization import authorize
-from ktui.apiserver.chain import ChainRecord
+from ktui.apiserver.call import Call
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
@@ -32,6 +32,7 @@ from ktui.contract.events import EtcdProgress, EtcdUsage, ServerInfo
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
+from ktui.kube.versions import behaviour_of
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from tests.unit.apiserver.asgi import Exchange
@@ -202,10 +203,10 @@ def let_in(path: str, authorization: str = "", method: str = "GET") -> None:
     exchange = Exchange(path, method=method, query=query, headers={"Authorization": authorization})
     info = parse_path(path)
     who = asyncio.run(authenticator("s3cret").identify(exchange.request))
-    record = ChainRecord(
-        exchange.request, exchange.response, info, request_verb(method, info), "id", who, who
-    )
-    authorize(AlwaysAllow(), record)
+    verb = request_verb(method, info)
+    call = Call(exchange.request, exchange.response, info, verb, "id", behaviour_of("1.36"), Bus())
+    call.authenticated = call.who = who
+    authorize(AlwaysAllow(), call)
 
 
 def authenticator(token: str | None) -> TokenAuthenticator:
@@ -221,7 +222,9 @@ def test_the_token_lets_in() -> None:
     exchange = Exchange("/metrics")
     who = asyncio.run(authenticator(None).identify(exchange.request))
     info = parse_path("/metrics")
-    authorize(AlwaysAllow(), ChainRecord(exchange.request, exchange.response, info, "GET", "id", who, who))
+    call = Call(exchange.request, exchange.response, info, "GET", "id", behaviour_of("1.36"), Bus())
+    call.authenticated = call.who = who
+    authorize(AlwaysAllow(), call)
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/livez", "/healthz", "/version"])

@@ -7,7 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.flowcontrol.fair_queues import CONCURRENCY_LIMIT, QUEUE_FULL, FairQueues, SeatRequest
+from ktui.apiserver.flow_control import Ticket
+from ktui.flowcontrol.fair_queues import CONCURRENCY_LIMIT, QUEUE_FULL, FairQueues
 from ktui.kube.flow_rules import QueuingSpec
 from tests.unit.flowcontrol.ticking import Ticking, level_of, request
 
@@ -130,7 +131,7 @@ def served(flows: int, limit: int) -> Counter[str]:
     clock = Ticking()
     queues = level_of(clock, limit, QueuingSpec(64, 1, 50))
     users = _apart(queues, flows)
-    executing: list[SeatRequest] = []
+    executing: list[Ticket] = []
     counted: Counter[str] = Counter()
 
     def send(user: str) -> None:
@@ -138,7 +139,7 @@ def served(flows: int, limit: int) -> Counter[str]:
         assert queues.start(item) == ""
         waiting.append(item)
 
-    waiting: list[SeatRequest] = []
+    waiting: list[Ticket] = []
     for user in users:
         for _ in range(20):
             send(user)
@@ -186,16 +187,16 @@ def test_seats_are_conserved(actions: list[tuple[str, int, int, int]], queued: b
     clock = Ticking()
     queuing = QueuingSpec(8, 2, 3) if queued else None
     queues = level_of(clock, 6, queuing)
-    alive: list[SeatRequest] = []
-    lingering: list[SeatRequest] = []
+    alive: list[Ticket] = []
+    lingering: list[Ticket] = []
 
     def check() -> None:
         executing = [item for item in alive if item.started]
         waiting = [item for item in alive if not item.started]
         assert queues.executing == len(executing)
         assert queues.waiting == len(waiting)
-        assert queues.seats_waiting == sum(item.seats for item in waiting)
-        assert queues.seats_in_use == sum(item.seats for item in (*executing, *lingering))
+        assert queues.seats_waiting == sum(item.width for item in waiting)
+        assert queues.seats_in_use == sum(item.width for item in (*executing, *lingering))
         assert {item for _, _, item in queues.requests()} == set(alive)
         if waiting and not lingering:
             assert executing, "requests wait, and no seat is held"

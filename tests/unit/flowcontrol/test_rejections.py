@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.apiserver.flow_control import FlowRequest, Rejected
+from ktui.apiserver.flow_control import Rejected, Ticket
 from ktui.flowcontrol.max_in_flight import MaxInFlight
 from ktui.flowcontrol.retry_after import LONGEST, RetryAfter
 from ktui.kube.flowcontrol import classify
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import MASTERS, Requester
-from ktui.kube.versions import behaviour_of
 
 
 def test_the_wait_grows_while_rejections_go_on_and_shrinks_after() -> None:
@@ -31,22 +30,22 @@ def test_few_rejections_change_nothing() -> None:
     assert {tracker.rejected(second) for second in range(1, 200, 3)} == {1}
 
 
-def flow_request(verb: str, *groups: str) -> FlowRequest:
+def ticket(verb: str, *groups: str) -> Ticket:
     who, asked = Requester("jane", groups), RequestAttributes(verb, "", "pods")
-    return FlowRequest(classify(who, asked, 19), who, asked, 0, 15.0, behaviour_of("1.19"))
+    return Ticket(classify(who, asked, 19), who, asked, 0)
 
 
 def test_reads_and_writes_are_counted_apart() -> None:
     limits = MaxInFlight(1, 1)
-    reading = limits.enter(flow_request("list"))
+    reading, writing, masters = ticket("list"), ticket("create"), ticket("list", MASTERS)
+    limits.enter(reading)
     with pytest.raises(Rejected):
-        limits.enter(flow_request("get"))
-    writing = limits.enter(flow_request("create"))
+        limits.enter(ticket("get"))
+    limits.enter(writing)
     with pytest.raises(Rejected):
-        limits.enter(flow_request("delete"))
-    limits.enter(flow_request("watch"))  # not counted
-    limits.enter(flow_request("list", MASTERS)).leave()
-    reading.leave()
-    reading.leave()
-    writing.leave()
+        limits.enter(ticket("delete"))
+    limits.enter(ticket("watch"))  # not counted
+    limits.enter(masters)
+    for entered in (masters, reading, reading, writing):
+        entered.leave()
     assert limits.in_flight == {False: 0, True: 0}

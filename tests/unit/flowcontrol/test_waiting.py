@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ktui.apiserver.flow_control import FlowRequest, Rejected
+from ktui.apiserver.flow_control import Rejected, Ticket
 from ktui.flowcontrol.controller import PriorityAndFairness
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import AUTHENTICATED, Requester
@@ -16,10 +16,11 @@ pytestmark = pytest.mark.anyio
 WHO, ASKED = Requester("jane", (AUTHENTICATED,)), RequestAttributes("list", "", "v1", "pods")
 
 
-def asked_of(control: PriorityAndFairness, minor: int, patience: float, *, gone: bool) -> FlowRequest:
-    schema = control.classify(WHO, ASKED, minor)
+async def enter(control: PriorityAndFairness, minor: int, patience: float, *, gone: bool) -> Ticket:
+    ticket = Ticket(control.classify(WHO, ASKED, minor), WHO, ASKED, 1)
     leave = (lambda: asyncio.ensure_future(asyncio.sleep(0))) if gone else None
-    return FlowRequest(schema, WHO, ASKED, 1, patience, behaviour_of(f"1.{minor}"), gone=leave)
+    await control.enter(ticket, patience, behaviour_of(f"1.{minor}"), leave)
+    return ticket
 
 
 @pytest.mark.parametrize(
@@ -28,9 +29,9 @@ def asked_of(control: PriorityAndFairness, minor: int, patience: float, *, gone:
 )
 async def test_a_client_that_has_gone_was_cancelled_until_1_28(minor: int, gone: bool, reason: str) -> None:
     control = PriorityAndFairness(1, 0)
-    first = await control.enter(asked_of(control, minor, 1.0, gone=False))
+    first = await enter(control, minor, 1.0, gone=False)
     with pytest.raises(Rejected) as rejected:
-        await control.enter(asked_of(control, minor, 30.0 if gone else 0.001, gone=gone))
+        await enter(control, minor, 30.0 if gone else 0.001, gone=gone)
     assert rejected.value.reason == reason
     first.leave()
     assert first.executed > 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.flowcontrol.fair_queues import FairQueues, SeatRequest
+from ktui.apiserver.flow_control import Ticket
+from ktui.flowcontrol.fair_queues import FairQueues
 from ktui.kube.flow_rules import QueuingSpec, schema_spec
 from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
 from ktui.kube.requestinfo import RequestAttributes
@@ -41,8 +42,9 @@ def level_of(clock: Ticking, limit: int, queuing: QueuingSpec | None, *, exempt:
     return queues
 
 
-def request(user: str = "jane", seats: int = 1, final_seats: int = 0, latency: float = 0.0) -> SeatRequest:
+def request(user: str = "jane", seats: int = 1, final_seats: int = 0, latency: float = 0.0) -> Ticket:
     schema = FlowSchema("all", PriorityLevel("l", 1), schema_spec({}))
-    made = SeatRequest(schema, Requester(user), LIST, seats, final_seats, latency)
+    made = Ticket(schema, Requester(user), LIST, seats)
+    made.estimate(seats, final_seats, latency)
     made.flow = user
     return made

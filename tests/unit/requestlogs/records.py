@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ktui.apiserver.chain import ChainRecord, Decision
-from ktui.apiserver.flow_control import FreeTicket
+from ktui.apiserver.call import Call
+from ktui.apiserver.chain import Decision
+from ktui.apiserver.flow_control import Ticket
 from ktui.kube.flowcontrol import FlowSchema, classify
 from ktui.kube.requestinfo import attributes_of, parse_path, request_verb, rules_verb
 from ktui.kube.users import AUTHENTICATED, Requester
-from ktui.telemetry.meter import Meter
+from ktui.kube.versions import behaviour_of
+from ktui.telemetry.bus import Bus
 from tests.unit.apiserver.asgi import Exchange
 
 BOB = Requester("bob", (AUTHENTICATED,))
@@ -20,7 +22,7 @@ def record_of(
     query: str = "",
     status: int = 200,
     headers: dict[str, str] | None = None,
-) -> ChainRecord:
+) -> Call:
     """Of bob's request, allowed and answered; received at 1,790,000,000.5."""
     exchange = Exchange(
         path, method=method, query=query, headers={"user-agent": "probe/v1", **(headers or {})}
@@ -29,14 +31,15 @@ def record_of(
     exchange.response.status = status
     info = parse_path(path)
     verb = request_verb(method, info, query)
-    record = ChainRecord(exchange.request, exchange.response, info, verb, "id-1", received=1_790_000_000.5)
-    record.who = record.acting = BOB
-    record.flow = flow_schema(record)
-    record.decision = Decision(True, "RBAC: allowed by a role")
-    record.meter = Meter(seats=4)
-    record.ticket = FreeTicket(4)
-    return record
+    call = Call(exchange.request, exchange.response, info, verb, "id-1", behaviour_of("1.36"), Bus())
+    call.received = 1_790_000_000.5
+    call.authenticated = call.who = BOB
+    call.flow = flow = flow_schema(call)
+    call.decision = Decision(True, "RBAC: allowed by a role")
+    call.ticket = Ticket(flow, BOB, attributes_of(info, rules_verb(info, verb)), 4)
+    call.meter.seats = 4
+    return call
 
 
-def flow_schema(record: ChainRecord) -> FlowSchema:
-    return classify(BOB, attributes_of(record.info, rules_verb(record.info, record.verb)), 36)
+def flow_schema(call: Call) -> FlowSchema:
+    return classify(BOB, attributes_of(call.info, rules_verb(call.info, call.verb)), 36)

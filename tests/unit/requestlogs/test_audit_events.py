@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from ktui.apiserver.chain import ChainRecord, Decision
+from ktui.apiserver.call import UNKNOWN, Call
+from ktui.apiserver.chain import Decision
 from ktui.audit.formats import auditlog
 from ktui.audit.formats.record import LoggedRequest
 from ktui.contract.events import ChainStage
@@ -22,9 +23,7 @@ PODS = "/api/v1/namespaces/shop/pods"
 END = 1_790_000_000.75
 
 
-def event(
-    record: ChainRecord, stage: str = "ResponseComplete", now: float = END, minor: int = 36
-) -> dict[str, Any]:
+def event(record: Call, stage: str = "ResponseComplete", now: float = END, minor: int = 36) -> dict[str, Any]:
     asked = attributes_of(record.info, rules_verb(record.info, record.verb))
     found: dict[str, Any] = json.loads(encoded(event_of(record, asked, "Metadata", stage, now, minor)))
     return found
@@ -36,7 +35,7 @@ def encoded(found: Any) -> bytes:
 
 def test_an_answered_list() -> None:
     record = record_of(PODS, query="limit=500")
-    record.acting = Requester("jane", (MASTERS,))
+    record.who = Requester("jane", (MASTERS,))
     assert event(record) == {
         "kind": "Event",
         "apiVersion": "audit.k8s.io/v1",
@@ -116,7 +115,7 @@ def test_an_error_has_its_status() -> None:
 )
 def test_an_unknown_user(header: str, message: str) -> None:
     record = record_of(PODS, status=401, headers={"authorization": header})
-    record.who = record.acting = record.decision = None
+    record.authenticated, record.who, record.decision = None, UNKNOWN, None
     found = event(record, "ResponseStarted")
     assert (found["user"], found["responseStatus"]) == ({}, {"metadata": {}, "message": message, "code": 401})
 
@@ -133,7 +132,7 @@ def test_a_handler_that_breaks_off_and_a_client_that_goes_away() -> None:
     }  # fmt: skip
 
 
-def latencies(record: ChainRecord, minor: int, seconds: float) -> dict[str, str]:
+def latencies(record: Call, minor: int, seconds: float) -> dict[str, str]:
     found = event(record, now=record.received + seconds, minor=minor)["annotations"]
     prefix = "apiserver.latency.k8s.io/"
     return {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.apiserver.chain import MOST_LOGGED_BYTES, ChainRecord
+from ktui.apiserver.call import Call
+from ktui.apiserver.chain import MOST_LOGGED_BYTES
 from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.requestlogs.audit_events import AuditEvent, event_of
 from ktui.requestlogs.audit_objects import TRUNCATED, keep_objects, with_objects
@@ -14,12 +15,12 @@ from .records import record_of
 PODS = "/api/v1/namespaces/shop/pods"
 
 
-def event(record: ChainRecord, stage: str = "ResponseComplete") -> AuditEvent:
+def event(record: Call, stage: str = "ResponseComplete") -> AuditEvent:
     asked = attributes_of(record.info, rules_verb(record.info, record.verb))
     return event_of(record, asked, "RequestResponse", stage, 1_790_000_001.0, 36)
 
 
-def logged(level: str) -> ChainRecord:
+def logged(level: str) -> Call:
     record = record_of(PODS)
     keep_objects(record, level)
     return record

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ktui.apiserver.chain import ChainRecord
+from ktui.apiserver.call import Call
 from ktui.audit.formats import httplog
 from ktui.audit.formats.record import WRITES, LoggedRequest
 from ktui.requestlogs.httplog import http_line
@@ -19,7 +19,7 @@ END = 1_790_000_000.75
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 
 
-def line(record: ChainRecord, minor: int = 36, took: float = 0.25) -> str:
+def line(record: Call, minor: int = 36, took: float = 0.25) -> str:
     written = http_line(record, minor, END, took).decode()
     return re.sub(r"^I\d{4} \d\d:\d\d:20\.750000 +\d+ httplog.go:\d+] ", "", written).rstrip("\n")
 

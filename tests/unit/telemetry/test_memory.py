@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ktui.telemetry.memory import ConcurrentRequests, Footprint, resident_bytes
+from ktui.telemetry.memory import ConcurrentRequests, resident_bytes
 from ktui.telemetry.meter import TELLING_BYTES, Meter
 
 
@@ -20,7 +20,7 @@ def test_the_most_that_was_held_at_one_time() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/statm")
 def test_the_process_grows_by_what_is_allocated() -> None:
-    meter = Meter(footprint=Footprint())
+    meter = Meter(footprint=ConcurrentRequests().arrive())
     with mmap.mmap(-1, 32 * TELLING_BYTES) as fresh:  # never memory that was freed before
         fresh.write(b"x" * len(fresh))
         meter.hold(32 * TELLING_BYTES)  # crossing the threshold has a look
@@ -30,7 +30,7 @@ def test_the_process_grows_by_what_is_allocated() -> None:
 
 
 def test_a_small_request_reports_no_growth() -> None:
-    meter = Meter(footprint=Footprint())
+    meter = Meter(footprint=ConcurrentRequests().arrive())
     meter.hold(TELLING_BYTES - 1)
     assert meter.process_growth is None
 
