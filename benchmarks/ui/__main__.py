@@ -36,7 +36,7 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--rounds", type=int, default=7, help="starts of each program (default 7)")
+    parser.add_argument("--rounds", type=int, default=5, help="starts of each program (default 5)")
     parser.add_argument("--keys", type=int, default=160, help="keys of each kind (default 160)")
     parser.add_argument("--seconds", type=float, default=30, help="how long to be idle (default 30)")
     parser.add_argument("--minutes", type=float, default=10, help="how long to soak (default 10)")
@@ -65,7 +65,7 @@ def main() -> int:
 
 def _start(environment: dict[str, str], rounds: int) -> Iterator[Figure]:
     yield from start.first_frames(environment, rounds)
-    yield from start.first_data(environment, max(3, rounds // 2))
+    yield from start.first_data(environment, rounds)
 
 
 def _report(measures: Iterator[Measure]) -> int:

@@ -13,7 +13,7 @@ from benchmarks.ui.terminal import Terminal
 PYTHON = sys.executable
 BARE = (PYTHON, "-m", "benchmarks.ui.bare")
 KTUI = (PYTHON, "-m", "ktui")
-FOOTER = "2 Requests"  # a text of the footer
+FOOTER = "q quit"  # a text of the footer of every screen and source
 
 
 @contextmanager

@@ -103,6 +103,11 @@ class Terminal:
         while (left := until - time.perf_counter()) > 0:
             self.read(left)
 
+    @property
+    def output(self) -> bytes:
+        """The output since `forget`."""
+        return self._output
+
     def text(self) -> str:
         """Return the output since `forget`, without escape sequences."""
         return plain(self._output).decode("utf-8", "replace")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit_json
-from ktui.cli.targets import add_target_arguments, target_conflict
+from ktui.cli.targets import add_target_arguments, demo_refuses, target_conflict
 
 if TYPE_CHECKING:
     from ktui.cli.listing import Listing
@@ -86,7 +86,7 @@ def _misuse(args: argparse.Namespace) -> str:
         return "a WATCH does not end: `ktui list` sends a GET or a LIST"
     if args.compare and args.repeat is not None and args.repeat < LEAST_RUNS:
         return f"--try needs --repeat {LEAST_RUNS} or more: fewer runs cannot separate a saving from noise"
-    return target_conflict(args)
+    return target_conflict(args) or demo_refuses(args, args.path)
 
 
 async def _list(args: argparse.Namespace) -> Listing:

@@ -8,7 +8,7 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import OK, fail
@@ -34,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "seed",
         help="fill the running server with a demo cluster",
         description="Create a demo cluster through the server's API. What exists already is left alone. "
-        "In an embedded etcd most of more than 5,000 pods, and their related objects, are written as copies.",
+        "In an embedded etcd most objects are written as copies of the first ones that the server stored.",
         epilog="examples:\n  ktui seed --pods 20000 --nodes 500 --namespaces 40\n"
         "  ktui seed --traffic                                 until interrupted\n\n"
         "exit status: 0 done, 2 usage, 3 no connection, or the server refused an object",
@@ -47,6 +47,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--silent", action="store_true", help="print nothing but errors")
     parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)  # of `serve --demo`
+    # The server that starts this process; it writes its URL to standard input once it serves.
     parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
 
 
@@ -57,9 +58,11 @@ def run(args: argparse.Namespace) -> int:
     from ktui.client.connection import ClientError
     from ktui.workloads.demo.plan import DemoSize, make_plan
 
+    keep_quiet()
     if args.parent:
         die_with_parent(args.parent)
-    keep_quiet()
+        _import_clients()  # while the server starts
+        args.attach = sys.stdin.readline().strip()
     try:
         connection = require_connection(args)
         plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))
@@ -69,17 +72,25 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
+def _import_clients() -> None:
+    import ktui.cli.seed_copies
+    import ktui.workloads.traffic  # noqa: F401
+
+
 async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
-    """Create the demo cluster; with `--traffic` clients then read and kubelets write."""
+    """Create the demo cluster; with `--traffic` clients read and kubelets write once their objects exist."""
     from ktui.supervision import Supervisor  # start-up time
     from ktui.workloads.traffic import start_kubelets, start_readers
 
     supervisor = Supervisor(lambda: _report_failures(supervisor, to_server=bool(args.parent)))
+
+    def start_clients() -> None:
+        start_readers(supervisor, connection, plan)
+        start_kubelets(supervisor, connection, plan)
+
     try:
-        await _seed(connection, plan, args)
+        await _seed(connection, plan, args, start_clients if args.traffic else lambda: None)
         if args.traffic:
-            start_readers(supervisor, connection, plan)
-            start_kubelets(supervisor, connection, plan)
             await asyncio.Event().wait()
     finally:
         await supervisor.stop()
@@ -102,18 +113,26 @@ def read_failing(line: str) -> list[str]:
     return []
 
 
-async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
+async def _seed(
+    connection: ServerConnection,
+    plan: DemoPlan,
+    args: argparse.Namespace,
+    clients_may_start: Callable[[], None],
+) -> None:
     from ktui.cli.seed_copies import seed_quickly  # start-up time
     from ktui.cli.seed_progress import SeedReporter, ServerSeedReporter
+    from ktui.workloads.seeding import count_objects
 
-    reporters: list[SeedReporter | ServerSeedReporter] = [ServerSeedReporter()] if args.parent else []
+    total = count_objects(plan)
+    reporters: list[SeedReporter | ServerSeedReporter] = [ServerSeedReporter(total)] if args.parent else []
     if args.progress:
-        reporters.append(SeedReporter(0))
+        reporters.append(SeedReporter(total))
     if reporters:
-        await _seed_with_progress(connection, plan, reporters)
+        await _seed_with_progress(connection, plan, reporters, clients_may_start)
         return
     started = time.perf_counter()
-    progress = await seed_quickly(connection, plan, (lambda _: None) if args.silent else _report)
+    report = (lambda _: None) if args.silent else _report
+    progress = await seed_quickly(connection, plan, report, clients_may_start)
     if not args.silent:
         seconds = time.perf_counter() - started
         if sys.stdout.isatty():
@@ -125,14 +144,14 @@ async def _seed(connection: ServerConnection, plan: DemoPlan, args: argparse.Nam
 
 
 async def _seed_with_progress(
-    connection: ServerConnection, plan: DemoPlan, reporters: Sequence[SeedReporter | ServerSeedReporter]
+    connection: ServerConnection,
+    plan: DemoPlan,
+    reporters: Sequence[SeedReporter | ServerSeedReporter],
+    clients_may_start: Callable[[], None],
 ) -> None:
-    """Create the objects and report the progress.
-
-    Counting them first would take seconds for a large cluster.
-    """
+    """Create the objects and report the progress."""
     from ktui.cli.seed_copies import seed_quickly  # start-up time
-    from ktui.workloads.seeding import SeedProgress, count_objects
+    from ktui.workloads.seeding import SeedProgress
 
     progress = SeedProgress()
 
@@ -142,13 +161,8 @@ async def _seed_with_progress(
         for reporter in reporters:
             reporter(now)
 
-    async def count() -> None:
-        total = await asyncio.to_thread(count_objects, plan)
-        for reporter in reporters:
-            reporter.total = total
-
     try:
-        await asyncio.gather(count(), seed_quickly(connection, plan, report))
+        await seed_quickly(connection, plan, report, clients_may_start)
     finally:
         for reporter in reporters:
             reporter.finish(progress)

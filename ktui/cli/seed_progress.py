@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ktui.workloads.seeding import SeedProgress
 
 EVERY_SECONDS = 3.0  # on a terminal
-FOR_SERVER_SECONDS = 1.0
+FOR_SERVER_SECONDS = 0.5
+LEAST_SHARE = 0.05  # done before the time left is estimated
 FILLING = "filling:"  # begins a line of standard error for the server
 STEPS = 10  # lines in total if it is no terminal, so that a log does not fill up
 
@@ -22,8 +23,7 @@ STEPS = 10  # lines in total if it is no terminal, so that a log does not fill u
 class SeedReporter:
     """Prints the progress for users; called for each object that exists now.
 
-    `total` is the final number of objects; nothing is printed while it is 0. Objects of a previous
-    run count as done.
+    `total` is the final number of objects. Objects of a previous run count as done.
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class SeedReporter:
 
 
 class ServerSeedReporter:
-    """Prints the progress for the server that started this process: a line per second, the last one empty.
+    """Prints the progress for the server that started this process; the last line is empty."""
 
-    `total` may be set later: counting the objects of a large cluster takes seconds.
-    """
-
-    def __init__(self, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.total = 0
+    def __init__(
+        self, total: int, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.total = total
         self._out = out
         self._clock = clock
-        self._reported = clock() - FOR_SERVER_SECONDS
+        self._began = clock()
+        self._reported = self._began - FOR_SERVER_SECONDS
 
     def __call__(self, progress: SeedProgress) -> None:
         now = self._clock()
@@ -85,9 +85,15 @@ class ServerSeedReporter:
             return
         self._reported = now
         done = progress.created + progress.existed
-        share = f"{done * 100 // self.total} %, " if self.total else ""
-        of = f" of {integer(self.total)}" if self.total else ""
-        tell(f"{FILLING} {share}{integer(done)}{of} objects, now {progress.stage}", self._out)
+        share = f"{done * 100 // self.total} %, {integer(done)} of {integer(self.total)} objects"
+        tell(f"{FILLING} {share}, now {progress.stage}{self._left(done, now)}", self._out)
+
+    def _left(self, done: int, now: float) -> str:
+        """Return `, 12s left` at the average pace so far; "" at the beginning."""
+        if done < LEAST_SHARE * self.total or done >= self.total:
+            return ""
+        left = (now - self._began) * (self.total - done) / done
+        return f", {duration(max(1.0, left))} left"
 
     def finish(self, _progress: SeedProgress) -> None:
         """Print the end: the demo cluster is complete, or its creation has failed."""

@@ -48,6 +48,27 @@ def target_conflict(args: argparse.Namespace) -> str:
     return ""
 
 
+def demo_refuses(args: argparse.Namespace, path: str) -> str:
+    """Return why a demo cluster need not be started for a request to `path`; "" for another server."""
+    from ktui.kube.routing.request import RequestError, parse_request  # start-up time
+    from ktui.workloads.demo.cilium import API_VERSION
+
+    if _own_context(args) is not None or args.kubeconfig or args.context or _connection(args) is not None:
+        return ""
+    try:
+        request = parse_request(path)
+    except RequestError as error:
+        return str(error)
+    if request.refusal is not None:
+        return request.refusal.message
+    if request.options.limit < 0:
+        return f"limit={request.options.limit}: write a positive limit, or none"
+    info = request.info
+    if request.resource is None and info.group_version != API_VERSION:
+        return f"the demo cluster has no {info.resource} of {info.group_version}"
+    return ""
+
+
 @asynccontextmanager
 async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Target]:
     """Yield the server to send to; without one, a new server with an embedded etcd and a demo cluster."""

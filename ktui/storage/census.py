@@ -27,6 +27,7 @@ class Census:
         self._root = f"{root.rstrip('/')}/"
         self._bus = bus
         self._every = every
+        self._due = 0.0
         self._published: dict[str, Prefix] = {}
         bus.add_snapshot(self.latest)
 
@@ -34,12 +35,16 @@ class Census:
         """Return the last count of every prefix."""
         return list(self._published.values())
 
+    def hurry(self) -> None:
+        """Count at the next check: much is being written."""
+        self._due = 0.0
+
     async def run(self) -> None:
         """Count until cancelled. If etcd does not answer, the next count tries again."""
-        histories, due = -1, 0.0
+        histories = -1
         while True:
-            if self._browser.histories != histories or time.monotonic() >= due:
-                histories, due = self._browser.histories, time.monotonic() + self._every
+            if self._browser.histories != histories or time.monotonic() >= self._due:
+                histories, self._due = self._browser.histories, time.monotonic() + self._every
                 with contextlib.suppress(EtcdError):  # the ledger has reported the error
                     await self.count()
             await asyncio.sleep(_CHECK_SECONDS)

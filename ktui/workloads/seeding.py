@@ -1,5 +1,4 @@
-"""Fill a server with the demo cluster through its own create path; most objects of a large cluster are
-copies."""
+"""Fill a server with the demo cluster through its own create path; with a copier, most objects are copies."""
 
 from __future__ import annotations
 
@@ -9,13 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import chain
+from typing import NamedTuple, Protocol
 
 from ktui.client.blocking_client import Answer, BlockingClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.workloads.demo import apps, cilium, cluster, events
 from ktui.workloads.demo.objects import Create
-from ktui.workloads.demo.plan import DemoPlan
+from ktui.workloads.demo.plan import DAEMONS, DemoPlan
 
 USER_AGENT = "ktui-seed"
 # Threads: enough to keep server and etcd busy, few enough that other clients are served.
@@ -32,26 +32,39 @@ class SeedProgress:
     existed: int = 0
 
 
-def stages(plan: DemoPlan, now: float) -> Iterator[tuple[str, Iterator[Create]]]:
-    """Yield (name, objects) in order of dependency: definitions before custom resources, namespaces first."""
-    yield "namespaces", cluster.namespaces(plan)
-    yield "custom resource definitions", cilium.definitions()
-    yield "nodes", cluster.nodes(plan, now)
-    yield "node leases", cluster.leases(plan, now)
-    yield "configuration", cluster.daemon_configs()
-    yield "configuration", apps.configs(plan)
-    yield "deployments", apps.deployments(plan)
-    yield "services", apps.services(plan)
-    yield "pods", cluster.daemon_pods(plan, now)
-    yield "pods", apps.pods(plan, now)
-    yield "endpoint slices", apps.endpoint_slices(plan)
-    yield "Cilium resources", cilium.objects(plan)
-    yield "events", events.events(plan, now)
+class SeedStage(NamedTuple):
+    """Objects that are created before those of the next stage; `size` is their number."""
+
+    name: str
+    size: int
+    objects: Iterator[Create]
+
+
+LAST_FOR_CLIENTS = "pods"  # the demo's clients read and write what exists after this stage
+
+
+def stages(plan: DemoPlan, now: float) -> Iterator[SeedStage]:
+    """Yield the stages in order of dependency: definitions before custom resources, namespaces first."""
+    spaces, nodes, each, pods = (len(plan.namespaces), len(plan.nodes), len(plan.apps), plan.app_pod_count)
+    daemons = len(DAEMONS)
+    yield SeedStage("namespaces", spaces, cluster.namespaces(plan))
+    yield SeedStage("custom resource definitions", len(cilium.KINDS), cilium.definitions())
+    yield SeedStage("nodes", nodes, cluster.nodes(plan, now))
+    yield SeedStage("node leases", nodes, cluster.leases(plan, now))
+    yield SeedStage("configuration", daemons, cluster.daemon_configs())
+    yield SeedStage("configuration", 2 * spaces + 2 * each, apps.configs(plan))
+    yield SeedStage("deployments", 2 * each, apps.deployments(plan))
+    all_pods = chain(cluster.daemon_pods(plan, now), apps.pods(plan, now))
+    yield SeedStage(LAST_FOR_CLIENTS, daemons * nodes + pods, all_pods)
+    yield SeedStage("services", each, apps.services(plan))
+    yield SeedStage("endpoint slices", each, apps.endpoint_slices(plan))
+    yield SeedStage("Cilium resources", nodes + each + pods + len(plan.teams) + 1, cilium.objects(plan))
+    yield SeedStage("events", -(-pods // events.PODS_PER_EVENT), events.events(plan, now))
 
 
 def count_objects(plan: DemoPlan) -> int:
-    """Return the number of objects that `seed` creates, by building each once (20 µs per object)."""
-    return sum(1 for _, objects in stages(plan, time.time()) for _ in objects)
+    """Return the number of objects that `seed` creates."""
+    return sum(stage.size for stage in stages(plan, 0.0))
 
 
 class Copier(Protocol):
@@ -71,18 +84,22 @@ async def seed(
     plan: DemoPlan,
     report: Callable[[SeedProgress], None] = lambda _: None,
     copier: Copier | None = None,
+    clients_may_start: Callable[[], None] = lambda: None,
 ) -> SeedProgress:
     """Create every object of the plan; raise ClientError on the first refusal.
 
-    `report` is called from several threads, but never from two at the same time.
+    `report` is called from several threads, but never from two at the same time. `clients_may_start` is
+    called once, as soon as the objects exist that the demo's clients need.
     """
     work = _Work(report)
     with ExitStack() as stack:
         clients = [stack.enter_context(BlockingClient(connection, USER_AGENT)) for _ in range(WRITERS)]
         stack.callback(work.stop)  # threads cannot be cancelled: each ends after its current request
-        for stage, objects in stages(plan, time.time()):
-            work.begin(stage, objects)
+        for stage in stages(plan, time.time()):
+            work.begin(stage.name, stage.objects)
             await asyncio.gather(*(asyncio.to_thread(_drain, client, work, copier) for client in clients))
+            if stage.name == LAST_FOR_CLIENTS:
+                clients_may_start()
     return work.progress
 
 

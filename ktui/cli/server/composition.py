@@ -14,7 +14,7 @@ from ktui.apiserver.app import build_app
 from ktui.apiserver.http.server import HttpServer, split_listen
 from ktui.apiserver.http.tls import TlsFiles, lend_certificate, load_key
 from ktui.apiserver.http.tls_front import CREDENTIAL_IDS_SINCE, TlsFront
-from ktui.apiserver.services import Services
+from ktui.apiserver.services import ServerFacts, Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
@@ -76,6 +76,8 @@ class Composition:
         self._chain: RequestChain | None = None
         self._request_logs: RequestLogFiles | None = None
         self._flow: ServerFlow | None = None
+        self._facts: ServerFacts | None = None
+        self._census: Census | None = None
         self._codec = StoredCodec()
         self._controllers: list[ServerController] = []
         self._stop = asyncio.Event()
@@ -92,6 +94,9 @@ class Composition:
         minor = self._config.behaviour.minor
         self._request_logs = RequestLogFiles(self._args, self._config.audit_policy, minor)
         loop = asyncio.get_running_loop()
+        if self._args.demo:
+            self._demo = Demo(self._args, self._publish_failures, self._follow_filling)
+            self._keep_running("the process of the demo's clients", self._demo.run)
         prepared = loop.run_in_executor(None, prepare, self._codec, codec_for())  # while etcd starts
         self._client = client = await self._source.connect(self._stop)
         await prepared
@@ -107,7 +112,8 @@ class Composition:
         self._flow = flow = self._make_flow(registry, settings)
         await flow.start(writable=self._owned and not client.read_only)
         services = self._services(client, settings, registry, browser, self._chain, flow)
-        self._bus.publish(services.facts.info())  # a recording begins with its server
+        self._facts = services.facts
+        self._publish_info()  # a recording begins with its server
         app = build_app(services, WRITES | self._chain.handlers | flow.handlers)
         tls = self._tls()
         self._http = HttpServer(app, self._args.listen, tls, self._supervisor, self._front(tls))
@@ -124,10 +130,8 @@ class Composition:
         self._keep_running("the status check", partial(poll_status, client))
         self._keep_running("the heap trimmer", trim_when_quiet)
         self._announce()
-        if self._args.demo:
-            progressed = lambda: self._bus.publish(services.facts.info())  # noqa: E731
-            self._demo = Demo(self._args, self.url, self._publish_failures, progressed)
-            self._keep_running("the process of the demo's clients", self._demo.run)
+        if self._demo is not None:
+            self._demo.serve(self.url)
 
     async def _bootstrap(self, client: EtcdClient, registry: Registry) -> None:
         """Create the default objects in an etcd that ktui started; only clients write to others."""
@@ -284,8 +288,8 @@ class Composition:
 
     def _count_keys(self, browser: EtcdBrowser) -> None:
         every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
-        census = Census(browser, self._source.prefix, self._bus, every)
-        self._keep_running("the census", census.run)
+        self._census = Census(browser, self._source.prefix, self._bus, every)
+        self._keep_running("the census", self._census.run)
 
     def _follow_compactions(self, client: EtcdClient, registry: Registry) -> None:
         self._keep_running(
@@ -301,6 +305,15 @@ class Composition:
 
     def _publish_failures(self) -> None:
         self._bus.publish(self._task_failures())
+
+    def _publish_info(self) -> None:
+        if self._facts is not None:
+            self._bus.publish(self._facts.info())
+
+    def _follow_filling(self) -> None:
+        self._publish_info()
+        if self._census is not None:
+            self._census.hurry()
 
     def _filling(self) -> str:
         return self._demo.filling if self._demo is not None else ""

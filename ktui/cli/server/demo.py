@@ -24,26 +24,36 @@ class DemoEnded(Exception):
 class Demo:
     """The process of the demo's clients. A supervisor calls `run`, again after it raised DemoEnded.
 
+    The process starts with the server, and waits until `serve` tells the server's URL.
+
     `failing` has sentences about clients that fail while the process runs, `filling` the progress of
     creating the cluster as text; `changed` and `progressed` are called when they change.
     """
 
     def __init__(
-        self, args: argparse.Namespace, url: str, changed: Callable[[], None], progressed: Callable[[], None]
+        self, args: argparse.Namespace, changed: Callable[[], None], progressed: Callable[[], None]
     ) -> None:
         self.failing: list[str] = []
         self.filling = ""
         self._changed = changed
         self._progressed = progressed
-        self._command = _command(args, url)
+        self._command = _command(args)
+        self._url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # A dashboard reports the last lines of its server's standard error as the cause of its end.
         self._forwards = not args.parent
 
+    def serve(self, url: str) -> None:
+        """Let the clients begin: the server serves at `url`."""
+        self._url.set_result(url)
+
     async def run(self) -> None:
         process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
+            *self._command, stdin=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
         )
         try:
+            assert process.stdin is not None
+            process.stdin.write(f"{await self._url}\n".encode())
+            process.stdin.close()
             last = await self._follow(process)
             if await process.wait():
                 raise DemoEnded(last or f"status {process.returncode}")
@@ -83,9 +93,9 @@ class Demo:
             self._progressed()
 
 
-def _command(args: argparse.Namespace, url: str) -> list[str]:
+def _command(args: argparse.Namespace) -> list[str]:
     size = [f"--{name}={getattr(args, name)}" for name in ("pods", "nodes", "namespaces", "seed")]
     traffic = [] if args.quiet else ["--traffic"]
     output = "--silent" if args.quiet or args.parent else "--progress"
-    words = ["seed", "--attach", url, output, f"--parent={os.getpid()}", *size, *traffic]
+    words = ["seed", output, f"--parent={os.getpid()}", *size, *traffic]
     return [sys.executable, "-m", "ktui", *words]

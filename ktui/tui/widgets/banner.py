@@ -152,7 +152,7 @@ def _filling(progress: str) -> Content:
     return line(
         ("filling the demo cluster  ", "bold $primary"),
         (progress, "$foreground"),
-        (" — its clients start when it is complete", "$ink-muted"),
+        (" — its clients start when the pods exist", "$ink-muted"),
     )
 
 

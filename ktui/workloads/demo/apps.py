@@ -16,16 +16,16 @@ PENDING_EVERY, FAILED_EVERY = 97, 211
 def configs(plan: DemoPlan) -> Iterator[Create]:
     for namespace in plan.namespaces:
         data = {"ca.crt": "-----BEGIN CERTIFICATE-----\n(demo)\n-----END CERTIFICATE-----\n"}
-        yield Create(core(namespace, "configmaps"), _config(namespace, "kube-root-ca.crt", {}, data))
+        root = _config(namespace, "kube-root-ca.crt", {}, data)
+        yield Create(core(namespace, "configmaps"), root, alike="root CA")
         metadata = {"name": "default", "namespace": namespace}
         body: Json = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
-        yield Create(core(namespace, "serviceaccounts"), body)
+        yield Create(core(namespace, "serviceaccounts"), body, alike="service account")
     for app in plan.apps:
         data = {"app.toml": f'name = "{app.name}"\n[log]\nlevel = "info"\n' + "# tuned by hand\n" * 12}
-        yield Create(
-            core(app.namespace, "configmaps"), _config(app.namespace, f"{app.name}-config", app.labels, data)
-        )
-        yield Create(core(app.namespace, "secrets"), _release_secret(app))
+        config = _config(app.namespace, f"{app.name}-config", app.labels, data)
+        yield Create(core(app.namespace, "configmaps"), config, alike="app's config")
+        yield Create(core(app.namespace, "secrets"), _release_secret(app), alike="release")
 
 
 def services(plan: DemoPlan) -> Iterator[Create]:
@@ -93,7 +93,7 @@ def deployments(plan: DemoPlan) -> Iterator[Create]:
             "progressDeadlineSeconds": 600,
         }
         body: Json = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
-        yield Create(group("apps/v1", app.namespace, "deployments"), body, _replica_counts(app))
+        yield Create(group("apps/v1", app.namespace, "deployments"), body, _replica_counts(app), "deployment")
         yield _replica_set(app)
 
 
@@ -144,7 +144,12 @@ def _replica_set(app: App) -> Create:
     }
     body: Json = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec}
     counts = {"replicas": app.replicas, "readyReplicas": app.replicas, "availableReplicas": app.replicas}
-    return Create(group("apps/v1", app.namespace, "replicasets"), body, {**counts, "observedGeneration": 1})
+    return Create(
+        group("apps/v1", app.namespace, "replicasets"),
+        body,
+        {**counts, "observedGeneration": 1},
+        "replica set",
+    )
 
 
 def _replica_counts(app: App) -> Json:

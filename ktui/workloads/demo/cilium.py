@@ -10,7 +10,7 @@ from ktui.workloads.demo.plan import DemoPlan
 
 API_VERSION = "cilium.io/v2"
 # (kind, plural, short name, namespaced)
-_KINDS = (
+KINDS = (
     ("CiliumNode", "ciliumnodes", "cn", False),
     ("CiliumEndpoint", "ciliumendpoints", "cep", True),
     ("CiliumIdentity", "ciliumidentities", "ciliumid", False),
@@ -20,7 +20,7 @@ _KINDS = (
 
 
 def definitions() -> Iterator[Create]:
-    for kind, plural, short, namespaced in _KINDS:
+    for kind, plural, short, namespaced in KINDS:
         version = {
             "name": "v2",
             "served": True,
@@ -72,7 +72,7 @@ def _identities(plan: DemoPlan) -> Iterator[Create]:
         labels = {"k8s:app": app.name, "k8s:io.kubernetes.pod.namespace": app.namespace}
         metadata = {"name": str(10_000 + number), "labels": {"io.kubernetes.pod.namespace": app.namespace}}
         body = _custom("CiliumIdentity", metadata, {"security-labels": labels})
-        yield Create(f"/apis/{API_VERSION}/ciliumidentities", body)
+        yield Create(f"/apis/{API_VERSION}/ciliumidentities", body, alike="Cilium identity")
 
 
 def _endpoints(plan: DemoPlan) -> Iterator[Create]:

@@ -15,6 +15,7 @@ _REASONS = (
     ("Warning", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503", "kubelet"),
     ("Warning", "BackOff", "Back-off restarting failed container main in pod {name}", "kubelet"),
 )
+PODS_PER_EVENT = 4  # at the start: one event for every fourth pod
 
 
 def event(namespace: str, name: str, node: str, number: int, now: float) -> Create:
@@ -37,9 +38,9 @@ def event(namespace: str, name: str, node: str, number: int, now: float) -> Crea
 
 
 def events(plan: DemoPlan, now: float) -> Iterator[Create]:
-    """Yield one event for every fourth pod."""
+    """Yield the events about every `PODS_PER_EVENT`th pod."""
     rng = random.Random(plan.size.seed)
     for index, (app, ordinal, node) in enumerate(plan.app_pods()):
-        if index % 4 == 0:
-            number = rng.randrange(2**40) * len(_REASONS) + index // 4 % len(_REASONS)
+        if index % PODS_PER_EVENT == 0:
+            number = rng.randrange(2**40) * len(_REASONS) + index // PODS_PER_EVENT % len(_REASONS)
             yield event(app.namespace, app.pod_name(ordinal), node, number, now)

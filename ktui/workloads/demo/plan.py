@@ -64,6 +64,11 @@ class DemoPlan:
     def teams(self) -> tuple[str, ...]:
         return tuple(name for name in self.namespaces if name not in SYSTEM_NAMESPACES)
 
+    @property
+    def app_pod_count(self) -> int:
+        """The number of Deployment pods."""
+        return sum(app.replicas for app in self.apps)
+
     def node_of(self, index: int) -> str:
         """Return the node of a pod; a prime stride distributes one app's pods over the nodes."""
         return self.nodes[(index * 7) % len(self.nodes)]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ktui.cli.child import ServerChild
+from ktui.cli.seed_copies import seed_quickly
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.workloads.demo.plan import DemoSize, make_plan
-from ktui.workloads.seeding import seed
 
 SIZE = DemoSize(pods=240, nodes=8, namespaces=7)
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
@@ -53,7 +53,7 @@ def server(home: str, in_loop: Run) -> Iterator[ServerConnection]:
 
 async def _fill(connection: ServerConnection) -> None:
     client = ApiClient(connection)
-    await seed(connection, make_plan(SIZE))
+    await seed_quickly(connection, make_plan(SIZE))
     for plural in ("ciliumnodes", "ciliumnetworkpolicies", "ciliumclusterwidenetworkpolicies"):
         # The caches of custom resources start with the first who asks.
         while (await client.send_timed(f"/apis/cilium.io/v2/{plural}?resourceVersion=0")).route != "cache":

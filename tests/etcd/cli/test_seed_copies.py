@@ -1,4 +1,4 @@
-"""A large demo cluster is copied: its objects are those that the API would have stored."""
+"""A demo cluster is copied: its objects are those that the API would have stored."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import pytest
-
-from ktui.cli import seed_copies
 from ktui.cli.child import ServerChild
 from ktui.cli.seed_copies import seed_quickly
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.workloads.demo.plan import DAEMONS, DemoSize, make_plan
-from ktui.workloads.seeding import SeedProgress, seed, stages
+from ktui.workloads.seeding import SeedProgress, count_objects, seed, stages
 from tests.etcd.cli.conftest import Run as InLoop
 
 PLAN = make_plan(DemoSize(pods=240, nodes=7, namespaces=6))
@@ -31,7 +28,7 @@ async def stored_by(fill: Fill) -> tuple[dict[str, str], int]:
         await fill(connection)
         client = ApiClient(connection)
         found, versions = dict[str, str](), set[str]()
-        collections = {item.path for _, objects in stages(PLAN, 0.0) for item in objects}
+        collections = {item.path for stage in stages(PLAN, 0.0) for item in stage.objects}
         for path in sorted(collections):
             items = (await client.get_json(path))["items"]
             for item in items:
@@ -45,10 +42,9 @@ async def stored_by(fill: Fill) -> tuple[dict[str, str], int]:
         await child.stop()
 
 
-def test_copies_are_what_the_api_stores(home: str, in_loop: InLoop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_are_what_the_api_stores(home: str, in_loop: InLoop) -> None:
     created, versions = in_loop(stored_by(lambda server: seed(server, PLAN)))
     assert versions == len(created)  # each by a write of its own
-    monkeypatch.setattr(seed_copies, "LARGE_PODS", 0)
     copied, versions = in_loop(stored_by(lambda server: seed_quickly(server, PLAN)))
     assert copied.keys() == created.keys()
     for path in created:
@@ -56,10 +52,7 @@ def test_copies_are_what_the_api_stores(home: str, in_loop: InLoop, monkeypatch:
     assert versions < len(copied) / 2, "most are written by transactions of many"
 
 
-def test_what_exists_already_is_left_alone(
-    home: str, in_loop: InLoop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(seed_copies, "LARGE_PODS", 0)
+def test_what_exists_already_is_left_alone(home: str, in_loop: InLoop) -> None:
     again = list[SeedProgress]()
     lost = [
         f"/api/v1/namespaces/kube-system/pods/{daemon}-{number:02d}"
@@ -79,5 +72,5 @@ def test_what_exists_already_is_left_alone(
     found, _ = in_loop(stored_by(fill))
     assert set(lost) <= found.keys()
     # Of those that are alike the first is created, and an example: no transaction may replace what exists.
-    total = sum(1 for _, objects in stages(PLAN, 0.0) for _ in objects)
+    total = count_objects(PLAN)
     assert (again[0].created, again[0].existed) == (len(lost), total - len(lost))

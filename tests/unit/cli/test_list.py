@@ -1,5 +1,7 @@
 """`ktui list`: misuse is said at once, and the verdict comes first."""
 
+from pathlib import Path
+
 import pytest
 
 from ktui.cli.listing import Listing, TriedVariant, _limited
@@ -36,6 +38,24 @@ ITEM_3 = {
 def test_misuse(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", *words]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/api/v1/podz", "v1 has no resource 'podz': did you mean 'pods'?"),
+        ("/api/v1/pods?limit=-1", "limit=-1: write a positive limit, or none"),
+        ("/api/v1/pods?limit=ten", "invalid syntax"),
+        ("/apis/example.com/v1/things", "the demo cluster has no things of example.com/v1"),
+    ],
+)
+def test_what_a_demo_cluster_would_refuse_starts_none(
+    path: str, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # no other server is found
+    assert main(["list", path]) == 2
+    said = capsys.readouterr().err
+    assert says in said and "starting" not in said
 
 
 def test_no_server_listens(capsys: pytest.CaptureFixture[str]) -> None:

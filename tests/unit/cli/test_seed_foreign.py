@@ -1,4 +1,4 @@
-"""A server that is not ktui's, or tells this user nothing of its etcd, gets a large cluster by creates."""
+"""A server that is not ktui's, or tells this user nothing of its etcd, gets a cluster by creates."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ def server() -> Iterator[Server]:
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("status", [403, 404])
-async def test_it_is_filled_by_creates(server: Server, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seed_copies, "LARGE_PODS", 0)
+async def test_it_is_filled_by_creates(server: Server, status: int) -> None:
     server.refuses = status
     connection = connection_from_url(f"http://127.0.0.1:{server.server_port}", "")
     progress = await seed_copies.seed_quickly(connection, PLAN)
@@ -65,7 +64,6 @@ async def test_it_is_filled_by_creates(server: Server, status: int, monkeypatch:
 
 
 @pytest.mark.anyio
-async def test_one_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seed_copies, "LARGE_PODS", 0)
+async def test_one_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ClientError):
         await seed_copies.seed_quickly(connection_from_url("http://127.0.0.1:1", ""), PLAN)

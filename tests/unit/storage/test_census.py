@@ -30,7 +30,9 @@ class FakeBrowser:
         return PrefixPage(7, pods, True)
 
 
-def test_an_emptied_etcd_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_emptied_etcd_is_counted_at_once_and_one_that_is_filled_when_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(census_module, "_CHECK_SECONDS", 0.001)
     browser = FakeBrowser()
 
@@ -44,7 +46,12 @@ def test_an_emptied_etcd_is_counted_at_once(monkeypatch: pytest.MonkeyPatch) -> 
             browser.histories, browser.pods = 1, 0
             while browser.counted < 2:
                 await asyncio.sleep(0)
-        assert [(each.prefix, each.count) for each in census.latest()] == [(PODS, 0)]
+            assert [(each.prefix, each.count) for each in census.latest()] == [(PODS, 0)]
+            browser.pods = 2_000
+            census.hurry()
+            while browser.counted < 3:
+                await asyncio.sleep(0)
+        assert [each.count for each in census.latest()] == [2_000]
         task.cancel()
 
     asyncio.run(run())

@@ -19,7 +19,7 @@ sizes = st.builds(
 
 
 def creates(size: DemoSize) -> list[tuple[str, str]]:
-    return [(name, item.object_path) for name, items in stages(make_plan(size), NOW) for item in items]
+    return [(name, item.object_path) for name, _, items in stages(make_plan(size), NOW) for item in items]
 
 
 @settings(max_examples=40, deadline=None)
@@ -36,6 +36,13 @@ def test_there_are_as_many_pods_and_nodes_as_asked_for(size: DemoSize) -> None:
     assert kinds["nodes"] == size.nodes
     daemons = 2 * size.nodes  # a node cannot be without its daemons
     assert kinds["pods"] == max(size.pods, daemons)
+
+
+@settings(max_examples=40, deadline=None)
+@given(sizes)
+def test_the_size_of_a_stage_is_the_number_of_its_objects(size: DemoSize) -> None:
+    for name, expected, items in stages(make_plan(size), NOW):
+        assert (name, sum(1 for _ in items)) == (name, expected)
 
 
 def test_the_same_seed_makes_the_same_cluster() -> None:
