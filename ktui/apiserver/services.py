@@ -13,7 +13,7 @@ from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
     from ktui.apiserver.call import RequestLog
-from ktui.apiserver.chain import Authenticator, Authorizer
+    from ktui.apiserver.chain import Authenticator, Authorizer
     from ktui.cacher.registry import Registry
     from ktui.cacher.settings import Settings
     from ktui.kube.resources import ResourceTable
