@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
@@ -15,7 +16,6 @@ from ktui.apiserver.dispatch import (
     find_handler,
     find_resource,
     nothing_there,
-    served_verb,
 )
 from ktui.apiserver.flow_control import REFUSED, Rejected
 from ktui.apiserver.http.request import BodyIncomplete
@@ -109,7 +109,6 @@ class Api:
             return None
         try:
             call.resource = find_resource(self._server.catalog.table, call.info, call.verb, self._handlers)
-            call.verb = served_verb(call.resource, call.verb, call.request, call.info)
         except (StatusError, TextNotFound) as error:
             return error
         return None
@@ -127,7 +126,8 @@ class Api:
                     await self._handle(call)
         except StatusError as error:
             call.error = error.message
-            if call.resource is not None and call.verb in READ_VERBS and call.plan is None:
+            unrouted = call.plan is None and error.code != HTTPStatus.METHOD_NOT_ALLOWED
+            if call.resource is not None and call.verb in READ_VERBS and unrouted:
                 refusal = await compute(refusal_of, call)
                 call.planned(refusal, refusal.source.value)
             await self._fail(call, error)
@@ -173,7 +173,7 @@ class Api:
             return
         if _of_components(call):
             assert components.RESOURCE is not None
-            if call.verb in ("GET", "LIST"):
+            if components.is_served(call):
                 _warn(call, components.RESOURCE)
             await components.handle(self._server, call)
             return

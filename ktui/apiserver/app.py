@@ -196,7 +196,7 @@ class Application:
         seats = await self._api.seats(info, verb, request.query, flow.level)
         watch = verb == "WATCH"
         patience = (REQUEST_SECONDS if watch else time_allowed(request, behaviour.minor)) / 4.0
-        name = selected_name(verb, request.query) if watch else ""
+        name = selected_name(info, verb, request.query) if watch else ""
         ticket = Ticket(flow, who, asked, seats, name=name, path=request.path)
         await control.enter(ticket, patience, behaviour, request.disconnection)
         call.ticket = ticket

@@ -17,8 +17,8 @@ def authorize(authorizer: Authorizer, call: Call) -> None:
     attributes = attributes_of(info, rules_verb(info, verb))
     call.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed and info.is_resource and not info.name:
-        verb = "LIST" if verb == "HEAD" else verb
-        attributes = attributes_of(info, rules_verb(info, verb), selected_name(verb, call.request.query))
+        name = selected_name(info, verb, call.request.query)
+        attributes = attributes_of(info, rules_verb(info, verb), name)
         # A rule may name the only object that is listed.
         call.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ktui.apiserver.http.request import Request
-from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.requestinfo import RequestAttributes, RequestInfo
 from ktui.kube.users import Requester
+
+if TYPE_CHECKING:
+    from ktui.kube.rbac import PolicyRule
 
 MOST_LOGGED_BYTES = 10 * 1024 * 1024  # upstream's --audit-log-truncate-max-batch-size
 
@@ -41,6 +44,20 @@ class Authorizer(Protocol):
 
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
         """Return the status of a SelfSubjectRulesReview."""
+        ...
+
+    def confirm_grant(
+        self,
+        who: Requester,
+        info: RequestInfo,
+        new: dict[str, Any],
+        old: dict[str, Any] | None,
+        granted: Iterable[PolicyRule] | None = None,
+    ) -> None:
+        """Raise StatusError 403 if the role or binding `new` grants rights that `who` does not have.
+
+        `granted` are the rules of a binding's role; without them StatusError 404 for an unknown role.
+        """
         ...
 
 

@@ -6,14 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.http.request import Request
 from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.pages.router import Page
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import get, listing, watch
 from ktui.kube.golang.quoting import quote
 from ktui.kube.names import path_segment_faults
-from ktui.kube.requestinfo import RequestInfo, api_verb, request_verb
+from ktui.kube.requestinfo import RequestInfo, api_verb, has_route
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
 from ktui.kube.status import (
     StatusError,
@@ -95,6 +94,8 @@ def find_resource(table: ResourceTable, info: RequestInfo, verb: str, handlers: 
 
 def _only_created(resource: Resource, info: RequestInfo) -> bool:
     """Whether a path only accepts POST: a review, a binding, a token."""
+    if info.watch:
+        return False
     if not resource.stored:
         inside = bool(info.namespace) or not resource.namespaced
         return not info.name and inside and resource.verbs == ("create",)
@@ -110,7 +111,7 @@ def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
     handler = by_verb.get(call.verb)
     if resource.custom:
         return _custom_handler(call, resource, handler)
-    if handler is None or not _reachable(call, resource):
+    if handler is None or not has_route(call.request.method, call.verb) or not _reachable(call, resource):
         raise method_not_allowed()
     _check_name(call, resource)
     return handler
@@ -126,15 +127,6 @@ def _check_name(call: Call, resource: Resource) -> None:
     if faults:
         negotiate(call.request.accept, custom=resource.custom)
         raise bad_request(f"Name parameter invalid: {quote(name)}: {';'.join(faults)}")
-
-
-def served_verb(resource: Resource, verb: str, request: Request, info: RequestInfo) -> str:
-    """Return the verb to serve: HEAD is a read of custom resources, built-in resources do not support it."""
-    if resource.custom and info.watch:
-        return "WATCH"  # upstream takes the verb from the path, whatever the method is
-    if verb != "HEAD" or not resource.custom:
-        return verb
-    return request_verb("GET", info, request.query)
 
 
 def _custom_handler(call: Call, resource: Resource, handler: Handler | None) -> Handler:

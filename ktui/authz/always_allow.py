@@ -21,6 +21,9 @@ class AlwaysAllow:
     def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
         return Decision(who.user != ANONYMOUS.user or attributes.path.rstrip("/") in PUBLIC_PATHS)
 
+    def confirm_grant(self, who: Requester, *_: Any, **__: Any) -> None:
+        """Allow every role and binding: a user who may do everything may also `escalate` and `bind`."""
+
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
         """Return rules that allow everything."""
         return {

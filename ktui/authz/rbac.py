@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.apiserver.chain import Decision
+from ktui.authz.escalation import EscalationCheck
 from ktui.authz.roles import Roles
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import MASTERS, Requester
@@ -15,6 +16,7 @@ class RbacAuthorizer:
 
     def __init__(self, roles: Roles) -> None:
         self._roles = roles
+        self.confirm_grant = EscalationCheck(self, roles).confirm
 
     def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
         if MASTERS in who.groups:

@@ -73,6 +73,11 @@ class Roles:
             )
             yield from self._given(who, inside)
 
+    def rules(self, resource: str, namespace: str, name: str) -> tuple[PolicyRule, ...] | None:
+        """Return the rules of a role (`roles` or `clusterroles`); None if it is not known."""
+        found: tuple[PolicyRule, ...] | None = self._roles[resource].get((namespace, name))
+        return found
+
     def _given(self, who: Requester, bindings: Any) -> Iterator[Grant]:
         for binding in bindings:
             subject = binding.subject_of(who)

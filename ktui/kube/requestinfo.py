@@ -129,6 +129,7 @@ def rules_verb(info: RequestInfo, verb: str) -> str:
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
+_ROUTED_METHODS = {"LIST": "GET", "WATCH": "GET", "DELETECOLLECTION": "DELETE"}
 NO_VERB = "OTHER"
 
 _API_VERBS = {
@@ -145,34 +146,50 @@ _API_VERBS = {
 
 
 def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
-    """Return the verb used for routing; the method itself if no verb applies, NO_VERB for an unknown method.
+    """Return the verb of a request: the only decision, used to authorize, classify, serve, count and log it.
 
-    Methods are case-sensitive: kube-apiserver knows neither `get` nor `LIST`.
+    The method itself if no verb applies, NO_VERB for an unknown method. Methods are case-sensitive:
+    kube-apiserver knows neither `get` nor `LIST`. HEAD is a read like GET. Below `/watch/` every method is a
+    WATCH, which `has_route` then refuses where upstream has a route for GET only.
     """
+    if info.is_resource and info.watch:
+        return "WATCH"
     if method not in _METHODS:
         return NO_VERB
-    if not info.is_resource or info.subresource:
+    if not info.is_resource:
         return method
-    if method == "GET" and info.watch:
-        return "WATCH"
-    if method == "GET" and not info.name:
+    if method in ("GET", "HEAD") and not info.name:
         return "WATCH" if _watch_requested(query) else "LIST"
     if method == "DELETE" and not info.name:
         return "DELETECOLLECTION"
-    return method
+    return "GET" if method == "HEAD" else method
 
 
-def selected_name(verb: str, query: str) -> str:
-    """Return the name that a LIST or WATCH selects by `metadata.name`, "" for none."""
-    from ktui.kube.query import first_values  # start-up time
+def has_route(method: str, verb: str) -> bool:
+    """Whether upstream's router has a route for the method of `verb`: it has none for HEAD.
+
+    Custom resources have no routes: their handler is chosen by the verb alone.
+    """
+    return method == _ROUTED_METHODS.get(verb, verb)
+
+
+def selected_name(info: RequestInfo, verb: str, query: str) -> str:
+    """Return the name that a LIST or WATCH selects by `metadata.name`, "" for none.
+
+    Below `/watch/` the selector names no object (upstream: RequestInfoFactory.NewRequestInfo).
+    """
+    from ktui.kube.names import path_segment_faults  # start-up time
+    from ktui.kube.query import first_values
     from ktui.kube.selectors import FieldSelector
     from ktui.kube.status import StatusError
 
-    text = first_values(query).get("fieldSelector", "") if verb in ("LIST", "WATCH") else ""
+    reads = verb in ("LIST", "WATCH") and not info.watch
+    text = first_values(query).get("fieldSelector", "") if reads else ""
     try:
-        return FieldSelector.parse(text).requires("metadata.name") or ""
+        name = FieldSelector.parse(text).requires("metadata.name") or ""
     except StatusError:
         return ""
+    return "" if path_segment_faults(name) else name
 
 
 def _watch_requested(query: str) -> bool:

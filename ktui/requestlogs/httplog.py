@@ -52,10 +52,14 @@ def http_line(call: Call, minor: int, now: float, took: float) -> bytes:
 
 
 def _verb(call: Call) -> str:
+    """Return upstream's verb of the line: by the method, also below `/watch/`."""
+    reads = call.request.method in ("GET", "HEAD")
     if call.verb == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY):
         return "APPLY"
-    if call.verb == "HEAD":
-        return "LIST" if call.info.is_resource and not call.info.name else "GET"
+    if call.request.method == "HEAD" and not call.info.is_resource:
+        return "GET"
+    if call.info.watch and not reads:
+        return call.request.method
     return "DELETE" if call.verb == "DELETECOLLECTION" else call.verb
 
 

@@ -58,7 +58,7 @@ async def handle(server: Server, call: Call, resource: Resource, form: Form, bod
         if uid := metadata_of(new).get("uid"):
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise conflict(resource, context.name, why)
-        await create(server, call, Creation(resource, new, options, apply=apply), form)
+        await create(server, call, Creation(resource, new, options, apply=apply, authorized=False), form)
 
     def update() -> Awaitable[None]:
         return apply_change(server, call, context, change, form, options)

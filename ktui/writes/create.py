@@ -26,6 +26,7 @@ from ktui.writes.admission.classes import set_classes
 from ktui.writes.admission.limit_ranges import check_limits, limits_of, set_defaults
 from ktui.writes.admission.pods import admit_pod
 from ktui.writes.admission.quotas import charge_quotas
+from ktui.writes.admission.rights import authorize_creation, confirm_new_grant
 from ktui.writes.admission.unenforced import unenforced
 from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_create import prepare, set_requester
@@ -72,7 +73,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 class Creation:
     """The object to create. `faults` of the body are reported together with unknown fields.
 
-    `apply` is set for a server-side apply.
+    `apply` is set for a server-side apply. `authorized` False: the request's verb is not `create`, so that
+    right is checked as well.
     """
 
     resource: Resource
@@ -80,6 +82,7 @@ class Creation:
     options: WriteOptions
     faults: Sequence[str] = ()
     apply: Apply | None = None
+    authorized: bool = True
 
 
 async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
@@ -139,7 +142,9 @@ def ttl_of(server: Server, resource: Resource) -> int:
 
 async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     """Return the object to store: defaults, managed fields, admission, in upstream's order."""
-    obj = await compute(_tracked, server, call, new)
+    typed = await compute(_shaped, server, call, new)
+    await confirm_new_grant(server, call, new.resource, typed)
+    obj = await compute(_tracked, new, typed)
     node = None
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
         node = await find_node(server, name)
@@ -152,15 +157,17 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
             set_defaults(obj, each)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     await compute(_admit, server, call, new.resource, obj, node)
+    if not new.authorized:
+        authorize_creation(server, call, new.resource)
     check_limits(new.resource, obj, limits)
     await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
     call.passed("admission", changes(before, outline(obj)))
     return obj
 
 
-def _tracked(server: Server, call: Call, new: Creation) -> Obj:
+def _tracked(new: Creation, obj: Obj) -> Obj:
     """Return the typed object, with valid metadata and its managed fields."""
-    resource, obj = new.resource, _shaped(server, call, new)
+    resource = new.resource
     validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
     metadata_of(obj).pop("managedFields", None)
     keep_empty_lists(obj, new.obj)

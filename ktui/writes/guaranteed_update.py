@@ -13,6 +13,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
+from ktui.writes.admission.rights import confirm_changed_grant
 from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, updated
 from ktui.writes.create import ttl_of
@@ -64,7 +65,7 @@ async def apply_change(
 ) -> None:
     """Store `change(old)` by the rules of an update, and send the result; `faults` are those of the body."""
     warnings: list[str] = []
-    compute = _by_the_rules(server, context, change, options.validation, faults, warnings)
+    compute = _by_the_rules(server, call, context, change, options.validation, faults, warnings)
     await check_webhooks(server, context.resource, call.info, "UPDATE", None)
     call.writes()
     try:
@@ -126,6 +127,7 @@ async def _outcome(
 
 def _by_the_rules(
     server: Server,
+    call: Call,
     context: UpdateContext,
     change: Change,
     validation: str,
@@ -154,6 +156,7 @@ def _by_the_rules(
             new["metadata"]["managedFields"] = [{}]  # both reset them
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
+        confirm_changed_grant(server, call, resource, old, new)
         new = updated(old, new, context)
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))

@@ -60,7 +60,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
             raise uid_conflict(context, uid, "")
         missing = await compute(copied, new)
         metadata_of(missing).pop("resourceVersion", None)
-        await create(server, call, Creation(resource, missing, options, faults), form)
+        await create(server, call, Creation(resource, missing, options, faults, authorized=False), form)
 
     await update_or_create(
         lambda: apply_change(server, call, context, lambda _: new, form, options, faults), create_it

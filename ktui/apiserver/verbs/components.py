@@ -16,6 +16,7 @@ from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.message_list import message_chunks
 from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.requestinfo import has_route
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import method_not_allowed, method_not_supported, not_found
@@ -57,12 +58,16 @@ class Component:
         return make(self)
 
 
+def is_served(call: Call) -> bool:
+    return call.verb in ("GET", "LIST") and has_route(call.request.method, call.verb)
+
+
 async def handle(server: Server, call: Call) -> None:
     """GET of one, LIST of all; StatusError 404, 405, 406."""
     assert RESOURCE is not None
     if call.verb == "WATCH":
         raise method_not_supported(RESOURCE, "watch")
-    if call.verb not in ("GET", "LIST") or call.info.subresource:
+    if not is_served(call) or call.info.subresource:
         raise method_not_allowed()
     of_list = call.verb == "LIST"
     wants = call.request.wants_pretty

@@ -171,6 +171,7 @@ async def test_labels_come_from_closed_sets(api: Api) -> None:
     assert value(after, "apiserver_request_total", dry_run="invalid", verb="POST") == 40
     assert {labels["verb"] for labels, _ in after["apiserver_request_total"]} == {
         "GET",
+        "LIST",
         "PATCH",
         "POST",
         "other",

@@ -11,6 +11,7 @@ import pytest
 from ktui.cli.server.chain import RBAC
 from ktui.etcd.client import EtcdClient
 from tests.etcd.apiserver.conftest import Api, running
+from tests.etcd.apiserver.definitions import define
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
 
@@ -35,17 +36,23 @@ async def made(api: Api, path: str, body: dict[str, Any]) -> None:
 
 async def give_bob_reads(api: Api) -> None:
     """In namespace a; returns when the server follows the roles that far."""
-    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}]
+    await give_bob(api, {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]})
+
+
+async def give_bob(api: Api, rule: dict[str, Any]) -> None:
     inside = f"{RBAC_V1}/namespaces/a"
-    await made(api, f"{inside}/roles", {"metadata": {"name": "reader"}, "rules": rules})
+    await made(api, f"{inside}/roles", {"metadata": {"name": "reader"}, "rules": [rule]})
     binding = {"metadata": {"name": "bobs"}, "roleRef": REF, "subjects": TO_BOB}
     await made(api, f"{inside}/rolebindings", binding)
-    while not (await may(api, "get"))["allowed"]:
+    while not (await may(api, "get", rule["resources"][0], group=rule["apiGroups"][0]))["allowed"]:
         pass  # each is an answer of the server
 
 
-async def may(api: Api, verb: str, resource: str = "configmaps", namespace: str = "a") -> dict[str, Any]:
-    spec = {"resourceAttributes": {"verb": verb, "resource": resource, "namespace": namespace}}
+async def may(
+    api: Api, verb: str, resource: str = "configmaps", namespace: str = "a", group: str = ""
+) -> dict[str, Any]:
+    asked = {"verb": verb, "resource": resource, "namespace": namespace, "group": group}
+    spec = {"resourceAttributes": asked}
     answer = await api.http.post(f"{REVIEWS}/subjectaccessreviews", json={"spec": {**spec, "user": "bob"}})
     assert answer.status_code == 201, answer.text
     status: dict[str, Any] = answer.json()["status"]
@@ -78,6 +85,33 @@ async def test_what_bob_may_do(api: Api) -> None:
         "reason": 'RBAC: allowed by RoleBinding "bobs/a" of Role "reader" to User "bob"',
     }
     assert await may(api, "delete") == {"allowed": False}
+
+
+async def test_the_verb_of_the_path_is_authorized(api: Api, widgets: dict[str, Any]) -> None:
+    """A write below `/watch/` needs `watch`, whatever its method; HEAD of a collection needs `list`."""
+    await define(api, widgets)
+    path = "/apis/example.io/v1/namespaces/a/widgets"
+    body = {"apiVersion": "example.io/v1", "kind": "Widget", "metadata": {"name": "w"}}
+    await made(api, path, body | {"spec": {"color": "red"}})
+    verbs = ["get", "create", "update", "patch", "delete"]
+    await give_bob(api, {"apiGroups": ["example.io", ""], "resources": ["widgets", "pods"], "verbs": verbs})
+    assert (await api.http.head(f"{path}/w", headers=BOB)).status_code == 200
+    for method, target, verb in (
+        *((m, "widgets", "watch") for m in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "BREW")),
+        *((m, "widgets/w", "watch") for m in ("GET", "POST", "PUT", "PATCH", "DELETE")),
+        ("HEAD", "", "list"),
+        ("HEAD", "?watch=1", "watch"),
+    ):
+        where = f"/apis/example.io/v1/watch/namespaces/a/{target}" if "w" in target[:1] else f"{path}{target}"
+        answer = await api.http.request(
+            method, where, headers=BOB, content=b"{}" if method == "POST" else b""
+        )
+        assert answer.status_code == 403, (method, where, answer.text)
+        if method != "HEAD":
+            assert f'User "bob" cannot {verb} resource "widgets"' in answer.json()["message"]
+    for method in ("POST", "DELETE", "GET"):
+        answer = await api.http.request(method, "/api/v1/watch/namespaces/a/pods", headers=BOB)
+        assert answer.status_code == 403
 
 
 async def test_a_binding_to_a_missing_role(api: Api) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.kube.requestinfo import parse_path, request_verb, split_url
+from ktui.kube.requestinfo import has_route, parse_path, request_verb, selected_name, split_url
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,49 @@ def test_other_paths(path: str) -> None:
         ("DELETE", "/api/v1/namespaces/a/pods/x", "", "DELETE"),
         ("POST", "/api/v1/namespaces/a/pods", "", "POST"),
         ("PATCH", "/api/v1/namespaces/a/pods/x/status", "", "PATCH"),
-        ("HEAD", "/api/v1/pods", "", "HEAD"),
+        ("HEAD", "/api/v1/pods", "", "LIST"),
+        ("HEAD", "/api/v1/pods", "watch=1", "WATCH"),
+        ("HEAD", "/api/v1/namespaces/a/pods/x", "", "GET"),
+        ("HEAD", "/api/v1/namespaces/a/pods/x/status", "", "GET"),
+        ("HEAD", "/version", "", "HEAD"),
+        ("POST", "/api/v1/watch/pods", "", "WATCH"),
+        ("DELETE", "/apis/example.io/v1/watch/namespaces/a/widgets/x", "", "WATCH"),
+        ("PUT", "/api/v1/watch/namespaces/a/pods/x/status", "", "WATCH"),
+        ("BREW", "/api/v1/watch/pods", "", "WATCH"),
     ],
 )
 def test_verbs(method: str, path: str, query: str, verb: str) -> None:
     assert request_verb(method, parse_path(path), query) == verb
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "routed"),
+    [
+        ("GET", "/api/v1/watch/pods", True),
+        ("HEAD", "/api/v1/watch/pods", False),
+        ("DELETE", "/api/v1/watch/pods", False),
+        ("HEAD", "/api/v1/pods", False),
+        ("DELETE", "/api/v1/namespaces/a/pods", True),
+        ("PUT", "/api/v1/namespaces/a/pods/x", True),
+    ],
+)
+def test_which_methods_have_a_route(method: str, path: str, routed: bool) -> None:
+    assert has_route(method, request_verb(method, parse_path(path))) == routed
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "name"),
+    [
+        ("/api/v1/pods", "fieldSelector=metadata.name%3Dx", "x"),
+        ("/api/v1/pods", "fieldSelector=metadata.name%3Dx&watch=1", "x"),
+        ("/api/v1/pods", "fieldSelector=metadata.name%3D..", ""),
+        ("/api/v1/pods", "fieldSelector=metadata.name!%3Dx", ""),
+        ("/api/v1/watch/pods", "fieldSelector=metadata.name%3Dx", ""),
+    ],
+)
+def test_the_name_that_a_collection_is_narrowed_to(path: str, query: str, name: str) -> None:
+    info = parse_path(path)
+    assert selected_name(info, request_verb("GET", info, query), query) == name
 
 
 def test_old_watch_paths_name_the_same_resource() -> None:
