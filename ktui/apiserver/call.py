@@ -283,7 +283,14 @@ class Call:
 
 
 class RequestLog(Protocol):
-    """A log of requests: audit log or httplog."""
+    """A log of requests: audit log or httplog. `kind` is "audit" or "http"."""
+
+    kind: str
+
+    @property
+    def lost(self) -> int:
+        """The number of lines that could not be written."""
+        ...
 
     async def received(self, call: Call) -> None:
         """Log a request whose user is known."""

@@ -22,10 +22,16 @@ _encode = msgspec.json.Encoder().encode
 class AuditLog:
     """A RequestLog of kube-apiserver 1.`minor`."""
 
+    kind = "audit"
+
     def __init__(self, writer: LogWriter, policy: AuditPolicy, minor: int) -> None:
         self._writer = writer
         self._policy = policy
         self._minor = minor
+
+    @property
+    def lost(self) -> int:
+        return self._writer.lost
 
     async def received(self, call: Call) -> None:
         await self._writer.wait_for_room()

@@ -20,9 +20,15 @@ APPLY = "application/apply-patch+yaml"
 class HttpLog:
     """A RequestLog of kube-apiserver 1.`minor`."""
 
+    kind = "http"
+
     def __init__(self, writer: LogWriter, minor: int) -> None:
         self._writer = writer
         self._minor = minor
+
+    @property
+    def lost(self) -> int:
+        return self._writer.lost
 
     async def received(self, call: Call) -> None:
         """Do nothing: the line is written at the end."""

@@ -9,10 +9,10 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
 
 _DAY = 86_400.0
 
@@ -26,6 +26,14 @@ class Rotation:
     days: int = 0
 
 
+class PartlyWritten(OSError):
+    """Only the first `lines` were written: the disk is full, or the file may not grow."""
+
+    def __init__(self, cause: OSError, lines: int) -> None:
+        super().__init__(cause.errno, cause.strerror)
+        self.lines = lines
+
+
 class LogFile:
     """Appends to a file; a new file has mode 0600. All methods raise OSError."""
 
@@ -36,23 +44,46 @@ class LogFile:
         self._size = path.stat().st_size
 
     def write(self, data: bytes) -> None:
-        """Append whole lines; rotate before if they would exceed the size limit."""
+        """Append whole lines; rotate before if they would exceed the size limit.
+
+        Raises PartlyWritten if there is no room for all of them: a line of which only a part was written is
+        removed from the file.
+        """
         most = self._rotation.megabytes << 20
         if most and self._size and self._size + len(data) > most:
             self._rotate()
-        self._file.write(data)
-        self._file.flush()
-        self._size += len(data)
+        done = 0
+        try:
+            while done < len(data):
+                done += os.write(self._file, memoryview(data)[done:])
+        except OSError as error:
+            whole = data.rfind(b"\n", 0, done) + 1
+            if done > whole:
+                self._cut_off(done - whole)
+            self._size += whole
+            raise PartlyWritten(error, data.count(b"\n", 0, whole)) from error
+        self._size += done
 
     def close(self) -> None:
-        self._file.close()
+        os.close(self._file)
+
+    def _cut_off(self, excess: int) -> None:
+        """Remove the end of the file; what is no file (a FIFO, a device) keeps it."""
+        with suppress(OSError):
+            os.ftruncate(self._file, os.fstat(self._file).st_size - excess)
 
     def _rotate(self) -> None:
+        """Rename the file and open a new one. If that fails, lines go on into the old one."""
         path = self._path
-        self._file.close()
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")[:-3]
-        path.rename(path.with_name(f"{path.stem}-{stamp}{path.suffix}"))
-        self._file, self._size = _opened(path), 0
+        renamed = path.rename(path.with_name(f"{path.stem}-{stamp}{path.suffix}"))
+        try:
+            opened = _opened(path)
+        except OSError:
+            renamed.rename(path)
+            raise
+        os.close(self._file)
+        self._file, self._size = opened, 0
         for old in self._outdated():
             old.unlink(missing_ok=True)
 
@@ -67,5 +98,5 @@ class LogFile:
         return (file for file in old if file not in kept or file.stat().st_mtime < oldest)
 
 
-def _opened(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 log = logging.getLogger(__name__)
@@ -22,16 +23,27 @@ class LogWriter:
     """Writes lines in a thread. `put` never waits.
 
     While the queue is full, `wait_for_room` waits if `blocking`; otherwise lines are dropped. `write`
-    appends lines and may raise OSError; `name` is used in messages.
+    appends lines and may raise OSError, whose `lines` are the number of lines that it did write; `name` is
+    used in messages. `changed` is called on the loop when writing begins to fail, and when it works again.
     """
 
     def __init__(
-        self, name: str, write: Callable[[bytes], None], *, blocking: bool = True, queued: int = QUEUED
+        self,
+        name: str,
+        write: Callable[[bytes], None],
+        *,
+        blocking: bool = True,
+        queued: int = QUEUED,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
-        self.dropped = 0
+        self.dropped = 0  # as the queue was full
+        self.problem = ""  # why no line can be written now
+        self._unwritten = 0  # lines that could not be encoded or written
+        self._gap = ""
         self._name = name
         self._write = write
         self._blocking = blocking
+        self._changed = changed
         self._most = queued
         self._lines: queue.SimpleQueue[tuple[Line, int] | None] = queue.SimpleQueue()
         self._bytes, self._counting = 0, threading.Lock()
@@ -39,6 +51,7 @@ class LogWriter:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._work, name="log writer", daemon=True)
         self._waited_for = False
+        self._since, self._before = 0.0, 0  # of the present failure: its time, the lines lost until then
 
     def start(self) -> None:
         """Call it on the event loop of the requests."""
@@ -51,6 +64,17 @@ class LogWriter:
         await asyncio.to_thread(self._thread.join)
         if self.dropped:
             log.warning("%d lines of %s were dropped: its disk is too slow", self.dropped, self._name)
+
+    @property
+    def lost(self) -> int:
+        """The number of lines that are not in the log."""
+        return self.dropped + self._unwritten
+
+    def warnings(self) -> list[str]:
+        """Return sentences for users: the log cannot be written, or lacks lines since it could not be."""
+        if self.problem:
+            return [f"{self._name} cannot be written, its lines are lost: {self.problem}"]
+        return [self._gap] if self._gap else []
 
     def put(self, line: Line, size: int = 0) -> None:
         """Queue a line; `size` is the number of bytes that it keeps until it is written."""
@@ -79,20 +103,43 @@ class LogWriter:
     # In the thread.
 
     def _work(self) -> None:
-        failed = False
         while queued := self._batch():
-            batch = [line for line, _ in queued]
+            lines = list(self._encoded([line for line, _ in queued]))
             try:
-                self._write(b"".join(self._encoded(batch)))
-                failed = False
+                self._write(b"".join(lines))
             except OSError as error:
-                if not failed:  # log the first failure only: a full disk fails for each line
-                    log.error("%s cannot be written, its lines are lost: %s", self._name, error.strerror)
-                failed = True
+                self._failed(error, len(lines))
+            else:
+                if self.problem:
+                    self._resumed()
             self._count(-sum(size for _, size in queued))
             if self._waited_for and self._loop is not None:
                 self._waited_for = False
                 self._loop.call_soon_threadsafe(self._drained.set)
+
+    def _failed(self, error: OSError, lines: int) -> None:
+        """Count the lines; log the first failure only, as a full disk fails for each line."""
+        before = self._unwritten
+        self._unwritten += lines - getattr(error, "lines", 0)
+        if self.problem:
+            return
+        self.problem = error.strerror or str(error)
+        self._since, self._before = time.time(), before
+        log.error("%s cannot be written, its lines are lost: %s", self._name, self.problem)
+        self._tell()
+
+    def _resumed(self) -> None:
+        self._gap = (
+            f"{self._name} lacks {self._unwritten - self._before:,} lines: it could not be written from "
+            f"{_clock(self._since)} to {_clock(time.time())} ({self.problem})"
+        )
+        self.problem = ""
+        log.warning("%s", self._gap)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._changed)
 
     def _encoded(self, batch: list[Line]) -> Iterator[bytes]:
         """Yield each line; one that cannot be encoded must not end the thread, and with it the log."""
@@ -100,6 +147,7 @@ class LogWriter:
             try:
                 yield line()
             except Exception:
+                self._unwritten += 1
                 log.exception("a line of %s cannot be encoded, it is lost", self._name)
 
     def _batch(self) -> list[tuple[Line, int]]:
@@ -114,3 +162,7 @@ class LogWriter:
         if batch:
             self._lines.put(None)  # for the next call
         return batch
+
+
+def _clock(moment: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(moment))

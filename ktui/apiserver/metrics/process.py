@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
+from ktui.apiserver.call import RequestLog
 from ktui.apiserver.metrics.exposition import CallbackMetric, Labels
 from ktui.telemetry.memory import resident_bytes
 
@@ -15,6 +17,31 @@ def process_metrics() -> list[CallbackMetric]:
         CallbackMetric(
             "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", _cpu, "counter"
         ),
+    ]
+
+
+def request_log_metrics(logs: Sequence[RequestLog]) -> list[CallbackMetric]:
+    """Lines of the request logs that are lost; upstream counts those of its audit log."""
+
+    def lost(kind: str, label: Labels) -> Iterator[tuple[Labels, float]]:
+        return ((label, float(log.lost)) for log in logs if log.kind == kind)
+
+    return [
+        CallbackMetric(name, help_text, partial(lost, kind, label), "counter")
+        for name, help_text, kind, label in (
+            (
+                "apiserver_audit_error_total",
+                "Audit Events that could not be written.",
+                "audit",
+                (("plugin", "log"),),
+            ),
+            (
+                "ktui_http_log_lines_lost_total",
+                "HTTP log lines that could not be written.",
+                "http",
+                (),
+            ),
+        )
     ]
 
 

@@ -11,7 +11,7 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.metrics.caches import cache_metrics
 from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
 from ktui.apiserver.metrics.exposition import render
-from ktui.apiserver.metrics.process import process_metrics
+from ktui.apiserver.metrics.process import process_metrics, request_log_metrics
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import openapi
@@ -147,6 +147,7 @@ class Pages:
             *cache_metrics(self._services.registry, behaviour),
             *self._etcd_metrics.metrics(),
             *process_metrics(),
+            *request_log_metrics(self._services.request_logs),
             *self._services.flow_control.metrics(behaviour),
         ]
         slices, pieces = Slices(), []

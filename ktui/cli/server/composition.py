@@ -92,7 +92,7 @@ class Composition:
         if self._args.record:
             self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
         minor = self._config.behaviour.minor
-        self._request_logs = RequestLogFiles(self._args, self._config.audit_policy, minor)
+        self._request_logs = RequestLogFiles(self._args, self._config.audit_policy, minor, self._publish_info)
         loop = asyncio.get_running_loop()
         if self._args.demo:
             self._demo = Demo(self._args, self._publish_failures, self._follow_filling)
@@ -224,7 +224,7 @@ class Composition:
             registry=registry,
             settings=settings,
             bus=self._bus,
-            facts=Facts(client, settings, self._source, self._filling),
+            facts=Facts(client, settings, self._source, self._filling, self._log_warnings),
             etcd=browser,
             codec=self._codec,
             authenticator=chain.authenticator,
@@ -314,6 +314,9 @@ class Composition:
         self._publish_info()
         if self._census is not None:
             self._census.hurry()
+
+    def _log_warnings(self) -> list[str]:
+        return self._request_logs.warnings() if self._request_logs is not None else []
 
     def _filling(self) -> str:
         return self._demo.filling if self._demo is not None else ""

@@ -19,16 +19,23 @@ if TYPE_CHECKING:
 class Facts:
     """Makes the current ServerInfo: the Kubernetes version can be changed while the server runs.
 
-    `filling` returns the progress of creating the demo cluster as text.
+    `filling` returns the progress of creating the demo cluster as text, `log_warnings` what is wrong with the
+    request logs.
     """
 
     def __init__(
-        self, client: EtcdClient, settings: Settings, source: EtcdSource, filling: Callable[[], str]
+        self,
+        client: EtcdClient,
+        settings: Settings,
+        source: EtcdSource,
+        filling: Callable[[], str],
+        log_warnings: Callable[[], list[str]],
     ) -> None:
         self._client = client
         self._settings = settings
         self._source = source
         self._filling = filling
+        self._log_warnings = log_warnings
 
     def info(self) -> ServerInfo:
         return ServerInfo(
@@ -43,7 +50,7 @@ class Facts:
             pid=os.getpid(),
             name=self._source.name,
             filling=self._filling(),
-            warnings=self._source.warnings,
+            warnings=[*self._source.warnings, *self._log_warnings()],
         )
 
     def etcd_problem(self) -> str:

@@ -32,9 +32,18 @@ def policy_of(args: argparse.Namespace) -> AuditPolicy:
 
 
 class RequestLogFiles:
-    """The request logs that `args` enable, and their files. Raises RecordingError if one cannot be opened."""
+    """The request logs that `args` enable, and their files. Raises RecordingError if one cannot be opened.
 
-    def __init__(self, args: argparse.Namespace, policy: AuditPolicy, minor: int) -> None:
+    `changed` is called when one can no longer be written, and when it can again.
+    """
+
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        policy: AuditPolicy,
+        minor: int,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.logs: list[RequestLog] = []
         self._writers: list[LogWriter] = []
         self._files: list[LogFile] = []
@@ -42,11 +51,11 @@ class RequestLogFiles:
             rotation = Rotation(args.audit_log_maxsize, args.audit_log_maxbackup, args.audit_log_maxage)
             write = self._open(args.audit_log_path, rotation, emit_json_text)
             blocking = args.audit_log_mode == BLOCKING
-            writer = self._start(LogWriter(args.audit_log_path, write, blocking=blocking))
+            writer = self._start(LogWriter(args.audit_log_path, write, blocking=blocking, changed=changed))
             self.logs.append(AuditLog(writer, policy, minor))
         if args.http_log:
             write = self._open(args.http_log, Rotation(), emit)
-            self.logs.append(HttpLog(self._start(LogWriter(args.http_log, write)), minor))
+            self.logs.append(HttpLog(self._start(LogWriter(args.http_log, write, changed=changed)), minor))
 
     def _open(self, path: str, rotation: Rotation, to_stdout: Callable[..., None]) -> Callable[[bytes], None]:
         if path == STDOUT:
@@ -62,6 +71,10 @@ class RequestLogFiles:
         self._writers.append(writer)
         writer.start()
         return writer
+
+    def warnings(self) -> list[str]:
+        """Return sentences for users about logs that cannot be written, or that lack lines."""
+        return [warning for writer in self._writers for warning in writer.warnings()]
 
     async def stop(self) -> None:
         """Write the queued lines and close the files."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from ktui.requestlogs import log_file
 from ktui.requestlogs.log_file import LogFile, Rotation
 
 
@@ -40,6 +43,50 @@ def test_a_full_file_is_rotated_and_old_ones_are_deleted(tmp_path: Path) -> None
     (rotated,) = set(tmp_path.iterdir()) - {path, other}
     assert re.fullmatch(r"audit-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}\.log", rotated.name)
     assert rotated.stat().st_size == 1 << 20
+
+
+def test_a_full_disk_leaves_no_broken_line(tmp_path: Path) -> None:
+    """RLIMIT_FSIZE stands for the full disk; in a process of its own, which it limits as a whole."""
+    path = tmp_path / "audit.log"
+    program = """
+import resource, signal, sys
+from pathlib import Path
+from ktui.requestlogs.log_file import LogFile, PartlyWritten
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+file = LogFile(Path(sys.argv[1]))
+file.write(b"first\\n")
+limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))
+for data in (b"second\\nthird, too long\\n", b"not even this fits\\n"):
+    try:
+        file.write(data)
+    except PartlyWritten as error:
+        print(error.lines, error.strerror)
+resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+file.write(b"fourth\\n")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "1 File too large\n0 File too large\n"
+    assert path.read_bytes() == b"first\nsecond\nfourth\n"
+
+
+def test_a_file_that_cannot_be_rotated_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "audit.log"
+    path.write_bytes(b"x" * (1 << 20))
+    file = LogFile(path, Rotation(megabytes=1))
+    with monkeypatch.context() as patch:
+
+        def full(*_: object) -> int:
+            raise OSError(28, "No space left on device")
+
+        patch.setattr(log_file, "_opened", full)
+        with pytest.raises(OSError, match="No space"):
+            file.write(b"lost\n")
+    file.write(b"new\n")
+    file.close()
+    assert path.read_bytes() == b"new\n" and len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_directory_is_not_opened(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 
 import pytest
 
+from ktui.requestlogs.log_file import PartlyWritten
 from ktui.requestlogs.log_writer import AT_ONCE, QUEUED_BYTES, LogWriter
 
 pytestmark = pytest.mark.anyio
@@ -84,6 +86,33 @@ async def test_a_full_disk_is_said_once(caplog: pytest.LogCaptureFixture) -> Non
     assert said == "x.log cannot be written, its lines are lost: No space left on device"
 
 
+async def test_lost_lines_are_counted_and_the_end_of_the_gap_is_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The disk is full for two batches; of the second the first line fits."""
+    written, states = [], []
+
+    def write(data: bytes) -> None:
+        written.append(data)
+        if len(written) in (2, 3):
+            raise PartlyWritten(OSError(28, "No space left on device"), len(written) - 2)
+
+    writer = LogWriter("x.log", write, changed=lambda: states.append(writer.warnings()))
+    put(writer, *[b"line\n"] * (AT_ONCE * 3 + 1))
+    writer.start()
+    await writer.stop()
+    await asyncio.sleep(0)  # what the thread told the loop
+    assert writer.lost == AT_ONCE * 2 - 1 and not writer.problem
+    (gap,) = writer.warnings()
+    assert re.fullmatch(
+        r"x\.log lacks 799 lines: it could not be written from \d\d:\d\d:\d\d to \d\d:\d\d:\d\d "
+        r"\(No space left on device\)",
+        gap,
+    )
+    assert caplog.messages == ["x.log cannot be written, its lines are lost: No space left on device", gap]
+    assert len(states) == 2 and states[-1] == [gap]
+
+
 async def test_a_line_that_cannot_be_encoded_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     sink = Sink()
     sink.go.set()
@@ -99,6 +128,7 @@ async def test_a_line_that_cannot_be_encoded_is_left_out(caplog: pytest.LogCaptu
     await writer.stop()
     assert sink.data == b"a\nb\n"
     assert caplog.messages == ["a line of x.log cannot be encoded, it is lost"]
+    assert writer.lost == 1
 
 
 async def test_a_queue_is_full_of_a_few_large_lines_too() -> None:
