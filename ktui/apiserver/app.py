@@ -107,7 +107,11 @@ class Application:
         has_token = self._services.authenticator.has_token
         response.add_headers(browser_headers(request, has_token=has_token))
         if request.badly_escaped:
-            await response.refuse_target()
+            await response.refuse_head()
+            return
+        if fault := request.head_fault():
+            log_refusal(request, bad_request(fault))
+            await response.refuse_head(fault)
             return
         try:
             _check_target(request)

@@ -8,7 +8,7 @@ headers, so a page of another origin cannot read it.
 
 from __future__ import annotations
 
-from ktui.apiserver.http.loopback import host_of, is_loopback
+from ktui.apiserver.http.loopback import host_of, host_of_header, is_loopback
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Headers
 from ktui.kube.golang.quoting import quote
@@ -23,7 +23,7 @@ SIMPLE_TYPES = ("", "text/plain", "application/x-www-form-urlencoded", "multipar
 
 def check_web_page(request: Request) -> None:
     """Raise StatusError if a web page may have sent the request to a server without a token."""
-    if not is_loopback(host_of(f"//{request.headers.get('host', '')}")):
+    if not is_loopback(host_of_header(request.headers.get("host", ""))):
         raise _refused(request, "host")
     if "origin" in request.headers and not is_loopback(host_of(request.headers["origin"])):
         raise _refused(request, "origin")

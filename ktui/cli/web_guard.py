@@ -12,7 +12,7 @@ import secrets
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from ktui.apiserver.http.loopback import host_of, is_loopback
+from ktui.apiserver.http.loopback import host_of_header, is_loopback
 
 NO_TOKEN = "This page needs its token: open the whole address that <code>ktui web</code> has printed."
 NO_HOST = "<code>ktui web</code> answers under the name of a loopback address only."
@@ -51,7 +51,7 @@ class Guard:
     def _middleware(self) -> Middleware:
         @web.middleware
         async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-            if not is_loopback(host_of(f"//{request.host}")):
+            if not is_loopback(host_of_header(request.host)):
                 return _refuse(NO_HOST)
             if "token" in request.query and self._knows(request.query["token"]):
                 return self._with_cookie(request)

@@ -5,17 +5,19 @@ Upstream: endpoints/filters/audit.go.
 
 from __future__ import annotations
 
+import re
 import time
 
 import msgspec
 
 from ktui.apiserver.call import Call
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
-from ktui.requestlogs.audit_events import event_of
+from ktui.requestlogs.audit_events import AuditEvent, event_of
 from ktui.requestlogs.audit_objects import keep_objects, with_objects
 from ktui.requestlogs.audit_policy import AuditPolicy
 from ktui.requestlogs.log_writer import LogWriter
 
+_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]|\x7f")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -57,9 +59,14 @@ class AuditLog:
             return
         event = event_of(call, attributes, audited.level, stage, time.time(), self._minor)
         self._writer.put(
-            lambda: _encode(with_objects(event, call, unmanaged=audited.unmanaged)) + b"\n",
+            lambda: _line(with_objects(event, call, unmanaged=audited.unmanaged)),
             call.objects.size if call.objects is not None else 0,
         )
+
+
+def _line(event: AuditEvent) -> bytes:
+    """Return an Event as JSON without C1 controls and DEL, which a terminal might obey."""
+    return _CONTROLS.sub(lambda found: b"\\u00%02x" % found[0][-1], _encode(event)) + b"\n"
 
 
 def _attributes_of(call: Call) -> RequestAttributes:

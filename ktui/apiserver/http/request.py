@@ -19,6 +19,8 @@ TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
 
 # Go's server rejects such a target itself, before kube-apiserver sees it.
+# golang.org/x/net/http/httpguts: ValidHostHeader.
+_HOST_BYTES = re.compile(r"[!$%&'()*+,\-.0-9:;=A-Z\[\]_a-z~]*")
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
@@ -59,8 +61,10 @@ class Request:
         self.raw_path: bytes = scope.get("raw_path") or b""
         self.badly_escaped = bool(_BAD_ESCAPE.search(self.raw_path))
         self.query: str = scope.get("query_string", b"").decode("latin-1")
-        self.headers: dict[str, str] = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         self._sent = scope["headers"]
+        self.headers: dict[str, str] = {}
+        for name, value in self._sent:  # the first of several counts, as for Go's Header.Get
+            self.headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
         self.certified: Requester | None = scope.get("user")
         self.peer = _address(scope.get("client"))
         self._receive = receive
@@ -80,9 +84,20 @@ class Request:
         path = self.raw_path.decode("latin-1") or self.path
         return f"{path}?{self.query}" if self.query else path
 
+    def head_fault(self) -> str:
+        """Return why the header fields cannot be believed, in the words of Go's server; "" if they can.
+
+        Which of two a proxy in front of the server has read cannot be known. (Go allows two of
+        Authorization, and reads the first.)
+        """
+        for name in ("Host", "Authorization"):
+            if len(self.all_values(name.lower())) > 1:
+                return f"too many {name} headers"
+        return "" if _HOST_BYTES.fullmatch(self.headers.get("host", "")) else "malformed Host header"
+
     @property
     def user_agent(self) -> str:
-        return self.headers.get("user-agent", "")
+        return self.headers.get("user-agent", "").encode("latin-1").decode("utf-8", "replace")
 
     @property
     def accept(self) -> str:

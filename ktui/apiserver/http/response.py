@@ -80,10 +80,11 @@ class Response:
         await self.start(status, content_type, [("content-length", str(len(body)))])
         await self.end(body)
 
-    async def refuse_target(self) -> None:
-        """Answer an invalid request target as Go's server does."""
+    async def refuse_head(self, why: str = "") -> None:
+        """Answer an invalid request target, or header fields, as Go's server does."""
         self.add_headers([("connection", "close")])
-        await self.whole(400, "text/plain; charset=utf-8", b"400 Bad Request")
+        text = f"400 Bad Request: {why}" if why else "400 Bad Request"
+        await self.whole(400, "text/plain; charset=utf-8", text.encode())
 
     async def text(self, status: int, text: str) -> None:
         """Send plain text as Go's http.Error does."""

@@ -58,6 +58,26 @@ async def test_a_path_with_a_bad_escape_is_refused_before_all_else(api: Api) -> 
     assert b"audit-id" not in head.lower()
 
 
+@pytest.mark.parametrize(
+    ("headers", "why"),
+    [
+        (b"Host: localhost\r\nHost: localhost", b": too many Host headers"),
+        (
+            b"Host: localhost\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b",
+            b": too many Authorization ",
+        ),
+        (b"Host: localhost#evil.com", b": malformed Host header"),
+        (b"Host: evil.com@127.0.0.1", b": malformed Host header"),
+    ],
+)
+async def test_headers_that_two_readers_read_differently(api: Api, headers: bytes, why: bytes) -> None:
+    reader, writer = await _connect(api)
+    writer.write(b"GET /version HTTP/1.1\r\n" + headers + b"\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    assert answer.startswith(b"HTTP/1.1 400") and b"400 Bad Request" + why in answer
+
+
 async def _connect(api: Api) -> Any:
     import asyncio
 

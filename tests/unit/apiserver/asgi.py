@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,14 +38,23 @@ class Exchange:
     """One request and its answer; `hang_up()` makes the client go away."""
 
     def __init__(
-        self, path: str = "/", *, method: str = "GET", query: str = "", headers: dict[str, str] | None = None
+        self,
+        path: str = "/",
+        *,
+        method: str = "GET",
+        query: str = "",
+        headers: Mapping[str, str] | Sequence[tuple[str, str | bytes]] | None = None,
     ) -> None:
+        pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
         self.scope = {
             "type": "http",
             "method": method,
             "path": path,
             "query_string": query.encode(),
-            "headers": [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()],
+            "headers": [
+                (name.lower().encode(), value.encode() if isinstance(value, str) else value)
+                for name, value in pairs
+            ],
         }
         self.answer = Answer()
         self._inbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()

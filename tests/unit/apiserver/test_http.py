@@ -16,6 +16,7 @@ from cryptography import x509
 from ktui.apiserver.http import tls
 from ktui.apiserver.http.compression import MOST_AT_ONCE, PIECE_BYTES, THRESHOLD_BYTES, Body, accepts_gzip
 from ktui.apiserver.http.lifespan import Lifespan
+from ktui.apiserver.http.loopback import host_of_header
 from ktui.apiserver.http.request import BodyIncomplete, BodyTooLarge
 from ktui.apiserver.http.server import PortInUse, claim_port, split_listen
 from tests.unit.apiserver.asgi import Exchange
@@ -24,6 +25,58 @@ from tests.unit.apiserver.asgi import Exchange
 def test_the_client_is_the_first_word_of_its_user_agent() -> None:
     assert Exchange(headers={"User-Agent": "kubectl/v1.32.1 (linux/amd64)"}).request.client == "kubectl"
     assert Exchange().request.client == "unknown"
+
+
+def test_a_user_agent_is_utf_8() -> None:
+    sent = "Größe/1 \x9b31m".encode() + b" \xff"
+    request = Exchange(headers=[("user-agent", sent)]).request
+    assert request.user_agent == "Größe/1 \x9b31m \ufffd"
+
+
+@pytest.mark.parametrize(
+    ("headers", "fault"),
+    [
+        ([("host", "localhost:1"), ("authorization", "Bearer a")], ""),
+        ([], ""),
+        ([("host", "")], ""),
+        ([("host", "[::1]:6443")], ""),
+        ([("host", "a"), ("host", "a")], "too many Host headers"),
+        ([("authorization", "Bearer a"), ("authorization", "Bearer b")], "too many Authorization headers"),
+        ([("host", "localhost#evil.com")], "malformed Host header"),
+        ([("host", "evil.com@127.0.0.1")], "malformed Host header"),
+        ([("host", "localhost/x")], "malformed Host header"),
+        ([("host", "localhost evil.com")], "malformed Host header"),
+        ([("host", "localhost\x80")], "malformed Host header"),
+    ],
+)
+def test_what_two_readers_would_read_differently_is_refused(
+    headers: list[tuple[str, str]], fault: str
+) -> None:
+    assert Exchange(headers=headers).request.head_fault() == fault
+
+
+def test_the_first_of_several_headers_counts() -> None:
+    request = Exchange(headers=[("impersonate-user", "a"), ("impersonate-user", "b")]).request
+    assert request.headers["impersonate-user"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("header", "host"),
+    [
+        ("LOCALHOST:8080", "localhost"),
+        ("[::1]:6443", "::1"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost:", "localhost"),
+        ("localhost#evil.com", ""),
+        ("evil.com@127.0.0.1", ""),
+        ("localhost:1:2", ""),
+        ("localhost/", ""),
+        ("localhost\n", ""),
+        ("", ""),
+    ],
+)
+def test_the_host_of_a_host_header(header: str, host: str) -> None:
+    assert host_of_header(header) == host
 
 
 def test_a_body_comes_in_pieces() -> None:

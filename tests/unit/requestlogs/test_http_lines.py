@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime
 
@@ -10,6 +11,9 @@ import pytest
 from ktui.apiserver.call import Call
 from ktui.audit.formats import httplog
 from ktui.audit.formats.record import WRITES, LoggedRequest
+from ktui.kube.requestinfo import attributes_of
+from ktui.requestlogs import audit_log
+from ktui.requestlogs.audit_events import event_of
 from ktui.requestlogs.httplog import http_line
 
 from .records import record_of
@@ -91,3 +95,12 @@ def test_the_reader_of_httplog_reads_it() -> None:
         "LIST", f"{PODS}?limit=5", 'ev"il\n/1', 250_000, 200, 4, "id-1"
     )  # fmt: skip
     assert httplog.read(http_line(record_of(PODS, method="POST"), 36, END, 0.25), NOW) is WRITES
+
+
+def test_no_user_agent_reaches_a_terminal() -> None:
+    """UTF-8 stays; C1 controls, which a terminal may obey, are escaped in both logs."""
+    call = record_of(PODS, headers={"user-agent": "Größe \x9b31m\x7f\x1b"})
+    assert 'userAgent="Größe \\u009b31m\\x7f\\x1b"' in line(call)
+    written = audit_log._line(event_of(call, attributes_of(call.info, "list"), "Metadata", "Panic", END, 36))
+    assert b'"userAgent":"Gr\xc3\xb6\xc3\x9fe \\u009b31m\\u007f\\u001b"' in written
+    assert json.loads(written)["userAgent"] == "Größe \x9b31m\x7f\x1b"
