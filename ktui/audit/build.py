@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from ktui.audit.deduplication import DeduplicatedTally, deduplicate
 from ktui.audit.formats.record import JSON
+from ktui.audit.group import AuditGroup
 from ktui.audit.mismatches import total_observed
 from ktui.audit.notes import notes
+from ktui.audit.other_servers import NOT_AGGREGATED, AggregatedGroups
 from ktui.audit.predictions import VersionPredictions
 from ktui.audit.ranking import ranked, ranked_slow
 from ktui.audit.report import FileReport, Lines, Observed, Report, Requests, TimeSpan, UngroupedRequests
 from ktui.audit.rows import group_report, slow_report
-from ktui.audit.tally import Tally
+from ktui.audit.server_version import GIVEN, ServerVersion, contradicted, version_of
+from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.version_shares import Move, VersionShare, best_move, shares
-from ktui.core.format import integer
+from ktui.audit.versions import versions_before, versions_from
+from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
 from ktui.kube.versions import Behaviour
 
+_NAMED = 4  # groups of aggregated APIs in a note
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -27,7 +32,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class ReportOptions:
     """What a report contains. `versions`: the selected one first; `top`: the number of groups.
 
-    `earlier` are the versions before the selected one, oldest first.
+    `earlier` are the versions before the selected one, oldest first. `source`: where that is from.
     """
 
     versions: Sequence[Behaviour]
@@ -36,13 +41,43 @@ class ReportOptions:
     progress: bool = True
     top: int = 20
     earlier: Sequence[Behaviour] = ()
+    aggregated: AggregatedGroups = NOT_AGGREGATED
+    source: ServerVersion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user wants of a report: version ("": by the log) and gates, and the sizes of objects."""
+
+    kube_version: str = ""
+    gates: Mapping[str, bool] = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=dict)
+    sizes_from: str = ""
+    progress: bool = True
+    aggregated: AggregatedGroups = NOT_AGGREGATED
+
+    def report(self, tally: Tally, top: int = MOST_GROUPS) -> Report:
+        """Return a report of `top` groups. Raises BehaviourError for an unknown version or invalid gates."""
+        source = version_of(tally, self.kube_version, self.gates, progress=self.progress)
+        options = ReportOptions(
+            versions_from(source.version, self.gates),
+            self.sizes,
+            self.sizes_from,
+            self.progress,
+            top,
+            versions_before(source.version, self.gates),
+            self.aggregated,
+            source,
+        )
+        return build_report(tally, options)
 
 
 def build_report(tally: Tally, options: ReportOptions) -> Report:
     """Return the report of everything that `tally` has counted."""
     predictions = VersionPredictions(
-        options.versions, options.sizes, progress=options.progress, earlier=options.earlier
-    )
+        options.versions, options.sizes, progress=options.progress, earlier=options.earlier,
+        aggregated=options.aggregated,
+    )  # fmt: skip
     unique = deduplicate(tally)
     groups, ranked_by = ranked(unique.groups, predictions)
     every = shares(groups, predictions)
@@ -51,15 +86,20 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
     span = _span(tally)
     chosen = options.versions[0]
     observed = total_observed(groups, predictions)
+    elsewhere = [group for group in groups if predictions.of(group).elsewhere]
     return Report(
         kube_version=chosen.version,
         feature_gates=chosen.changed_gates,
         etcd_progress=options.progress,
-        summary=_summary(move, rows, tally, observed),
+        summary=_summary(move, rows, tally, observed, elsewhere),
         move=move,
         ranked_by=ranked_by,
         sizes_from=options.sizes_from,
-        notes=tuple(notes(tally, unique, ranked_by, options.sizes_from, rows[0].unknown)),
+        notes=(
+            *_version_notes(options.source),
+            *notes(tally, unique, ranked_by, options.sizes_from, rows[0].unknown),
+            *_elsewhere_notes(elsewhere),
+        ),
         files=tuple(
             FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
             for file in tally.files
@@ -81,10 +121,39 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
         ),
         carriers=dict(tally.carriers),
         observed=observed,
+        version_from=options.source.origin if options.source else GIVEN,
     )
 
 
-def _summary(move: Move | None, rows: Sequence[VersionShare], tally: Tally, observed: Observed | None) -> str:
+def _version_notes(source: ServerVersion | None) -> Iterator[str]:
+    if source is not None and source.note:
+        yield source.note
+
+
+def _elsewhere_notes(groups: Sequence[AuditGroup]) -> Iterator[str]:
+    if groups:
+        count = sum(group.count for group in groups)
+        names = sorted({group.key.shape.resource.partition(".")[2] for group in groups})
+        named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
+        yield (
+            f"{many(count, 'request')} of aggregated APIs ({named}): another server "
+            "answers them, so they have no route and no advice and are in no share"
+        )
+
+
+def _summary(
+    move: Move | None, rows: Sequence[VersionShare], tally: Tally, observed: Observed | None,
+    elsewhere: Sequence[AuditGroup],
+) -> str:  # fmt: skip
+    wrong = contradicted(observed, rows[0].version)
+    served = _served(move, rows, tally, observed)
+    lists = any(group.key.shape.verb == "list" for group in elsewhere)
+    if lists and not (rows[0].cache or rows[0].etcd or rows[0].refused or rows[0].unknown):
+        served = "these logs hold no LIST of what this apiserver stores, only of aggregated APIs"
+    return f"{wrong}. {served}" if wrong else served
+
+
+def _served(move: Move | None, rows: Sequence[VersionShare], tally: Tally, observed: Observed | None) -> str:
     chosen, newest = rows[0], rows[-1]
     if move is not None:
         return move.sentence()
@@ -138,7 +207,7 @@ def _requests(unique: DeduplicatedTally) -> Requests:
 def _others(tally: Tally, unique: DeduplicatedTally) -> UngroupedRequests:
     folded = unique.folded
     return UngroupedRequests(
-        tally.groups.folded, folded["list"], folded["get"], folded["watch"], tally.slow_folded
+        len(tally.folded.groups), folded["list"], folded["get"], folded["watch"], tally.slow_folded
     )
 
 
@@ -147,7 +216,8 @@ def _span(tally: Tally) -> TimeSpan | None:
     if not tally.spans:
         return None
     longest = max(tally.spans.values(), key=lambda span: span.seconds)
-    return TimeSpan(_iso(longest.first), _iso(longest.last), longest.seconds)
+    first, last, _ = longest.usual
+    return TimeSpan(_iso(first), _iso(last), longest.seconds)
 
 
 def _iso(micros: int) -> str:

@@ -10,12 +10,13 @@ import msgspec
 from ktui.audit.client import client_of
 from ktui.audit.formats.record import Malformed
 from ktui.audit.group import AuditGroupKey
+from ktui.audit.periods import LogPeriod
 from ktui.audit.reading.containers import leaves
 from ktui.audit.reading.files import Log, Progressed
 from ktui.audit.reading.framing import records
 from ktui.audit.reading.longlines import LongLine
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
-from ktui.audit.tally import LogPeriod, Tally
+from ktui.audit.tally import Tally
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import shape_of_uri
 
@@ -80,11 +81,12 @@ def add_row(row: GroupedRow, tally: Tally) -> None:
     if row.verb not in ("get", "list", "watch"):
         raise ValueError(f"the verb {row.verb[:20]!r}")
     tally.formats["audit"] += row.requests
-    span = tally.spans.get("audit")
-    if span is None:
-        tally.spans["audit"] = LogPeriod(row.first_us, row.last_us, row.first_us, row.last_us)
+    period = LogPeriod.of((row.first_us, row.last_us))
+    period.back = 0
+    if span := tally.spans.get("audit"):
+        span.extend(period, same_file=False)
     else:
-        span.first, span.last = min(span.first, row.first_us), max(span.last, row.last_us)
+        tally.spans["audit"] = period
     shape = shape_of_uri(row.example)
     if shape is None:
         tally.unrouted += 0 if row.started else row.requests

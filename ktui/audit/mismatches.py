@@ -53,9 +53,10 @@ def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions
 
 def _served(group: AuditGroup, predictions: VersionPredictions) -> _Served:
     """Return the sources of slow requests, and how many are the predicted one."""
-    if group.slow is None:
+    predicted = predictions.of(group)
+    if group.slow is None or predicted.elsewhere:
         return _Served()
-    predicted, sources = predictions.of(group), group.slow.sources
+    sources = group.slow.sources
     route, short = predicted.route(), sources["revision"]
     cache, etcd, unclear = sources["cache"], sources["etcd"] + sources["fallback"], 0
     if route == "cache" and predicted.plans[0].probe:

@@ -8,7 +8,7 @@ from ktui.audit.deduplication import DeduplicatedTally
 from ktui.audit.predictions import ASSUMED
 from ktui.audit.ranking import BY_TIME
 from ktui.audit.tally import Tally
-from ktui.core.format import integer
+from ktui.core.format import integer, many
 
 
 def notes(
@@ -42,6 +42,11 @@ def notes(
         yield (
             f"{integer(back)} times a log goes back by more than a minute (a clock that was set, or several "
             "logs in one file): rates are over the whole span"
+        )
+    if far := sum(span.usual[2] for span in tally.spans.values()):
+        yield (
+            f"{many(far, 'record')} far from the rest in time (was a clock set wrongly?): counted, but rates "
+            "are over the time of the others"
         )
     if tally.groups.folded:
         yield (

@@ -18,7 +18,8 @@ from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
 from ktui.audit.journal import Journal
 from ktui.audit.logfile import FileCount
 from ktui.audit.observed import PARTS, SlowRequests
-from ktui.audit.tally import BadLine, LogPeriod, Tally
+from ktui.audit.periods import LogPeriod
+from ktui.audit.tally import BadLine, Tally
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 
@@ -84,6 +85,7 @@ class PartialTally(msgspec.Struct):
     groups: list[GroupPart]
     numbered: list[int]
     folded: dict[str, int]
+    folded_keys: list[Annotated[int, msgspec.Meta(ge=0)]]
     groups_folded: _Count
     slow: list[SlowPart]
     slow_folded: _Count
@@ -146,7 +148,10 @@ def _check(part: PartialTally) -> None:
         raise PartialError("it is damaged (its groups)")
     if not all(map(_is_sound, part.groups)):
         raise PartialError("it is damaged, or of another version of ktui (its groups)")
-    moments = [moment for span in part.spans.values() for moment in (span.first, span.last)]
+    days = [day for span in part.spans.values() for day in span.days.values()]
+    if any(not span.days for span in part.spans.values()) or any(count < 1 for count, _, _ in days):
+        raise PartialError("it is damaged (its times)")
+    moments = [moment for _, first, last in days for moment in (first, last)]
     if any(not 0 <= moment < _LATEST for moment in moments):
         raise PartialError("it is damaged (its times)")
     histograms = [took for group in part.groups for took in (group.took, group.init)]
@@ -178,6 +183,7 @@ def part_of(tally: Tally) -> PartialTally:
             for index, group in enumerate(tally.numbered)
         ],
         folded=dict(tally.folded.requests),
+        folded_keys=tally.folded.groups.hashes,
         groups_folded=tally.groups.folded,
         slow=[
             SlowPart(slow.key, slow.example, _latencies(slow.took), slow.keys, slow.size, slow.failed)
@@ -224,6 +230,7 @@ def add(tally: Tally, part: PartialTally) -> None:
     for bad in part.bad_lines:
         tally.show_bad(bad)
     tally.folded.requests.update(part.folded)
+    tally.folded.groups.merge(part.folded_keys)
     tally.groups.folded += part.groups_folded
     indexes = _add_groups(tally, part)
     _add_journal(tally, part, indexes)

@@ -84,11 +84,11 @@ def _route(route: str) -> str:
 
 def routed(group: GroupReport) -> str:
     """Return route and reason: `etcd (d.unset)`."""
-    return f"{route(group)} ({group.reason_id})"
+    return f"{route(group)} ({group.reason_id})" if group.reason_id != UNKNOWN else route(group)
 
 
 def route(group: GroupReport) -> str:
-    """Return `cache`, `etcd`, `cache or etcd`, or `refused`."""
+    """Return `cache`, `etcd`, `cache or etcd`, `another server`, or `refused`."""
     return _route(group.route)
 
 

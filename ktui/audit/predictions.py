@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ktui.audit.group import AuditGroup
+from ktui.audit.other_servers import NOT_AGGREGATED, AggregatedGroups
 from ktui.core.prediction.cost import EstimatedCost, estimate
 from ktui.core.prediction.sizes import Sizes
 from ktui.core.ranking.canonical import canonical
@@ -25,6 +26,8 @@ ASSUMED = (
 
 EITHER = "cache or etcd"
 """The route of a request that depends on its query string, which was not logged."""
+ELSEWHERE = "another server"
+"""The route of a request of an aggregated API."""
 _QUERIES = {
     "list": ("", "?resourceVersion=0", "?limit=500", "?limit=500&resourceVersion=0"),
     "get": ("", "?resourceVersion=0"),
@@ -36,20 +39,25 @@ _QUERIES = {
 class GroupPrediction:
     """Plans and estimated costs of requests of one shape, in the order of `VersionPredictions.every`.
 
-    `others`: predictions for other possible query strings, if the log leaves them out.
+    `others`: predictions for other possible query strings, if the log leaves them out. `elsewhere`: another
+    server answers, whose rules are not known; then plans and costs do not apply.
     """
 
     plans: tuple[Plan, ...]
     costs: tuple[EstimatedCost | None, ...]
     others: tuple[GroupPrediction, ...] = ()
+    elsewhere: bool = False
 
     def route(self, version: int = 0) -> str:
-        """Return `cache`, `etcd`, `none` (refused, or failed before anything was read) or EITHER."""
+        """Return `cache`, `etcd`, `none` (refused, or failed before anything was read), EITHER or
+        ELSEWHERE."""
         routes = self.routes(version)
         return routes[0] if len(routes) == 1 else EITHER
 
     def routes(self, version: int = 0) -> tuple[str, ...]:
         """Return all possible routes, sorted."""
+        if self.elsewhere:
+            return (ELSEWHERE,)
         plan = self.plans[version]
         route = plan.source.route if plan.error is None else "none"
         return tuple(sorted({route, *(other.routes(version)[0] for other in self.others)}))
@@ -65,11 +73,13 @@ class VersionPredictions:
         *,
         progress: bool,
         earlier: Sequence[Behaviour] = (),
+        aggregated: AggregatedGroups = NOT_AGGREGATED,
     ) -> None:
         self.versions = versions
         self.every = (*versions, *earlier)
         self._sizes = sizes
         self._progress = progress
+        self._aggregated = aggregated
         self._known: dict[tuple[RequestShape, bool], GroupPrediction] = {}
 
     @property
@@ -96,10 +106,14 @@ class VersionPredictions:
         path = group.example.partition("?")[0]
         examples = [assume_ready(path + query, progress=self._progress) for query in _QUERIES[shape.verb]]
         first, *others = (self._predict(request, state, shape) for request, state in examples)
+        if first.elsewhere:
+            return first
         return GroupPrediction(first.plans, (None,) * len(first.costs), tuple(others))
 
     def _predict(self, request: ReadRequest, state: CacheState, shape: RequestShape) -> GroupPrediction:
         plans = tuple(predict(request, state, behaviour) for behaviour in self.every)
+        if self._aggregated.has(shape.resource):
+            return GroupPrediction(plans, (None,) * len(plans), elsewhere=True)
         costs = tuple(
             estimate(request, plan, behaviour, shape.resource, self._sizes)
             for plan, behaviour in zip(plans, self.every, strict=True)

@@ -138,9 +138,9 @@ class CheaperVariant:
 class GroupReport:
     """One client's requests of one shape. `latency` of a WATCH is the time that it was open.
 
-    `route` is `cache or etcd` if it depends on a query string that was not logged; `possible_routes` has
-    all. `routes` is by version from the selected one on, `earlier_routes` before it; `errors` by status
-    code from 400 on.
+    `route` is `cache or etcd` if it depends on a query string that was not logged, `another server` for an
+    aggregated API; `possible_routes` has all. `routes` is by version from the selected one on,
+    `earlier_routes` before it; `errors` by status code from 400 on.
     """
 
     rank: int
@@ -215,7 +215,7 @@ class Report:
 
     `versions`: the selected one and later ones; `earlier`: those before it, oldest first. `carriers`: number
     of records inside other records, by the kind of wrapper. `observed`: of all requests, None if no log
-    measures it.
+    measures it. `version_from`: "given", or how the log shows it.
     """
 
     kube_version: str
@@ -240,3 +240,4 @@ class Report:
     carriers: dict[str, int] = field(default_factory=dict)
     observed: Observed | None = None
     live: tuple[str, ...] = ()
+    version_from: str = "given"

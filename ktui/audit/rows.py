@@ -24,6 +24,7 @@ from ktui.kube.advice import advise
 from ktui.kube.cautions import cautions
 from ktui.kube.routing import sentences
 
+ELSEWHERE = "an aggregated API: another server answers, with storage and rules of its own"
 NO_QUERY = "the log leaves out query strings: the route depends on resourceVersion, limit and continue"
 
 
@@ -36,7 +37,8 @@ def group_report(
         predicted.plans[0],
         predictions.versions[0],
     )
-    known = group.key.query
+    known = group.key.query and not predicted.elsewhere
+    why = ELSEWHERE if predicted.elsewhere else NO_QUERY
     return GroupReport(
         rank=rank,
         client=group.key.client.agent,
@@ -46,7 +48,7 @@ def group_report(
         subresource=shape.subresource,
         scope=shape.scope,
         selectors=shape.selectors,
-        resource_version=shape.resource_version if known else UNKNOWN,
+        resource_version=shape.resource_version if group.key.query else UNKNOWN,
         match=shape.match,
         limit=shape.limit,
         continued=shape.continued,
@@ -59,7 +61,7 @@ def group_report(
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
         route=predicted.route(),
         reason_id=plan.reason_id if known else UNKNOWN,
-        reason=sentences.reason(plan) if known else NO_QUERY,
+        reason=sentences.reason(plan) if known else why,
         etcd_ops=plan.etcd_ops if known else (),
         routes={b.version: predicted.route(i) for i, b in enumerate(predictions.versions)},
         earlier_routes={b.version: predicted.route(i) for i, b in predictions.earlier},

@@ -12,13 +12,16 @@ from itertools import compress
 from operator import not_
 from typing import NamedTuple
 
+import msgspec
+
 from ktui.audit.client import Client, client_of
 from ktui.audit.formats import auditlog
 from ktui.audit.formats.reader import Record, Wrapped, line_reader
-from ktui.audit.formats.record import LoggedRequest, Malformed, Skip, SlowRequest
+from ktui.audit.formats.record import OUTSIDE, LoggedRequest, Malformed, Skip, SlowRequest
 from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
 from ktui.audit.journal import MOST, NO_GROUP, Journal
 from ktui.audit.logfile import FileCount
+from ktui.audit.periods import FIRST, LAST, NEVER, DistinctKeys, LogPeriod
 from ktui.audit.ranges import range_key
 from ktui.audit.reading.longlines import LongLine
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
@@ -33,8 +36,6 @@ _EXAMPLE_BYTES = 160
 _NAME_BYTES = 512
 _MOST_URIS = 1 << 13
 _REMEMBERED = 1024  # characters of a URI, a user agent and an account
-_BACK = 60_000_000  # microseconds that a log must go back to count: buffering explains less
-_NEVER = -(1 << 62)
 OTHER_FILES = "other files"
 
 
@@ -49,56 +50,27 @@ class BadLine:
 
 
 @dataclass(slots=True)
-class LogPeriod:
-    """The period of one log format, microseconds since 1970. `back`: how often it goes back by a minute.
-
-    `begin` and `now` are the first and last time in the order of the file.
-    """
-
-    first: int
-    last: int
-    begin: int
-    now: int
-    back: int = 0
-
-    @property
-    def seconds(self) -> float:
-        return (self.last - self.first) / 1e6
-
-    @classmethod
-    def of(cls, moments: Sequence[int]) -> LogPeriod:
-        period = cls(moments[0], moments[0], moments[0], moments[0])
-        period.add(moments)
-        return period
-
-    def add(self, moments: Sequence[int]) -> None:
-        """Add times, in the order of the file."""
-        first, last = min(moments), max(moments)
-        if first < max(last, self.now) - _BACK:
-            before = (self.now, *moments)
-            self.back += sum(at < earlier - _BACK for earlier, at in zip(before, moments, strict=False))
-        self.first, self.last, self.now = min(self.first, first), max(self.last, last), moments[-1]
-
-    def extend(self, other: LogPeriod, *, same_file: bool) -> None:
-        self.back += other.back + (same_file and other.begin < self.now - _BACK)
-        self.first, self.last, self.now = min(self.first, other.first), max(self.last, other.last), other.now
-
-
-@dataclass(slots=True)
 class Folded:
-    """Requests of groups that were too small to keep, by verb."""
+    """Requests of groups that were too small to keep, by verb, and which groups these are."""
 
     requests: Counter[str] = field(default_factory=Counter)
+    groups: DistinctKeys = field(default_factory=DistinctKeys)
 
     def add(self, group: AuditGroup) -> None:
         self.requests[group.key.shape.verb] += group.count
+        self.groups.add(msgspec.msgpack.encode(group.key))
 
 
 class TallyOptions(NamedTuple):
-    """`now` bounds the year of klog lines; `etcd_prefix` is kube-apiserver's."""
+    """`now` bounds the year of klog lines; `etcd_prefix` is kube-apiserver's.
+
+    Only records from `since` to `until` count (microseconds since 1970).
+    """
 
     now: datetime
     etcd_prefix: str = "/registry"
+    since: int = FIRST
+    until: int = LAST
 
 
 class Tally:
@@ -108,10 +80,13 @@ class Tally:
         self,
         now: datetime,
         etcd_prefix: str = "/registry",
+        since: int = FIRST,
+        until: int = LAST,
+        *,
         most_groups: int = MOST_GROUPS,
         most_requests: int = MOST,
     ) -> None:
-        self.options = TallyOptions(now, etcd_prefix)
+        self.options = TallyOptions(now, etcd_prefix, since, until)
         self._read = line_reader(now)
         self.files: list[FileCount] = []
         self.formats: Counter[str] = Counter()
@@ -151,7 +126,7 @@ class Tally:
     def open_file(self, name: str, argument: str = "", *, part: bool = False) -> FileCount:
         """Begin a file: records fed from now on are counted as its records."""
         for span in self.spans.values():
-            span.now = _NEVER  # another file may be of an earlier time
+            span.now = NEVER  # another file may be of an earlier time
         return self.add_file(FileCount(name, argument or name, part=part))
 
     def add_file(self, file: FileCount) -> FileCount:
@@ -177,6 +152,11 @@ class Tally:
                 self._bad(file, file.lines, why, block.head)
         else:
             self._read_lines(block, file, requests)
+        since, until = self.options.since, self.options.until
+        if since > FIRST or until < LAST:
+            inside = [request for request in requests if since <= request.at <= until]
+            file.skipped[OUTSIDE.what] += len(requests) - len(inside)
+            requests = inside
         if requests:
             file.read += len(requests)
             self._count_requests(requests)
@@ -224,9 +204,11 @@ class Tally:
             requests.append(record)
         elif isinstance(record, Skip):
             file.skipped[record.what] += 1
-        else:
+        elif self.options.since <= record.at <= self.options.until:
             file.read += 1
             self._count_slow(record)
+        else:
+            file.skipped[OUTSIDE.what] += 1
 
     def _count_requests(self, requests: list[LoggedRequest]) -> None:
         """Count requests, in the order of the file."""

@@ -55,7 +55,11 @@ class Move:
 
 def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> list[VersionShare]:
     """Return one row per version, in the order of `predictions.every`."""
-    lists = [(group.count, predictions.of(group)) for group in groups if group.key.shape.verb == "list"]
+    lists = [
+        (group.count, predicted)
+        for group in groups
+        if group.key.shape.verb == "list" and not (predicted := predictions.of(group)).elsewhere
+    ]
     rows = []
     for i, behaviour in enumerate(predictions.every):
         counts = {"cache": 0, "etcd": 0, "none": 0, EITHER: 0}

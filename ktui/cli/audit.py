@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
+from ktui.cli.durations import moment
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import count
@@ -13,12 +14,10 @@ from ktui.cli.output import emit, emit_json
 from ktui.kube.gates import VERSION_RANGE
 
 if TYPE_CHECKING:
+    from ktui.audit.build import Wish
     from ktui.audit.report import Report
     from ktui.audit.tally import Tally
-    from ktui.core.prediction.sizes import ResourceSize
-    from ktui.kube.versions import Behaviour
 
-DEFAULT_VERSION = "1.36"
 ALL = 4096  # groups: all that are kept
 QUERIES = ("duckdb", "clickhouse", "athena", "bigquery", "kql")
 
@@ -76,8 +75,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add(
         "--kube-version",
         metavar="V",
-        default=DEFAULT_VERSION,
-        help=f"version whose rules route the requests, {VERSION_RANGE} (default %(default)s)",
+        default="",
+        help=f"version whose rules route the requests, {VERSION_RANGE} (default: by the log, else 1.36)",
     )
     add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
     add_etcd_version(parser)
@@ -86,6 +85,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="PREFIX",
         default="/registry",
         help="where Kubernetes keeps its keys (default %(default)s)",
+    )
+    add("--since", metavar="T", type=moment, help="only from this time on: RFC 3339, a date, or 2h (ago)")
+    add("--until", metavar="T", type=moment, help="only up to this time")
+    add(
+        "--aggregated",
+        metavar="GROUP",
+        action="append",
+        default=[],
+        help="an API group that another server serves (as metrics.k8s.io): no routes for it; repeatable",
     )
     add("--top", type=count, default=20, metavar="N", help="how many groups to show (default %(default)s)")
     form = parser.add_mutually_exclusive_group()
@@ -151,104 +159,96 @@ def _run(args: argparse.Namespace) -> int:
 
         emit("\n".join(query(args.sql, source).removesuffix("\n") for source in args.files))
         return OK
-    versions = _versions(args)
+    _check_version(args)
     progress = supports_progress(args)
     if args.screen:
         return _screen(args, progress)
     merging = what == "merge" and not Path(what).exists()
-    tally, sizes = _merged(files, args) if merging else _read(args)
+    if (merging or args.grouped) and (args.since is not None or args.until is not None):
+        return fail("--since and --until apply to logs: give them where these are read", USAGE)
+    tally, wish = _merged(files, args, progress) if merging else _read(args, progress)
     if args.partial:
         from ktui.cli.auditing.partials import write  # start-up time
 
         write(tally, args.partial)
     else:
-        _print(_report(tally, sizes, args, versions, progress), args)
+        _print(wish.report(tally, ALL if args.emit else args.top), args)
     if tally.stopped:
         return INTERRUPTED
     return FAILED if tally.unread else OK
 
 
-Sizes = tuple["dict[str, ResourceSize]", str]
-
-
-def _versions(args: argparse.Namespace) -> list[Behaviour]:
+def _check_version(args: argparse.Namespace) -> None:
+    """Raise BehaviourError for an unknown version or gates that it does not have, before anything is read."""
     from ktui.audit.versions import versions_from  # start-up time
+    from ktui.kube.versions import DEFAULT_VERSION, parse_gates
+
+    versions_from(args.kube_version or DEFAULT_VERSION, parse_gates(args.feature_gates))
+
+
+def _wish(args: argparse.Namespace, progress: bool) -> Wish:
+    from ktui.audit.build import Wish  # start-up time
+    from ktui.cli.auditing.sizes import find_aggregated, find_sizes
     from ktui.kube.versions import parse_gates
 
-    return versions_from(args.kube_version, parse_gates(args.feature_gates))
+    gates = parse_gates(args.feature_gates)
+    return Wish(args.kube_version, gates, *find_sizes(args), progress, find_aggregated(args))
 
 
-def _read(args: argparse.Namespace) -> tuple[Tally, Sizes]:
+def _read(args: argparse.Namespace, progress: bool) -> tuple[Tally, Wish]:
     from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.cli.auditing.files import read_with_bar
-    from ktui.cli.auditing.sizes import find_sizes
 
     with open_logs(args.files) as logs:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
-        sizes = find_sizes(args)
+        wish = _wish(args, progress)
         tally = _tally(args)
         read_with_bar(logs, tally, grouped=args.grouped, dask=args.dask)
-    return tally, sizes
+    return tally, wish
 
 
-def _merged(files: list[str], args: argparse.Namespace) -> tuple[Tally, Sizes]:
+def _merged(files: list[str], args: argparse.Namespace, progress: bool) -> tuple[Tally, Wish]:
     from ktui.cli.auditing.partials import merge  # start-up time
-    from ktui.cli.auditing.sizes import find_sizes
 
-    sizes = find_sizes(args)
+    wish = _wish(args, progress)
     tally = _tally(args)
     merge(tally, files)
-    return tally, sizes
-
-
-def _report(
-    tally: Tally, sizes: Sizes, args: argparse.Namespace, versions: list[Behaviour], progress: bool
-) -> Report:
-    from ktui.audit.build import ReportOptions, build_report  # start-up time
-    from ktui.audit.versions import versions_before
-    from ktui.kube.versions import parse_gates
-
-    earlier = versions_before(args.kube_version, parse_gates(args.feature_gates))
-    top = ALL if args.emit else args.top
-    return build_report(tally, ReportOptions(versions, *sizes, progress, top, earlier))
+    return tally, wish
 
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
     from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.cli.auditing.screen import separate_keyboard, show
-    from ktui.cli.auditing.sizes import find_sizes
     from ktui.cli.preferences import check_theme, preferences_of
-    from ktui.kube.versions import parse_gates
-    from ktui.tui.audit.reading import Wish
 
     check_theme(args)
     with separate_keyboard("-" in args.files) as piped, open_logs(args.files, piped) as logs:
-        sizes, sizes_from = find_sizes(args)
-        wish = Wish(args.kube_version, parse_gates(args.feature_gates), sizes, sizes_from, progress)
-        return show(logs, _tally(args), wish, preferences_of(args))
+        return show(logs, _tally(args), _wish(args, progress), preferences_of(args))
 
 
 def _live(args: argparse.Namespace) -> int:
     from ktui.cli.auditing.growing_logs import run_live  # start-up time
-    from ktui.cli.auditing.sizes import find_sizes
     from ktui.cli.preferences import check_theme, preferences_of
-    from ktui.kube.versions import parse_gates
-    from ktui.tui.audit.reading import Wish
 
-    _versions(args)
+    _check_version(args)
     check_theme(args)
-    sizes, sizes_from = find_sizes(args)
-    gates = parse_gates(args.feature_gates)
-    wish = Wish(args.kube_version, gates, sizes, sizes_from, supports_progress(args))
+    wish = _wish(args, supports_progress(args))
     return run_live(args, _tally(args), wish, preferences_of(args))
 
 
 def _tally(args: argparse.Namespace) -> Tally:
     from datetime import UTC, datetime  # start-up time
 
+    from ktui.audit.periods import FIRST, LAST
     from ktui.audit.tally import Tally
 
-    return Tally(datetime.now(UTC), args.etcd_prefix)
+    since, until = args.since, args.until
+    return Tally(
+        datetime.now(UTC),
+        args.etcd_prefix,
+        FIRST if since is None else since,
+        LAST if until is None else until,
+    )
 
 
 def _print(report: Report, args: argparse.Namespace) -> None:

@@ -1,9 +1,10 @@
-"""Durations on the command line, as kubectl writes them."""
+"""Durations and times on the command line, as kubectl writes them."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from datetime import UTC, datetime, timedelta
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|m|h)?")
@@ -17,3 +18,23 @@ def seconds(text: str) -> float:
     if not 0 < value <= LONGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a day: write it like 30s or 5m")
     return value
+
+
+_AGO = re.compile(r"([0-9]{1,6})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def moment(text: str) -> int:
+    """Parse `2026-11-23T10:00:00Z`, `2026-11-23`, or `90m` (before now): microseconds since 1970, UTC without
+    a zone. Raises ArgumentTypeError."""
+    if found := _AGO.fullmatch(text.strip()):
+        at = datetime.now(UTC) - timedelta(seconds=int(found[1]) * _SECONDS[found[2]])
+    else:
+        try:
+            at = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a time: write it like 2026-11-23T10:00:00Z, or 2h for two hours ago"
+            ) from None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return round(at.timestamp() * 1e6)

@@ -9,12 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ktui.audit.build import Wish
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.tui.audit.app import AuditApp
-from ktui.tui.audit.reading import Progress, Reading, Wish
+from ktui.tui.audit.reading import Progress, Reading
 from tests.unit.audit.logs import audit_event, copies, traffic
 
 from .asking import until

@@ -41,8 +41,9 @@ CONTROL = Skip("control messages of CloudWatch Logs")
 EARLY = Skip("audit Events of the stage RequestReceived")
 JSON = Skip("JSON values without an audit Event")
 KLOG = Skip("klog messages other than httplog")
+OUTSIDE = Skip("records outside --since and --until")
 WRITES = Skip("writes and other requests that are no GET, LIST or WATCH")
-SKIPS = (BLANK, CONTROL, EARLY, JSON, KLOG, WRITES)
+SKIPS = (BLANK, CONTROL, EARLY, JSON, KLOG, OUTSIDE, WRITES)
 
 
 class Spent(msgspec.Struct, gc=False, frozen=True):

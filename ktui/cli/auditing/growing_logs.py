@@ -20,8 +20,8 @@ from ktui.cli.output import emit_json, warn
 from ktui.cli.terminal import check_terminal
 
 if TYPE_CHECKING:
+    from ktui.audit.build import Wish
     from ktui.audit.tally import Tally
-    from ktui.tui.audit.reading import Wish
     from ktui.tui.preferences import Preferences
 
 _EVERY = 10.0  # seconds between two lines of JSON

@@ -12,9 +12,10 @@ from ktui.cli.exit_codes import OK
 from ktui.cli.terminal import check_terminal
 
 if TYPE_CHECKING:
+    from ktui.audit.build import Wish
     from ktui.audit.reading.files import Log
     from ktui.audit.tally import Tally
-    from ktui.tui.audit.reading import Reading, Wish
+    from ktui.tui.audit.reading import Reading
     from ktui.tui.preferences import Preferences
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ktui.audit.other_servers import API_SERVICES, CRDS, AggregatedGroups, groups_of
 from ktui.cli.attach import attached_connection
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
 from ktui.documents.files import read_bytes
@@ -31,6 +33,29 @@ def find_sizes(args: argparse.Namespace) -> tuple[dict[str, ResourceSize], str]:
     if connection is None:
         return {}, ""
     return asyncio.run(_read_from(connection)), f"the ktui server at {connection.url}"
+
+
+def find_aggregated(args: argparse.Namespace) -> AggregatedGroups:
+    """Return the API groups of other servers: those of `--aggregated`, and by the objects of `--attach`.
+
+    Raises ClientError.
+    """
+    connection = attached_connection(args) if args.attach else None
+    if connection is None:
+        return groups_of(args.aggregated)
+    crds, services = asyncio.run(_read_lists(connection, (CRDS, API_SERVICES)))
+    return groups_of(args.aggregated, crds, services)
+
+
+async def _read_lists(connection: ServerConnection, paths: Sequence[str]) -> list[bytes]:
+    from ktui.client.api import ApiClient  # start-up time
+
+    client = ApiClient(connection)
+    try:
+        answers = [await client.request("GET", path) for path in paths]
+    finally:
+        await client.close()
+    return [answer.content if answer.status_code == 200 else b"" for answer in answers]
 
 
 def _from_file(name: str) -> dict[str, ResourceSize]:

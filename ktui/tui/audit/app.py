@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 
+from ktui.audit.build import Wish
 from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.app import KtuiApp
-from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.reading import Reading
 from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.commands import Candidate, Command, Commands
 from ktui.tui.commands.settings import ACTIONS, THEME

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from textual.content import Content
 
 from ktui.audit import phrases
+from ktui.audit.predictions import ELSEWHERE
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.contract.events import RouteStep
 from ktui.core.format import integer, long_bytes, long_milliseconds, many, safe
@@ -19,6 +20,7 @@ from ktui.tui.requests.decision_trace import headed_steps
 from ktui.tui.requests.why import INDENT, badged_lines
 from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit
 
+_NO_VARIANT = "no cheaper variant of this request is known"
 _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
 
 
@@ -66,6 +68,8 @@ def route_content(
     group: GroupReport, report: Report, explained: Explanation, width: int, height: int
 ) -> Content:
     """Return the route, that of every version, and the decision trace under the chosen version."""
+    if group.route == ELSEWHERE:
+        return lines(_verdict(group, width, height))
     above = [*_verdict(group, width, 3), _seats(group, explained, width), line("")]
     above += [*strip_lines(group, report.kube_version, width), line("")]
     if height < 14:
@@ -76,7 +80,9 @@ def route_content(
 
 def _verdict(group: GroupReport, width: int, most: int) -> list[Content]:
     """Return `E etcd: because …`, wrapped into at most `most` lines."""
-    return badged_lines(audit_badge(group.route), _WORDS[group.route], group.reason, width, most)
+    return badged_lines(
+        audit_badge(group.route), _WORDS.get(group.route, group.route), group.reason, width, most
+    )
 
 
 def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
@@ -130,7 +136,9 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
         texts = textwrap.wrap(safe(cheaper.why), max(10, width - INDENT))
         drawn += [line("  ", (text, "$ink-muted")) for text in texts]
     if not drawn:
-        drawn = [line(("no cheaper variant of this request is known", "$ink-muted"))]
+        elsewhere = group.route == ELSEWHERE
+        none = "another server's rules are not known" if elsewhere else _NO_VARIANT
+        drawn = [line((none, "$ink-muted"))]
     return lines(drawn[:height])
 
 
@@ -163,7 +171,7 @@ def about_content(line_: GroupReport | None, report: Report, width: int, height:
     if line_ is None:
         return line(("no group", "$ink-muted"))
     drawn = _verdict(line_, width, 2 if height > 3 else 1)
-    if height > 4:
+    if height > 4 and line_.route != ELSEWHERE:
         drawn += strip_lines(line_, report.kube_version, width)
     for cheaper in line_.cheaper[:1]:
         text = f"instead  {unquote(cheaper.path)}"

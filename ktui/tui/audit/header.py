@@ -28,7 +28,7 @@ def header_line(
         step = line((" › ", "$ink-faint"), (view, "bold $ink-strong"))
         files = clickable(files, "screen.leave") + step
     named = [line(_DOT), files] if names or view else []
-    rules = line(_DOT, ("rules of kube ", "$ink-muted"), (version, "$foreground"))
+    rules = line(_DOT, ("rules of kube ", "$ink-muted"), (version or "…", "$foreground"))
     left = Content.assemble(
         line(("ktui", "bold $accent"), (" › ", "$ink-faint"), ("Audit", "$foreground")), *named, rules
     )

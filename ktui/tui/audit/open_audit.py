@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from ktui.audit.build import Wish
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.core.prediction.assumptions import server_behaviour
 from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
-from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.reading import Reading
 from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.dashboard import Dashboard
 

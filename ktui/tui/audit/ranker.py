@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from ktui.audit.build import Wish
 from ktui.audit.report import Report
 from ktui.audit.versions import settable
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
-from ktui.tui.audit.reading import LiveReading, Reading, Wish
+from ktui.tui.audit.reading import LiveReading, Reading
 from ktui.tui.audit.report_view import behaviour_in
 from ktui.tui.audit.rules import AuditRules
 from ktui.tui.screen_bases.mode_screen import ModeScreen

@@ -4,37 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.growing_logs import LiveTally, follow
 from ktui.audit.reading.files import Log, Stopped, total_size
 from ktui.audit.report import Report
-from ktui.audit.tally import MOST_GROUPS, Tally
+from ktui.audit.tally import Tally
 from ktui.audit.trends import Trends
-from ktui.audit.versions import versions_before, versions_from
 from ktui.audit.workers import read_all
-from ktui.core.prediction.sizes import ResourceSize
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """How a report is made: version and gates, and the sizes of objects."""
-
-    kube_version: str
-    gates: Mapping[str, bool] = field(default_factory=dict)
-    sizes: Mapping[str, ResourceSize] = field(default_factory=dict)
-    sizes_from: str = ""
-    progress: bool = True
-
-    def report(self, tally: Tally) -> Report:
-        """Return a report of all groups. Raises BehaviourError for an unknown version or invalid gates."""
-        versions = versions_from(self.kube_version, self.gates)
-        earlier = versions_before(self.kube_version, self.gates)
-        question = ReportOptions(versions, self.sizes, self.sizes_from, self.progress, MOST_GROUPS, earlier)
-        return build_report(tally, question)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,10 @@ from ktui.audit import phrases
 from ktui.audit.report import UNKNOWN, GroupReport, Report
 from ktui.core.request_view import selector_words, short_resource
 from ktui.core.table.columns import Run
+from ktui.kube.resources import BUILTIN
 from ktui.tui.audit.report_view import busy_ms, by_bytes
+
+_BUILTIN = frozenset(resource.id for resource in BUILTIN.all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +42,7 @@ def group_lines(report: Report) -> list[GroupLine]:
 
 def shape_runs(group: GroupReport) -> list[Run]:
     """Return `LIST pods -n … ?nodeName=… rv=0` as styled runs; … replaces what differs."""
-    resource = short_resource(group.resource)
+    resource = short_resource(group.resource) if group.resource in _BUILTIN else group.resource
     runs: list[Run] = [(f"{group.verb.upper()} ", "$ink-muted"), (resource, "$foreground")]
     if group.subresource:
         runs.append((f"/{group.subresource}", "$foreground"))

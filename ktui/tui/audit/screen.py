@@ -9,13 +9,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from ktui.audit.build import Wish
 from ktui.audit.report import Report
 from ktui.core.references import Crumb, Part, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.audit.header import header_line
 from ktui.tui.audit.ranker import Ranker, RulesChoice
-from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.reading import Reading
 from ktui.tui.audit.report_view import nothing_recognised, read_text, unknown_text
 from ktui.tui.audit.views import AuditViews
 from ktui.tui.dialogs.text import TextScreen
@@ -155,7 +156,8 @@ class AuditScreen(ModeScreen):
     def paint_frame(self, state: State, link: Link) -> None:
         ranker = self.ranker
         names = [file.name for file in ranker.reading.tally.files]
-        version, report = ranker.wish.kube_version, ranker.report
+        report = ranker.report
+        version = report.kube_version if report is not None else ranker.wish.kube_version
         view = "".join(crumb.text for crumb in self.crumbs())
         stamp = (id(report), len(names), version, view)
         self.query_one(HeaderBar).show(

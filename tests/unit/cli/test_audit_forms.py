@@ -124,7 +124,7 @@ def test_slow_requests_are_shown_beside_the_prediction(audit: Any, tmp_path: Pat
     queued = [slow_event(listed(n), total="2.5s", etcd="3ms", apf_queue_wait="2s") for n in (10, 11)]
     probe = [slow_event(listed(20), total="2.5s", etcd="60ms")]
     path.write_bytes(joined([*etcd, *queued, *probe, audit_event(listed(30))]))
-    _, out, _ = audit(path, "--json")
+    _, out, _ = audit(path, "--json", "--kube-version", "1.36")
     (group,) = json.loads(out)["groups"]
     seen = group["observed"]
     assert group["route"] == "cache"
@@ -136,7 +136,8 @@ def test_slow_requests_are_shown_beside_the_prediction(audit: Any, tmp_path: Pat
     assert seen["rest"] == 15_000 - 4_000 - 900 - 300 - 5_766
     assert "version or feature gates" in seen["cause"]
     assert json.loads(out)["observed"]["differ"] == 3
-    _, text, _ = audit(path)
+    _, text, _ = audit(path, "--kube-version", "1.36")
+    assert text.startswith("3 of 6 requests whose route was measured contradict 1.36: ")
     assert "predicted cache, measured: 3 etcd, 3 cache" in text
     assert "but 5 slow" not in text and "but 3 slow requests were" in text
 

@@ -1,0 +1,116 @@
+"""The Kubernetes version by whose rules a log is read, if the user names none: what the log itself shows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ktui.audit.group import AuditGroup
+from ktui.audit.mismatches import total_observed
+from ktui.audit.predictions import VersionPredictions
+from ktui.audit.report import Observed
+from ktui.audit.tally import Tally
+from ktui.audit.versions import settable
+from ktui.core.format import integer
+from ktui.kube.versions import DEFAULT_VERSION, KNOWN_VERSIONS, behaviour_of
+
+GIVEN = "given"
+LOOPBACK = "the apiserver's requests to itself"
+OBSERVED = "the routes of slow requests"
+ASSUMED = "assumed"
+_ITSELF = re.compile(r"kube-apiserver/v1\.([0-9]{1,3})(?:\.|$)")
+_USERS = ("system:apiserver", "")  # httplog lines have no user
+_MINORS = [int(version.partition(".")[2]) for version in KNOWN_VERSIONS]
+# One of each table of routes (docs/routing.md), the newest first.
+_TRIED = ("1.33", "1.30")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerVersion:
+    """A version, and where it is from: GIVEN, LOOPBACK, OBSERVED or ASSUMED. `others`: further versions of
+    apiservers in the log."""
+
+    version: str
+    origin: str = GIVEN
+    others: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """A sentence for the notes; "" if the user gave the version and the log does not name another."""
+        also = f"; the log has apiservers of {', '.join(self.others)} too" if self.others else ""
+        if self.origin == GIVEN:
+            return f"the log is of an apiserver {', '.join(self.others)}, not {self.version}" if also else ""
+        if self.origin == ASSUMED:
+            return f"routes are those of {self.version}: the log does not name its version (--kube-version)"
+        return f"routes are those of {self.version}, by {self.origin}{also} (--kube-version for others)"
+
+
+def version_of(
+    tally: Tally, given: str = "", gates: Mapping[str, bool] | None = None, *, progress: bool = True
+) -> ServerVersion:
+    """Return the version to read the log by: the given one, else by the log."""
+    named = _named(tally)
+    if given:
+        minor = behaviour_of(given).minor
+        return ServerVersion(given, others=() if minor in named else _texts(named))
+    if named:
+        most, *rest = sorted(named, key=lambda minor: (named[minor], minor), reverse=True)
+        known = min(max(most, _MINORS[0]), _MINORS[-1])
+        return ServerVersion(f"1.{known}", LOOPBACK, _texts([most] if known != most else rest))
+    observed = _by_routes(list(tally.groups), gates or {}, progress=progress)
+    return ServerVersion(observed, OBSERVED) if observed else ServerVersion(DEFAULT_VERSION, ASSUMED)
+
+
+def contradicted(observed: Observed | None, version: str) -> str:
+    """Return a sentence if at least half of the measured requests have another route than predicted.
+
+    A fallback to etcd is allowed by the rules, so it contradicts nothing.
+    """
+    if observed is None or not _contradicts(observed):
+        return ""
+    different, measured = observed.differ - observed.fallback, observed.agree + observed.differ
+    return (
+        f"{integer(different)} of {integer(measured)} requests whose route was measured contradict "
+        f"{version}: --kube-version or --feature-gates are not the apiserver's"
+    )
+
+
+def _contradicts(observed: Observed) -> bool:
+    different = observed.differ - observed.fallback
+    return different > 0 and 2 * different >= observed.agree + observed.differ
+
+
+def _named(tally: Tally) -> Counter[int]:
+    """Return the minors in the user agents of apiservers that send requests to themselves, with counts."""
+    found = Counter[int]()
+    for group in tally.groups:
+        agent, user = group.key.client
+        if user in _USERS and (match := _ITSELF.match(agent)):
+            found[int(match[1])] += group.count
+    return found
+
+
+def _texts(minors: Counter[int] | Sequence[int]) -> tuple[str, ...]:
+    return tuple(f"1.{minor}" for minor in sorted(minors))
+
+
+def _by_routes(groups: Sequence[AuditGroup], gates: Mapping[str, bool], *, progress: bool) -> str:
+    """Return the newest version that measured routes do not contradict, if they contradict the default."""
+    groups = [group for group in groups if group.slow is not None]
+    default = _observed(groups, DEFAULT_VERSION, gates, progress)
+    if default is None or not _contradicts(default):
+        return ""
+    for version in _TRIED:
+        other = _observed(groups, version, gates, progress)
+        if other is not None and not _contradicts(other):
+            return version
+    return ""
+
+
+def _observed(
+    groups: Sequence[AuditGroup], version: str, gates: Mapping[str, bool], progress: bool
+) -> Observed | None:
+    behaviour = behaviour_of(version, settable(version, gates))
+    return total_observed(groups, VersionPredictions([behaviour], {}, progress=progress))
