@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ktui.apiserver.flow_control import FlowControl, Unlimited
+from ktui.apiserver.http.connections import Connections
 from ktui.contract.events import ServerInfo
 from ktui.contract.faults import Fault
 from ktui.telemetry.bus import Bus
@@ -59,7 +60,7 @@ class Services:
     `event_ttl` is the lifetime of an Event in seconds. `service_cluster_ip_range` is the network of cluster
     IPs, unless one is stored. `warm` is awaited before the first request, with the resources that are served
     then. `faults` is None if ktui did not start this etcd, or the etcd holds a snapshot. `counts_quotas`: a
-    controller of quotas runs here.
+    controller of quotas runs here. `connections` are the figures of the HTTP server.
     """
 
     registry: Registry
@@ -77,3 +78,4 @@ class Services:
     faults: Faults | None = None
     request_logs: Sequence[RequestLog] = ()
     counts_quotas: bool = False
+    connections: Connections = field(default_factory=lambda: Connections(0))

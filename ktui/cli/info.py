@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 def report(args: argparse.Namespace) -> dict[str, Any]:
     """Return the JSON object of `--json`."""
-    from ktui.cli.info_facts import places, terminal, versions  # start-up time
+    from ktui.cli.info_facts import limits, places, terminal, versions  # start-up time
     from ktui.cli.info_settings import contexts, settings
     from ktui.cli.preferences import problems_of
     from ktui.config.resolve import strange_variables
@@ -56,6 +56,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "versions": versions(args.etcd_binary or ""),
         "places": places(config.file.path, args.log_file or ""),
+        "limits": limits(),
         "terminal": terminal(),
         "context": configured.chosen.context.name if configured.chosen else "",
         "contexts": contexts(config),
@@ -71,6 +72,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield from _columns(
         [(p["name"], p["path"], "" if p["exists"] else "(not there)") for p in document["places"]]
     )
+    yield "\nlimits"
+    yield from _columns([(name, text) for name, text in document["limits"].items()])
     yield "\nterminal"
     yield from _columns([(name, str(text)) for name, text in document["terminal"].items()])
     if document["contexts"]:

@@ -67,6 +67,21 @@ def _etcd(chosen: str) -> str:
     return f"{binary.version or 'of an unknown version'}, {binary.path} ({origin})"
 
 
+def limits() -> dict[str, str]:
+    """Return how many files `ktui serve` may open here, and the connections that they allow."""
+    import resource  # start-up time
+
+    from ktui.apiserver.http.open_files import MOST_CONNECTIONS, MOST_FILES, most_connections
+
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    reason = ", as open files allow" if most_connections(files) < MOST_CONNECTIONS else ""
+    return {
+        "open files": f"{files:,} (ulimit -Hn)",
+        "connections": f"{most_connections(files):,} of a server at once{reason}",
+    }
+
+
 def terminal() -> dict[str, Any]:
     """Return the terminal's name, size, colours, encoding and Unicode support."""
     columns, rows = shutil.get_terminal_size()

@@ -13,7 +13,7 @@ from ktui.cli.options import (
     add_demo_arguments,
     add_source_arguments,
 )
-from ktui.cli.output import emit
+from ktui.cli.output import emit, warn
 from ktui.cli.token import add_token_arguments
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ktui.cli.server.config import ServeConfig
 
 log = log_of(__name__)
+
+FEW_CONNECTIONS = 10_000
 
 EPILOG = """examples:
   ktui serve --demo                                   an embedded etcd with a demo cluster
@@ -56,6 +58,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--insecure-http",
         action="store_true",
         help="no TLS and no token; only on a loopback address, under a loopback name",
+    )
+    http.add_argument(
+        "--max-connections",
+        metavar="N",
+        type=int,
+        help="connections of clients at once; others are refused (default: what the limit of open files "
+        "allows, at most 16384)",
     )
     chain = parser.add_argument_group("users and their rights")
     chain.add_argument(
@@ -131,6 +140,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     import asyncio  # start-up time
 
+    from ktui.apiserver.http.open_files import file_limit, most_connections, raise_file_limit
     from ktui.cli.crash import keep_quiet
     from ktui.cli.logs import report_log_problem, start_log
     from ktui.cli.parent_process import die_with_parent
@@ -138,6 +148,7 @@ def run(args: argparse.Namespace) -> int:
     from ktui.cli.server.runtime import shorten_thread_switches
 
     shorten_thread_switches()
+    raise_file_limit()
     if args.parent:
         die_with_parent(args.parent)
     try:
@@ -146,6 +157,9 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         return fail(str(error), USAGE)
     keep_quiet()
+    if args.max_connections is None and most_connections(file_limit()) < FEW_CONNECTIONS:
+        few = f"at most {config.most_connections:,} connections at once"
+        warn(f"warning: {few}, as only {file_limit():,} open files are allowed: see ulimit -n")
     try:
         with asyncio.Runner(loop_factory=_event_loop()) as runner:
             return runner.run(_serve(config))

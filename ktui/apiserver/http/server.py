@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
 from ktui.apiserver.http.asgi import ASGIApp
+from ktui.apiserver.http.connections import ConnectionGuard, Connections
+from ktui.apiserver.http.health_reserve import PLACES, HealthReserve
 from ktui.apiserver.http.lifespan import Lifespan
+from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
 from ktui.supervision import Supervisor, stop
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 # Seconds for requests to finish.
 STOP_SECONDS = 2.0
+BACKLOG = 4096  # connections that wait in the kernel; Linux lowers it to net.core.somaxconn
 
 
 class PortInUse(Exception):
@@ -32,7 +37,8 @@ class PortInUse(Exception):
 class HttpServer:
     """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS if files are given.
 
-    With a `front`, the front ends TLS, and granian listens behind it on the loopback address.
+    With a `front`, the front ends TLS, and granian listens behind it on the loopback address. `connections`
+    bounds how many clients may have open, by default as many as the limit of open files allows.
     """
 
     def __init__(
@@ -42,8 +48,15 @@ class HttpServer:
         tls: TlsFiles | None = None,
         supervisor: Supervisor | None = None,
         front: TlsFront | None = None,
+        connections: Connections | None = None,
     ) -> None:
         self.app = app
+        self._connections = connections or Connections(
+            most_connections(file_limit(), 1 if front is None else FRONT_FILES)
+        )
+        self._reserve = HealthReserve(app, tls)
+        self._guard = ConnectionGuard(self._connections, self._reserve)
+        self._guarding: asyncio.Task[None] | None = None
         self._supervisor = supervisor or Supervisor()
         self.host, self.port = split_listen(listen)
         self._tls = tls
@@ -72,7 +85,10 @@ class HttpServer:
             try:
                 await self._listening
                 if self._front is not None:
-                    self.port = await self._front.start(self.host, self.port, self._behind)
+                    self.port = await self._front.start(self.host, self.port, self._behind, self._connections)
+                self._guarding = self._supervisor.start(
+                    "the guard of connections", partial(self._guard.run, self.port)
+                )
             except OSError as error:
                 await stop(self._serving)
                 raise PortInUse(f"cannot listen on {self.host}:{self.port}: {error.strerror}") from error
@@ -83,6 +99,8 @@ class HttpServer:
     async def stop(self) -> None:
         """Stop the application, which ends its streams; then stop listening and close open connections."""
         await self._lifespan.shutdown()
+        await stop(self._guarding)
+        await self._reserve.stop()
         if self._server is not None and self._serving is not None:
             self._stopping = True
             self._server.stop()
@@ -98,14 +116,17 @@ class HttpServer:
         """Serve until `stop`; any other end is a failure."""
         try:
             tls = self._tls if self._front is None else None
+            app = self._guard.wrap(self.app)
             self._server = Server(
-                self.app if self._front is None else self._front.wrap(self.app),
+                app if self._front is None else self._front.wrap(app),
                 address=self._behind[0],
                 port=self._behind[1],
                 interface=Interfaces.ASGINL,
                 websockets=False,
                 log_enabled=False,
-                backlog=1024,
+                backlog=BACKLOG,
+                # granian: the most connections it takes; then they wait in the backlog.
+                backpressure=self._connections.most + (0 if self._front is None else PLACES),
                 ssl_cert=tls.cert if tls else None,
                 ssl_key=tls.key if tls else None,
             )

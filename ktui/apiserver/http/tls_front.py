@@ -17,6 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
+from ktui.apiserver.http.connections import Connections
+from ktui.apiserver.http.health_reserve import (
+    PLACES,
+    TOO_MANY,
+    TOO_MANY_HEADERS,
+    is_health_check,
+)
+from ktui.apiserver.http.health_reserve import (
+    SECONDS as LATE_SECONDS,
+)
+from ktui.apiserver.http.loopback import is_loopback
 from ktui.kube.users import AUTHENTICATED, Requester
 
 if TYPE_CHECKING:
@@ -27,13 +38,18 @@ HANDSHAKE_SECONDS = 10.0
 CREDENTIAL_IDS_SINCE = 32  # kube-apiserver's minor version
 CREDENTIAL = "authentication.kubernetes.io/credential-id"
 Address = tuple[str, int]
+PLAIN = [(b"content-type", b"text/plain; charset=utf-8")]
 
 
 class Peer(NamedTuple):
-    """The client of a connection; `user` is None if it sent no certificate."""
+    """The client of a connection; `user` is None if it sent no certificate.
+
+    `late`: all connections were in use, and this one may only ask for the server's health.
+    """
 
     address: Address
     user: Requester | None
+    late: bool
 
 
 class TlsFront:
@@ -48,13 +64,15 @@ class TlsFront:
         self._peers: dict[Address, Peer] = {}
         self._backend: Address = ("127.0.0.1", 0)
         self._listener: asyncio.Server | None = None
+        self._bound = Connections(1)
+        self._late = 0
         self._connections: set[asyncio.Task[Any]] = set()
 
-    async def start(self, host: str, port: int, backend: Address) -> int:
-        """Start listening; return the port. Raises OSError."""
-        self._backend = backend
+    async def start(self, host: str, port: int, backend: Address, connections: Connections) -> int:
+        """Start listening; return the port. Raises OSError. `connections` bounds those with TLS."""
+        self._backend, self._bound = backend, connections
         self._listener = await asyncio.start_server(
-            self._serve, host, port, ssl=self._context, ssl_handshake_timeout=HANDSHAKE_SECONDS, backlog=1024
+            self._serve, host, port, ssl=self._context, ssl_handshake_timeout=HANDSHAKE_SECONDS, backlog=4096
         )
         found: int = self._listener.sockets[0].getsockname()[1]
         return found
@@ -75,7 +93,10 @@ class TlsFront:
                 host, port = scope.get("client") or ("", 0)
                 peer = self._peers.get((host, int(port)))
                 if peer is None:
-                    await _refuse(send)
+                    await _refuse(send, 403, PLAIN, b"connect with TLS\n")
+                    return
+                if peer.late and not is_health_check(scope["path"]):
+                    await _refuse(send, 429, TOO_MANY_HEADERS, TOO_MANY)
                     return
                 scope = {**scope, "client": peer.address, "user": peer.user}
             await app(scope, receive, send)
@@ -85,17 +106,27 @@ class TlsFront:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
+        late = len(self._connections) - self._late >= self._bound.most
+        if late:
+            host = writer.get_extra_info("peername")[0]
+            self._bound.refuse(host)
+            if self._late >= PLACES or not is_loopback(host.removeprefix("::ffff:")):
+                writer.transport.abort()
+                return
         self._connections.add(task)
+        self._late += late
         try:
-            with contextlib.suppress(OSError):  # a connection that breaks off ends both sides
-                await self._relay(reader, writer)
+            with contextlib.suppress(OSError, TimeoutError):  # a connection that breaks off ends both sides
+                async with asyncio.timeout(LATE_SECONDS if late else None):
+                    await self._relay(reader, writer, late=late)
         finally:
             self._connections.discard(task)
+            self._late -= late
             writer.close()
 
-    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, late: bool) -> None:
         inner_reader, inner_writer = await asyncio.open_connection(*self._backend)
-        with self._known(inner_writer, writer):
+        with self._known(inner_writer, writer, late=late):
             pumps = [
                 asyncio.create_task(_pump(reader, inner_writer)),
                 asyncio.create_task(_pump(inner_reader, writer)),
@@ -110,12 +141,14 @@ class TlsFront:
                 await asyncio.gather(*pumps, return_exceptions=True)
 
     @contextlib.contextmanager
-    def _known(self, inner: asyncio.StreamWriter, outer: asyncio.StreamWriter) -> Iterator[None]:
+    def _known(
+        self, inner: asyncio.StreamWriter, outer: asyncio.StreamWriter, *, late: bool
+    ) -> Iterator[None]:
         """Register the connection's user by the address that granian sees, until the connection is closed."""
         address = inner.get_extra_info("sockname")[:2]
         session: ssl.SSLObject = outer.get_extra_info("ssl_object")
         user = self._user(session)
-        self._peers[address] = Peer(outer.get_extra_info("peername")[:2], user)
+        self._peers[address] = Peer(outer.get_extra_info("peername")[:2], user, late)
         try:
             yield
         finally:
@@ -168,8 +201,6 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         await writer.drain()
 
 
-async def _refuse(send: Send) -> None:
-    """Refuse a process of this machine that connects behind the front."""
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": b"connect with TLS\n", "more_body": False})
+async def _refuse(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -7,12 +7,31 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ktui.apiserver.call import RequestLog
+from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.metrics.exposition import CallbackMetric, Labels
 from ktui.telemetry.memory import resident_bytes
 
 
-def process_metrics() -> list[CallbackMetric]:
+def process_metrics(connections: Connections) -> list[CallbackMetric]:
     return [
+        CallbackMetric("ktui_connections", "Open connections of clients.", lambda: [((), connections.open)]),
+        CallbackMetric(
+            "ktui_connections_limit",
+            "Connections of clients that may be open at once.",
+            lambda: [((), connections.most)],
+        ),
+        CallbackMetric(
+            "ktui_connections_refused_total",
+            "Connections refused because as many as allowed were open.",
+            lambda: [((), connections.refused)],
+            "counter",
+        ),
+        CallbackMetric(
+            "ktui_connections_silent_total",
+            "Connections closed because they sent no request.",
+            lambda: [((), connections.silent)],
+            "counter",
+        ),
         CallbackMetric("process_resident_memory_bytes", "Resident memory size in bytes.", _resident),
         CallbackMetric(
             "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", _cpu, "counter"

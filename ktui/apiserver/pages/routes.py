@@ -146,8 +146,8 @@ class Pages:
             *self._requests.metrics(behaviour.minor),
             *cache_metrics(self._services.registry, behaviour),
             *self._etcd_metrics.metrics(),
-            *process_metrics(),
             *request_log_metrics(self._services.request_logs),
+            *process_metrics(self._services.connections),
             *self._services.flow_control.metrics(behaviour),
         ]
         slices, pieces = Slices(), []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ktui.apiserver.app import build_app
+from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.http.server import HttpServer, split_listen
 from ktui.apiserver.http.tls import TlsFiles, lend_certificate, load_key
 from ktui.apiserver.http.tls_front import CREDENTIAL_IDS_SINCE, TlsFront
@@ -80,6 +81,7 @@ class Composition:
         self._census: Census | None = None
         self._codec = StoredCodec()
         self._controllers: list[ServerController] = []
+        self._connections = Connections(config.most_connections)
         self._stop = asyncio.Event()
 
     @property
@@ -116,7 +118,8 @@ class Composition:
         self._publish_info()  # a recording begins with its server
         app = build_app(services, WRITES | self._chain.handlers | flow.handlers)
         tls = self._tls()
-        self._http = HttpServer(app, self._args.listen, tls, self._supervisor, self._front(tls))
+        front, listen = self._front(tls), self._args.listen
+        self._http = HttpServer(app, listen, tls, self._supervisor, front, self._connections)
         await self._http.start()
         await self._bootstrap(client, registry)
         if not client.read_only:
@@ -235,6 +238,7 @@ class Composition:
             faults=self._faults,
             request_logs=self._request_logs.logs if self._request_logs is not None else (),
             counts_quotas=self._owned and not client.read_only,
+            connections=self._connections,
         )
 
     def _make_chain(self, registry: Registry) -> RequestChain:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ktui.apiserver.http.loopback import is_loopback
+from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
 from ktui.apiserver.http.server import split_listen
 from ktui.apiserver.http.tls_front import check_authorities
 from ktui.authn.token_file import read_users
@@ -35,6 +36,7 @@ class ServeConfig:
     users: Mapping[str, Requester]  # of --token-auth-file, by token
     audit_policy: AuditPolicy
     service_range: str  # of cluster IPs, a CIDR
+    most_connections: int
 
     @classmethod
     def from_arguments(cls, args: argparse.Namespace) -> ServeConfig:
@@ -68,7 +70,18 @@ class ServeConfig:
         if args.demo and services != SERVICE_RANGE:
             raise ValueError(f"--demo has services in {SERVICE_RANGE}: leave out --service-cluster-ip-range")
         warm = _warm(args.warm, owned=not args.etcd)
-        return cls(args, behaviour, token, warm, users, policy_of(args), services)
+        most = _most_connections(args)
+        return cls(args, behaviour, token, warm, users, policy_of(args), services, most)
+
+
+def _most_connections(args: argparse.Namespace) -> int:
+    """Return `--max-connections`, or what the limit of open files allows."""
+    files_each = FRONT_FILES if args.client_ca_file else 1
+    allowed, wanted = most_connections(file_limit(), files_each), args.max_connections
+    if wanted is not None and not 1 <= wanted <= allowed:
+        files = f"which {file_limit()} open files allow (ulimit -n)"
+        raise ValueError(f"--max-connections {wanted} is not between 1 and {allowed}, {files}")
+    return allowed if wanted is None else wanted
 
 
 def _warm(text: str | None, owned: bool) -> tuple[str, ...] | None:

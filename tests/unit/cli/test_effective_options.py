@@ -273,6 +273,7 @@ NEVER_PRESET = {
     "allow_writes", "insecure_http", "replay", "record", "screenshot", "press", "size", "page_of",
     "token_file", "token_auth_file", "authorization_mode", "prometheus", "follow_audit", "story",
     "max_requests_inflight", "max_mutating_requests_inflight", "enable_priority_and_fairness",
+    "max_connections",
     "audit_log_path", "audit_policy_file", "audit_log_mode", "audit_log_maxsize", "audit_log_maxbackup",
     "audit_log_maxage", "http_log", "client_ca_file", "service_cluster_ip_range",
 }  # fmt: skip

@@ -1,0 +1,170 @@
+"""Answer health checks of this machine while all connections are in use.
+
+A kubelet or a load balancer beside the server must learn that it lives. The reserve has a few connections
+of its own; each gets one answer over HTTP/1.1. Everything but `/healthz`, `/livez` and `/readyz` gets a 429.
+When a new one comes and none is free, the oldest is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import socket
+import ssl
+
+import h11
+
+from ktui.apiserver.http.asgi import ASGIApp, Message, Receive, Scope
+from ktui.apiserver.http.tls import TlsFiles
+
+log = logging.getLogger(__name__)
+
+PLACES = 32
+SECONDS = 5.0  # for one connection
+MOST_HEAD_BYTES = 16_384
+HEALTH = ("healthz", "livez", "readyz")
+TOO_MANY = (
+    json.dumps(
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": "Too many connections are open, please try again later.",
+            "reason": "TooManyRequests",
+            "details": {"retryAfterSeconds": 1},
+            "code": 429,
+        }
+    ).encode()
+    + b"\n"
+)
+TOO_MANY_HEADERS = [(b"content-type", b"application/json"), (b"retry-after", b"1")]
+
+
+def is_health_check(path: bytes | str) -> bool:
+    """Return whether a path, as sent, is one that the reserve answers."""
+    text = path.decode("latin-1") if isinstance(path, bytes) else path
+    return text.split("/")[1:2] in ([name] for name in HEALTH)
+
+
+class HealthReserve:
+    """Serves `app`'s health checks on connections that are handed to it."""
+
+    def __init__(self, app: ASGIApp, tls: TlsFiles | None) -> None:
+        self._app = app
+        self._tls = tls
+        self._context: ssl.SSLContext | None = None
+        self._serving: dict[asyncio.Task[None], int] = {}  # with the file of the connection
+
+    @property
+    def files(self) -> set[int]:
+        """The files of its connections."""
+        return set(self._serving.values())
+
+    def take(self, connection: socket.socket) -> None:
+        """Serve a connection, and close it."""
+        if len(self._serving) >= PLACES:
+            oldest = next(iter(self._serving))
+            del self._serving[oldest]
+            oldest.cancel()
+        task = asyncio.create_task(self._serve(connection))
+        self._serving[task] = connection.fileno()
+        task.add_done_callback(self._end)
+
+    async def stop(self) -> None:
+        for task in list(self._serving):
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._serving.pop(task, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a health check failed", exc_info=error)
+
+    async def _serve(self, connection: socket.socket) -> None:
+        reader = asyncio.StreamReader(limit=MOST_HEAD_BYTES)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        loop = asyncio.get_running_loop()
+        with connection, contextlib.suppress(OSError, TimeoutError, h11.ProtocolError):
+            async with asyncio.timeout(SECONDS):
+                transport, _ = await loop.connect_accepted_socket(
+                    lambda: protocol, connection, ssl=self._ssl()
+                )
+                writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+                try:
+                    await self._answer(reader, writer)
+                    writer.close()
+                    await writer.wait_closed()
+                finally:
+                    transport.abort()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        http = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD_BYTES)
+        request = http.next_event()
+        while request is h11.NEED_DATA:
+            http.receive_data(await reader.read(MOST_HEAD_BYTES))
+            request = http.next_event()
+        if not isinstance(request, h11.Request):
+            return
+        status, headers, body = await self._response(request, writer)
+        kept = [
+            (name, value)
+            for name, value in headers
+            if name.lower() not in (b"content-length", b"connection", b"transfer-encoding")
+        ]
+        kept += [(b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+        pieces = [http.send(h11.Response(status_code=status, headers=kept))]
+        pieces.append(http.send(h11.Data(b"" if request.method == b"HEAD" else body)))
+        writer.write(b"".join(piece for piece in pieces if piece))
+        await writer.drain()
+
+    async def _response(
+        self, request: h11.Request, writer: asyncio.StreamWriter
+    ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        raw_path, _, query = request.target.partition(b"?")
+        if not is_health_check(raw_path):
+            return 429, TOO_MANY_HEADERS, TOO_MANY
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": request.method.decode("ascii"),
+            "scheme": "http" if self._tls is None else "https",
+            "path": raw_path.decode("ascii"),
+            "raw_path": raw_path,
+            "query_string": query,
+            "root_path": "",
+            "headers": list(request.headers),
+            "client": writer.get_extra_info("peername")[:2],
+            "server": writer.get_extra_info("sockname")[:2],
+        }
+        sent: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            sent.append(message)
+
+        await self._app(scope, _no_body(), keep)
+        body = b"".join(message.get("body", b"") for message in sent)
+        return sent[0]["status"], [(bytes(n), bytes(v)) for n, v in sent[0].get("headers", ())], body
+
+    def _ssl(self) -> ssl.SSLContext | None:
+        if self._tls is not None and self._context is None:
+            self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._context.load_cert_chain(self._tls.cert, self._tls.key)
+            self._context.set_alpn_protocols(["http/1.1"])
+        return self._context
+
+
+def _no_body() -> Receive:
+    """Return what an application receives of a request without a body, whose client stays."""
+    messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Message:
+        if messages:
+            return messages.pop()
+        left: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        return await left
+
+    return receive
