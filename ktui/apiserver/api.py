@@ -31,7 +31,7 @@ from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
 from ktui.telemetry.cpu import CpuClock
-from ktui.telemetry.meter import metered
+from ktui.telemetry.meter import use_meter
 from ktui.telemetry.off_loop import compute, compute_large, expect
 
 if TYPE_CHECKING:
@@ -74,11 +74,13 @@ class Api:
         self._metrics.began(call)
         if call.verb in READ_VERBS:
             call.meter.on_plan = call.planned
+        use_meter(call.meter)
         try:
-            with metered(call.meter):
-                await CpuClock(self._guarded(call, resolved), call.meter)
+            await CpuClock(self._guarded(call, resolved), call.meter)
         finally:
-            call.leave_large()
+            use_meter(None)
+            if call.large_requests is not None:
+                call.leave_large()
             call.release_collector()
             call.end_concurrency()
             call.finish()
@@ -122,8 +124,7 @@ class Api:
             if call.verb == "WATCH":
                 await self._handle(call)
             else:
-                async with within(time_allowed(call.request, call.behaviour.minor)):
-                    await self._handle(call)
+                await within(time_allowed(call.request, call.behaviour.minor), self._handle(call))
         except StatusError as error:
             call.error = error.message
             unrouted = call.plan is None and error.code != HTTPStatus.METHOD_NOT_ALLOWED

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
     from ktui.telemetry.memory import Footprint
 
+SNAPSHOT, CACHE, NONE = Source.SNAPSHOT.value, Source.CACHE.value, Source.NONE.value
 MAX_ACCEPT = 256
 MAX_TEXT = 2000
 SHOWN_WAIT = 0.0005  # seconds: a shorter wait is not shown
@@ -163,8 +164,10 @@ class Call:
 
     def announce(self) -> None:
         """Publish that the request has started."""
-        controlled = flow_controlled(self.behaviour)
         self._announced = len(self.stages)
+        if self._unseen():
+            return
+        controlled = flow_controlled(self.behaviour)
         self._publish(
             RequestStarted(
                 id=self.id,
@@ -197,6 +200,8 @@ class Call:
         self.plan = plan
         self.reason_id = plan.reason_id
         self.reason = sentences.reason(plan)
+        if self._unseen():
+            return
         self._publish(
             RequestRouted(
                 id=self.id,
@@ -209,6 +214,13 @@ class Call:
                 wait=sentences.wait_value(plan),
             )
         )
+
+    def _unseen(self) -> bool:
+        """Return True if an event would have no subscriber; it gets its number all the same."""
+        if self.bus.watched or self.verb == "WATCH":
+            return False
+        self.bus.skip()
+        return True
 
     def _publish(self, event: RequestStarted | RequestRouted) -> None:
         """Publish an event; those of a WATCH's start are kept for later subscribers."""
@@ -243,9 +255,10 @@ class Call:
 
     def stamp(self) -> None:
         """Add the headers with route and cost to the response; call before it starts."""
-        self.leave_large()
+        if self.large_requests is not None:
+            self.leave_large()
         headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter, self.verb))]
-        if self.route and self.route != Source.NONE.value:
+        if self.route and self.route != NONE:
             headers.append(("x-ktui-route", public_route(self.route)))
         if self.reason_id:
             headers.append(("x-ktui-reason", f"{self.reason_id} {self.reason}"))
@@ -259,12 +272,15 @@ class Call:
         """Publish that the response is complete."""
         meter = self.meter
         meter.sent_bytes = self.response.sent_bytes
+        if not self.bus.watched:
+            self.bus.skip()
+            return
         self.bus.publish(
             RequestFinished(
                 *figures(meter),
                 id=self.id,
                 status=self.response.status,
-                route=self.route or Source.NONE.value,
+                route=self.route or NONE,
                 reason_id=self.reason_id,
                 ms=self.elapsed_ms(),
                 phases=dict(meter.phases),
@@ -312,7 +328,7 @@ def shortened(text: str) -> str:
 
 def public_route(route: str) -> str:
     """Return the route for headers, in which a snapshot counts as the cache."""
-    return route.replace(Source.SNAPSHOT.value, Source.CACHE.value)
+    return route.replace(SNAPSHOT, CACHE)
 
 
 def cost_header(meter: Meter, verb: str) -> str:
@@ -320,15 +336,19 @@ def cost_header(meter: Meter, verb: str) -> str:
 
     kube-apiserver counts only objects of lists, so those of a GET count as 0 here.
     """
-    names = ("fetched", "evaluated", "returned", "etcd_gets", "etcd_lists", "seats")
-    counts = {name: getattr(meter, name) for name in names}
-    if verb == "GET":
-        counts |= dict.fromkeys(names[:3], 0)
-    return ", ".join(f"{name}={count}" for name, count in counts.items())
+    fetched, evaluated, returned = (
+        (0, 0, 0) if verb == "GET" else (meter.fetched, meter.evaluated, meter.returned)
+    )
+    return (
+        f"fetched={fetched}, evaluated={evaluated}, returned={returned}, etcd_gets={meter.etcd_gets}, "
+        f"etcd_lists={meter.etcd_lists}, seats={meter.seats}"
+    )
 
 
 def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -> str:
     """Return Server-Timing: the chain's stages, the handler's phases, and its time until the headers."""
-    chain = [f"{stage.stage.replace(' ', '-')};dur={stage.ms:.3f}" for stage in stages]
-    phases = [f"{name};dur={ms:.3f}" for name, ms in meter.phases.items()]
-    return ", ".join([*chain, *phases, f"total;dur={total_ms:.3f}"])
+    timed = [f"{stage.stage.replace(' ', '-')};dur={stage.ms:.3f}" for stage in stages]
+    for name, ms in meter.phases.items():
+        timed.append(f"{name};dur={ms:.3f}")
+    timed.append(f"total;dur={total_ms:.3f}")
+    return ", ".join(timed)

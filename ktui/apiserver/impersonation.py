@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import methodcaller
 from urllib.parse import unquote
 
 from ktui.apiserver.authorization import may_not
@@ -20,6 +21,8 @@ Extra = dict[str, list[str]]
 
 def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Requester:
     """The user whom `who` impersonates, else `who`; raise StatusError 400 without a user name, or 403."""
+    if not any(map(_impersonates, request.headers)):
+        return who
     user = request.headers.get("impersonate-user", "")
     groups = request.all_values("impersonate-group") if "impersonate-group" in request.headers else []
     uid = request.headers.get("impersonate-uid", "")
@@ -33,6 +36,9 @@ def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Re
         if not decision.allowed:
             raise may_not(who, attributes, decision.reason)
     return requester_of(user, groups, uid, extra)
+
+
+_impersonates = methodcaller("startswith", "impersonate-")
 
 
 def _extra(request: Request) -> Extra:

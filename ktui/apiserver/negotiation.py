@@ -7,6 +7,7 @@ then the API machinery evaluates parameters.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ktui.apiserver.http.accept import Clause, mime_types, parse_accept
@@ -46,6 +47,7 @@ class Form:
         return f"meta.k8s.io/{self.meta_version}"
 
 
+@lru_cache(maxsize=256)
 def negotiate(
     accept: str, *, custom: bool, stream: bool = False, collection: bool = False, pretty: bool = False
 ) -> Form:

@@ -90,12 +90,9 @@ class Cacher:
 
         The number is None before the first count; the size is 0 if none is known, as etcd only counts.
         """
-        state = self.state()
-        if state.state == "disabled":
+        if self.cache is None or not self._settings.watch_cache:
             return self._count.latest(), 0
-        if state.state not in ("ready", "reinitializing"):
-            return None, 0
-        return state.objects, state.bytes // state.objects if state.objects else 0
+        return self.cache.size()
 
     def state(self) -> telemetry.CacheStatus:
         """Return the cache's state as telemetry publishes it; `disabled` for a resource without a cache."""

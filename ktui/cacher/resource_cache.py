@@ -186,6 +186,15 @@ class ResourceCache:
             last_error=self._reflector.error,
         )
 
+    def size(self) -> tuple[int | None, int]:
+        """Return the number of objects and their average size; None before the cache was filled."""
+        readiness = self._reflector.readiness
+        if self.cold or readiness not in (Readiness.READY, Readiness.REINITIALIZING):
+            return None, 0
+        store = self.memory.store
+        objects = len(store)
+        return objects, store.bytes // objects if objects else 0
+
     def state(self) -> telemetry.CacheStatus:
         """Return the current state as telemetry publishes it."""
         memory, reflector = self.memory, self._reflector

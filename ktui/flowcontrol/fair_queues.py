@@ -81,6 +81,7 @@ class FairQueues:
         self._synced = clock()
         self._enqueued = 0
         self._robin = 0
+        self._unwanted = False  # there are more queues than configured: those that still serve requests
 
     @property
     def idle(self) -> bool:
@@ -103,6 +104,7 @@ class FairQueues:
         self.times.limit(self.capacity, seats, seats, seats)
         wanted = queuing.queues if queuing is not None else 0
         self.queues.extend(FairQueue(index) for index in range(len(self.queues), wanted))
+        self._unwanted = len(self.queues) > wanted
         self._drop_unwanted()
         self._dispatch()
 
@@ -126,6 +128,10 @@ class FairQueues:
             queue.next_r = self._r
             self._busy += 1
         request.queue = queue
+        if not self.waiting and self.seats_in_use < self.limit and self._accommodates(request.width):
+            queue.next_r = max(queue.next_r, request.arrived_r)
+            self._execute(request, queue)  # nothing waits: it would be the first in its queue
+            return ""
         queue.waiting[request] = None
         queue.waiting_work += request.work
         self._filled[queue] = None
@@ -167,9 +173,9 @@ class FairQueues:
             if not queue.busy:
                 self._busy -= 1
         if request.additional_latency > 0.0:
-            self._later(request.additional_latency, lambda: self._release(request))
+            self._later(request.additional_latency, lambda: self._release(request, self._sync()))
         else:
-            self._release(request)
+            self._release(request, now)
 
     def ratios(self) -> list[TimedRatio]:
         """Return the ratios until now: of waiting and executing requests, of seats in use and demanded."""
@@ -186,22 +192,24 @@ class FairQueues:
         for request in self.unqueued:
             yield -1, -1, request
 
-    def _release(self, request: Ticket) -> None:
-        self._sync()
+    def _release(self, request: Ticket, now: float) -> None:
+        """Free the seats of a request at `now`, to which R has been advanced."""
         self.seats_in_use -= request.width
         if request.queue is not None:
             request.queue.seats_in_use -= request.width
-        self._note_demand()
+        self.demand.set(self.seats_in_use + self.seats_waiting, now)
         if self.waiting:
             self._dispatch()
-        self._drop_unwanted()
+        if self._unwanted:
+            self._drop_unwanted()
 
     def _sync(self) -> float:
         """Advance R to now by the work done since then, divided among the busy queues; return now."""
         now = self._clock()
         passed = now - self._synced
-        demanded = self.seats_in_use + self.seats_waiting
-        self.times.passed((self.waiting, self.executing, self.seats_in_use, demanded), passed)
+        seats_in_use = self.seats_in_use
+        demanded = seats_in_use + self.seats_waiting
+        self.times.passed((self.waiting, self.executing, seats_in_use, demanded), passed)
         if self._busy:
             self._r += min(demanded, self.limit) / self._busy * passed
         self._synced = now
@@ -233,8 +241,15 @@ class FairQueues:
         if not self._accommodates(request.width):
             self.crowded[request.schema.name] += 1
             return False
-        self._robin = queue.index
         self._unqueue(request, queue)
+        self._execute(request, queue)
+        if request.dispatched is not None and not request.dispatched.done():
+            request.dispatched.set_result(True)
+        return True
+
+    def _execute(self, request: Ticket, queue: FairQueue) -> None:
+        """Begin a request of `queue` that does not wait, or no longer."""
+        self._robin = queue.index
         if request.final_seats > self.limit:  # the same work with fewer seats
             request.additional_latency *= request.final_seats / self.limit
             request.final_seats = self.limit
@@ -244,9 +259,6 @@ class FairQueues:
         queue.next_r += request.work
         queue.catch_up()
         self._begin(request)
-        if request.dispatched is not None and not request.dispatched.done():
-            request.dispatched.set_result(True)
-        return True
 
     def _next(self) -> FairQueue:
         """Return the queue whose oldest request would finish first; of equal ones the next in turn."""
@@ -281,6 +293,7 @@ class FairQueues:
             return
         kept = [queue for queue in self.queues if queue.busy or queue.index < wanted]
         self.queues = kept
+        self._unwanted = len(kept) > wanted
         for index, queue in enumerate(kept):
             queue.index = index
 

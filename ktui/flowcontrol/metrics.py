@@ -58,7 +58,9 @@ class ReadsAndWrites:
         self._since: float | None = None
 
     def change(self, now: float, number: int, *, mutating: bool, executing: bool) -> None:
-        self._sync(now)
+        if self._since is not None:
+            self._times.passed(tuple(self._numbers), now - self._since)
+        self._since = now
         self._numbers[2 * executing + (not mutating)] += number
 
     def limit(self, now: float, waiting: int, executing: int) -> None:

@@ -22,6 +22,11 @@ SERVER_SEATS = 600  # --max-requests-inflight 400 and --max-mutating-requests-in
 MOST_USERS = 1024  # number of users whose schemas are cached
 
 
+@cache
+def _uid(resource: str, name: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"flowcontrol.apiserver.k8s.io/{resource}/{name}"))
+
+
 @dataclass(frozen=True, slots=True)
 class PriorityLevel:
     """A priority level. `shares` of the server's concurrency; `hand_size` 0: requests are not queued.
@@ -34,10 +39,10 @@ class PriorityLevel:
     hand_size: int = 0
     nominal: int | None = None
     stored_uid: str = ""
+    uid: str = field(init=False, default="", compare=False)
 
-    @property
-    def uid(self) -> str:
-        return self.stored_uid or _uid("prioritylevelconfigurations", self.name)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "uid", self.stored_uid or _uid("prioritylevelconfigurations", self.name))
 
     @property
     def max_seats(self) -> int | None:
@@ -56,17 +61,19 @@ class PriorityLevel:
 
 @dataclass(frozen=True, slots=True)
 class FlowSchema:
-    """A flow schema and the priority level of its requests."""
+    """A flow schema and the priority level of its requests.
+
+    `uid` is that of the stored object, else one derived from the name, the same in every ktui.
+    """
 
     name: str
     level: PriorityLevel
     spec: SchemaSpec = field(default_factory=SchemaSpec)
     stored_uid: str = ""
+    uid: str = field(init=False, default="", compare=False)
 
-    @property
-    def uid(self) -> str:
-        """The uid of the stored object, else one derived from the name, the same in every ktui."""
-        return self.stored_uid or _uid("flowschemas", self.name)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "uid", self.stored_uid or _uid("flowschemas", self.name))
 
 
 LEVELS = {
@@ -127,8 +134,3 @@ def classify(requester: Requester, attributes: RequestAttributes, minor: int) ->
 def _defaults(minor: int) -> Classifier:
     specs = {name: schema_spec({"spec": doc}) for name, doc in default_schemas(minor).items()}
     return Classifier(FlowSchema(name, LEVELS[spec.level], spec) for name, spec in specs.items())
-
-
-@cache
-def _uid(resource: str, name: str) -> str:
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"flowcontrol.apiserver.k8s.io/{resource}/{name}"))

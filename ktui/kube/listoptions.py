@@ -93,6 +93,7 @@ def parse_list_options(query: str) -> ListOptions:
     )
 
 
+@lru_cache(maxsize=256)
 def parse_get_options(query: str) -> GetOptions:
     """Decode the raw query of a GET."""
     values = q.first_values(query)

@@ -16,6 +16,7 @@ from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 from ktui.wire.codec import Codec, codec_for
+from ktui.wire.envelope import MAGIC
 from ktui.wire.errors import CodecError
 from ktui.wire.layout import Layout
 from ktui.wire.pieces import Pieces
@@ -216,8 +217,10 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     def full_json(self) -> bytes:
         """Return the complete JSON, kind and apiVersion first."""
-        if self.transcoded is not None and self._metadata_end:
-            return self._reader.codec.with_type(self.raw, self.transcoded)
+        if isinstance(self._value, bytes) and self._value.startswith(MAGIC):
+            item = self.item_pieces()  # kept for the next answer
+            if self._metadata_end:
+                return self._reader.codec.with_type(self._value, item)
         decoding(len(self.raw))
         try:
             return self._reader.codec.object_json(self.raw, self.rv)

@@ -6,15 +6,14 @@ import contextlib
 import os
 from functools import cache
 
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _STATM = "/proc/self/statm"  # sizes in pages: total, then resident
 
 
 def resident_bytes() -> int | None:
     """Return the resident memory of this process in bytes; None without /proc (not Linux)."""
     descriptor = _descriptor(os.getpid())
-    if descriptor is None:
-        return None
-    return int(os.pread(descriptor, 64, 0).split(maxsplit=2)[1]) * _page_size()
+    return None if descriptor is None else int(os.pread(descriptor, 64, 0).split(None, 2)[1]) * PAGE_BYTES
 
 
 @cache
@@ -23,11 +22,6 @@ def _descriptor(pid: int) -> int | None:
     with contextlib.suppress(OSError):
         return os.open(_STATM, os.O_RDONLY)
     return None
-
-
-@cache
-def _page_size() -> int:
-    return os.sysconf("SC_PAGE_SIZE")
 
 
 class ConcurrentRequests:

@@ -143,6 +143,11 @@ async def yield_to_loop() -> None:
     meter.add_phase("queue", (time.perf_counter() - started) * 1000.0)
 
 
+def use_meter(meter: Meter | None) -> None:
+    """Make `meter` the current one of this task and of tasks started from it; None: none."""
+    _current.set(meter)
+
+
 @contextmanager
 def metered(meter: Meter) -> Iterator[Meter]:
     """Make `meter` the current one for the block and for tasks started in it."""

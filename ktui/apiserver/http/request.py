@@ -14,6 +14,7 @@ from ktui.kube.users import Requester
 MAX_BODY_BYTES = 3 * 1024 * 1024
 # Of a body that is read while its request waits: many may wait.
 MOST_READ_AHEAD = 16 * 1024
+NO_PARAMETERS: dict[str, list[str]] = {}
 # strconv.ParseBool
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
@@ -59,7 +60,7 @@ class Request:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.raw_path: bytes = scope.get("raw_path") or b""
-        self.badly_escaped = bool(_BAD_ESCAPE.search(self.raw_path))
+        self.badly_escaped = b"%" in self.raw_path and bool(_BAD_ESCAPE.search(self.raw_path))
         self.query: str = scope.get("query_string", b"").decode("latin-1")
         self._sent = scope["headers"]
         self.headers: dict[str, str] = {}
@@ -131,10 +132,15 @@ class Request:
 
     def parameter(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""
-        return self.parameters().get(name, [default])[0]
+        if not self.query:
+            return default
+        values = self.parameters().get(name)
+        return default if values is None else values[0]
 
     def parameters(self) -> dict[str, list[str]]:
         """Return all values of each query parameter, parsed once."""
+        if not self.query:
+            return NO_PARAMETERS
         if self._parameters is None:
             self._parameters = {}
             for name, value in pairs(self.query):

@@ -49,9 +49,7 @@ class Response:
             {
                 "type": "http.response.start",
                 "status": status,
-                "headers": [
-                    (name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in every
-                ],
+                "headers": [(name.encode(), value.encode("latin-1", "replace")) for name, value in every],
             }
         )
         if self.on_start is not None:

@@ -92,9 +92,14 @@ class Histogram:
         return other
 
     def observe(self, value: float, labels: Labels = ()) -> None:
-        counts, total = self._values.setdefault(labels, ([0] * (len(self._bounds) + 1), [0.0]))
+        found = self._values.get(labels)
+        counts, total = found if found is not None else self._series(labels)
         counts[bisect_left(self._bounds, value)] += 1
         total[0] += value
+
+    def _series(self, labels: Labels) -> tuple[list[int], list[float]]:
+        found = self._values[labels] = ([0] * (len(self._bounds) + 1), [0.0])
+        return found
 
     def samples(self) -> Iterator[Sample]:
         yield from self.samples_of(self._values)

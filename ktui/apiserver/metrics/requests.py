@@ -27,6 +27,9 @@ OBJECTIVE_SINCE, INDICATOR_SINCE = 23, 26
 LONGRUNNING_SINCE = 23
 VERBS = frozenset(("APPLY", "DELETE", "DELETECOLLECTION", "GET", "LIST", "PATCH", "POST", "PUT", "WATCH"))
 OTHER_VERB = "other"
+READ_ONLY, MUTATING = ((("request_kind", kind),) for kind in ("readOnly", "mutating"))
+MOST_SHAPES = 4096
+Shape = tuple[str, str, str, str, str, str, str]
 # Reads that wait until the cache has seen a resourceVersion.
 FRESH = ("linearizable", "at_least_rv", "exact_rv")
 
@@ -47,6 +50,7 @@ class RequestMetrics:
             "apiserver_request_sli_duration_seconds", "Time that the server itself took.", DURATION_BOUNDS
         )
         self.objective = self.indicator.renamed("apiserver_request_slo_duration_seconds")
+        self._by_shape: dict[Shape, tuple[Labels, Labels]] = {}
         self.lists = ListMetrics()
         self.consistent_reads = Counter(
             "apiserver_watch_cache_consistent_read_total", "Consistent reads tried from the watch cache."
@@ -72,11 +76,12 @@ class RequestMetrics:
 
     def ended(self, call: Call) -> None:
         self._in_service(call, -1)
-        self.total.add(1, (*_request_labels(call), ("code", str(call.response.status))))
+        bare, whole = self._labels(call)
+        self.total.add(1, (*whole, ("code", str(call.response.status))))
         if call.verb != "WATCH":
-            bare = _request_labels(call, dry_run=False)
-            self.duration.observe(call.elapsed_ms() / 1000.0, _request_labels(call))
-            self.indicator.observe(call.elapsed_ms() / 1000.0, bare)
+            seconds = call.elapsed_ms() / 1000.0
+            self.duration.observe(seconds, whole)
+            self.indicator.observe(seconds, bare)
             self.sizes.observe(call.response.sent_bytes, bare)
         if call.resource is None or call.plan is None:
             return
@@ -88,10 +93,24 @@ class RequestMetrics:
 
     def _in_service(self, call: Call, step: int) -> None:
         if call.verb == "WATCH":
-            self.longrunning.add(step, _request_labels(call, dry_run=False))
+            self.longrunning.add(step, self._labels(call)[0])
             return
-        mutating = call.verb not in ("GET", "LIST")
-        self.inflight.add(step, (("request_kind", "mutating" if mutating else "readOnly"),))
+        self.inflight.add(step, READ_ONLY if call.verb in ("GET", "LIST") else MUTATING)
+
+    def _labels(self, call: Call) -> tuple[Labels, Labels]:
+        """Return the labels of a request without and with `dry_run`, made once for each shape of requests."""
+        resource = call.resource
+        if resource is None:
+            shape = ("", "", "", "", "", _verb(call), _dry_run(call))
+        else:
+            named = (resource.group, resource.version, resource.resource, call.info.subresource)
+            shape = (*named, _scope(call), _verb(call), _dry_run(call))
+        found = self._by_shape.get(shape)
+        if found is None:
+            if len(self._by_shape) >= MOST_SHAPES:  # definitions of custom resources come and go
+                self._by_shape.clear()
+            found = self._by_shape[shape] = _request_labels(*shape)
+        return found
 
     def _list_ended(self, call: Call, resource: Resource, plan: Plan) -> None:
         self.lists.ended(call, resource)
@@ -108,20 +127,19 @@ def _consistent_read(route: str, plan: Plan, *, success: bool) -> Labels:
     return (("success", "true" if success else "false"), ("fallback", fallback))
 
 
-def _request_labels(call: Call, *, dry_run: bool = True) -> Labels:
-    resource = call.resource
-    named: Labels = (
-        ("verb", _verb(call)),
-        ("group", resource.group if resource else ""),
-        ("version", resource.version if resource else ""),
-        ("resource", resource.resource if resource else ""),
-        ("subresource", call.info.subresource if resource else ""),
-        ("scope", _scope(call)),
+def _request_labels(
+    group: str, version: str, resource: str, subresource: str, scope: str, verb: str, dry_run: str
+) -> tuple[Labels, Labels]:
+    bare: Labels = (
+        ("verb", verb),
+        ("group", group),
+        ("version", version),
+        ("resource", resource),
+        ("subresource", subresource),
+        ("scope", scope),
         COMPONENT,
     )
-    if not dry_run:
-        return named
-    return (*named, ("dry_run", _dry_run(call)))
+    return bare, (*bare, ("dry_run", dry_run))
 
 
 def _verb(call: Call) -> str:
@@ -133,13 +151,13 @@ def _verb(call: Call) -> str:
 
 def _dry_run(call: Call) -> str:
     """Return upstream's label: "", "All" or "invalid"."""
-    values = call.request.parameters().get("dryRun", [])
-    return "All" if set(values) == {"All"} else "invalid" if values else ""
+    values = call.request.parameters().get("dryRun")
+    if not values:
+        return ""
+    return "All" if set(values) == {"All"} else "invalid"
 
 
 def _scope(call: Call) -> str:
-    if call.resource is None:
-        return ""
     if call.info.name or call.verb == "POST":
         return "resource"
     return "namespace" if call.info.namespace else "cluster"

@@ -34,8 +34,8 @@ class SettingsPages:
     async def switch(self, request: Request, response: Response) -> None:
         """Apply another version's rules from the next request on; caches are kept."""
         try:
-            async with within(time_allowed(request, self._services.settings.behaviour.minor)):
-                body = await request.body(MAX_BODY)
+            allowed = time_allowed(request, self._services.settings.behaviour.minor)
+            body = await within(allowed, request.body(MAX_BODY))
             check_nesting(body)
             wanted = msgspec.json.decode(body, type=Rules)
             self._services.settings.use(behaviour_of(wanted.kube_version, wanted.feature_gates))
