@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ktui.cacher.events import CacheEvent
 from ktui.cacher.fan_out import Sampler
 from ktui.cacher.time_budget import TimeBudget
-from ktui.cacher.watchers import Watcher
+from ktui.cacher.watchers import Waker, Watcher
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -35,6 +35,7 @@ class Watchers:
 
     def __init__(self, trigger: str = "") -> None:
         self.trigger = trigger
+        self.waker = Waker()
         self._groups: dict[Scope | str, Group] = {}  # by scope, or by value of the trigger field
         self._places: dict[Watcher, Scope | str] = {}
 
@@ -51,6 +52,7 @@ class Watchers:
         place = self._place(watcher.selection)
         self._groups.setdefault(place, {})[watcher] = None
         self._places[watcher] = place
+        watcher.waker = self.waker
 
     def remove(self, watcher: Watcher) -> None:
         place = self._places.pop(watcher, None)
@@ -150,6 +152,8 @@ class Dispatcher:
         self.rv = transaction[0].rv
 
     async def _wait_for(self, blocked: list[Watcher], transaction: Sequence[CacheEvent]) -> None:
+        while self.watchers.waker.busy:  # those that were not woken yet are not slow
+            await asyncio.sleep(0)
         for _ in range(FREE_TURNS):
             await asyncio.sleep(0)
             blocked = [watcher for watcher in blocked if not watcher.offer(transaction)]

@@ -11,7 +11,7 @@ from cacher_model import event, obj, on_node, selection
 from ktui.cacher.bookmarks import BookmarkClock, bookmark, next_time
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.time_budget import TimeBudget
-from ktui.cacher.watchers import Watcher, channel_size
+from ktui.cacher.watchers import WOKEN_AT_ONCE, Watcher, channel_size
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
@@ -281,3 +281,34 @@ def test_a_process_that_stalls_cuts_no_watcher_off():
         return seen, one.buffered, one.cause, dispatcher.terminated
 
     assert asyncio.run(run()) == ([1], 1, "", 0)
+
+
+def test_one_event_wakes_few_watchers_in_a_turn_of_the_loop_and_none_of_them_is_slow():
+    async def run():
+        several = [watcher(size=1) for _ in range(10 * WOKEN_AT_ONCE)]
+        dispatcher = Dispatcher(budget=TimeBudget(lambda: 0.0))  # never refilled
+        woken: list[int] = []  # watchers, by turn
+
+        async def read(one: Watcher) -> int:
+            seen = 0
+            async for batch in one.batches():
+                woken[-1] += 1
+                seen += len(batch)
+                if seen == 3:
+                    one.close("done")
+            return seen
+
+        for one in several:
+            dispatcher.watchers.add(one)
+        task = asyncio.create_task(dispatcher.run())
+        readers = [asyncio.create_task(read(one)) for one in several]
+        await asyncio.sleep(0)
+        for rv in (1, 2, 3):  # more than a watcher's queue takes
+            dispatcher.submit([event("ADDED", obj(f"a/{rv}", rv))])
+        while not all(reader.done() for reader in readers):
+            woken.append(0)
+            await asyncio.sleep(0)
+        task.cancel()
+        return {reader.result() for reader in readers}, max(woken), dispatcher.terminated
+
+    assert asyncio.run(run()) == ({3}, WOKEN_AT_ONCE, 0)
