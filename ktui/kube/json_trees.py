@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import marshal
+from collections.abc import Hashable
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
@@ -36,3 +38,10 @@ def deeper_than(tree: Any, most: int) -> bool:
             return False
         level = [v for inner in level for v in (inner.values() if isinstance(inner, dict) else inner)]
     return True
+
+
+def hashed(value: Any) -> Hashable:
+    """Return a key that is equal for equal JSON values: in a set of them an item is found at once."""
+    if isinstance(value, dict | list):
+        return ("", json.dumps(value, sort_keys=True))
+    return cast("Hashable", value)

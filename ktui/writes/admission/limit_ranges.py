@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.apiserver.server import Server
+from ktui.kube.field_paths import within_limit
 from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource
 from ktui.kube.status import forbidden
@@ -36,8 +37,9 @@ async def limits_of(server: Server, resource: Resource, namespace: str) -> Limit
 def check_limits(resource: Resource, obj: Obj, limits: Limits) -> None:
     """Raise StatusError 403 for a new pod or claim beyond its limits."""
     for each in limits:
-        if causes := list(violations(resource, obj, each)):
-            why = causes[0] if len(causes) == 1 else f"[{', '.join(dict.fromkeys(causes))}]"
+        # As many as a message has room for: there may be as many as containers times limits.
+        if causes := [*dict.fromkeys(within_limit(violations(resource, obj, each)))]:
+            why = causes[0] if len(causes) == 1 else f"[{', '.join(causes)}]"
             raise forbidden(resource, str(metadata_of(obj).get("name") or ""), why)
 
 

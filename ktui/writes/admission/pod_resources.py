@@ -27,16 +27,21 @@ def pod_total(spec: Obj, which: str) -> Quantities:
     """
     total: Quantities = {}
     for container in spec.get("containers") or []:
-        total = plus(total, _of(container, which))
+        _add(total, _of(container, which))
     sidecars: Quantities = {}
     starting: Quantities = {}
     for container in spec.get("initContainers") or []:
-        needs = plus(sidecars, _of(container, which))
+        own = _of(container, which)
         if container.get("restartPolicy") == "Always":
-            sidecars = needs
-            total = plus(total, _of(container, which))
-        starting = _larger(starting, needs)
-    total = _larger(total, starting)
+            _add(sidecars, own)
+            _add(total, own)
+            needs = {name: sidecars[name] for name in own}
+        else:
+            needs = {name: added(sidecars.get(name, "0"), value) for name, value in own.items()}
+        # What the sidecars before it need apart from that counts with the sidecars themselves.
+        _raise(starting, needs)
+    _raise(starting, sidecars)
+    _raise(total, starting)
     own = _of(spec, which)
     total |= {name: value for name, value in own.items() if name in _POD_LEVEL or "hugepages-" in name}
     overhead = spec.get("overhead") or {}
@@ -49,8 +54,17 @@ def plus(one: Quantities, other: Quantities) -> Quantities:
     return one | {name: added(one.get(name, "0"), value) for name, value in other.items()}
 
 
-def _larger(one: Quantities, other: Quantities) -> Quantities:
-    return one | {n: v for n, v in other.items() if n not in one or amount(v) > amount(one[n])}
+def _add(total: Quantities, more: Quantities) -> None:
+    """Add in place: a pod may have thousands of containers, each with other resources."""
+    for name, value in more.items():
+        total[name] = added(total.get(name, "0"), value)
+
+
+def _raise(total: Quantities, other: Quantities) -> None:
+    """Raise each quantity to that of `other`, in place."""
+    for name, value in other.items():
+        if name not in total or amount(value) > amount(total[name]):
+            total[name] = value
 
 
 def _of(holder: Obj, which: str) -> Quantities:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ktui.kube.field_paths import within_limit
 from ktui.kube.golang.quoting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, StatusError
@@ -58,8 +59,8 @@ class Apply:
         """
         own, others = self._entries(old)
         dropped = difference((own or {}).get("fieldsV1") or {}, self._fields)
-        for entry in others:
-            dropped = difference(dropped, entry.get("fieldsV1") or {})
+        if dropped:
+            dropped = difference(dropped, union({}, *(entry.get("fieldsV1") or {} for entry in others)))
         new = without(merge_config(old, self.config, self._root), dropped, self._root)
         if not self.force:
             self._check(others, self._changes(old, new))
@@ -71,8 +72,8 @@ class Apply:
         own, others = self._entries(old or {})
         fields = self._fields
         changed = Changes() if old is None else self._changes(old, self.merged(old))
+        taken = union(changed.set, changed.removed)
         for entry in others:
-            taken = union(changed.set, changed.removed)
             entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
         entry = self._own_entry(fields)
         # An apply that does not change the object keeps the entry's time.
@@ -123,11 +124,11 @@ class Apply:
 
     @staticmethod
     def _check(others: list[Entry], changes: Changes) -> None:
-        conflicts = [
-            (_described(entry), path)
-            for entry in sorted(others, key=_described)
-            for path in paths_of(intersection(entry.get("fieldsV1") or {}, changes.set))
-        ]
+        conflicts: dict[str, list[str]] = {}
+        for entry in sorted(others, key=_described):
+            paths = paths_of(intersection(entry.get("fieldsV1") or {}, changes.set))
+            if found := [*within_limit(paths)]:
+                conflicts.setdefault(_described(entry), []).extend(found)
         if conflicts:
             raise _conflict(conflicts)
 
@@ -142,18 +143,20 @@ def _described(entry: Entry) -> str:
     return f"{text} using {entry.get('apiVersion', '')}"
 
 
-def _conflict(conflicts: list[tuple[str, str]]) -> StatusError:
+def _conflict(conflicts: dict[str, list[str]]) -> StatusError:
+    """Return the 409 for the paths that each manager owns."""
+    pairs = [(manager, path) for manager, paths in conflicts.items() for path in paths]
     causes = [
         StatusCause("FieldManagerConflict", f"conflict with {manager}", path).body()
-        for manager, path in conflicts
+        for manager, path in pairs
     ]
-    if len(conflicts) == 1:
-        manager, path = conflicts[0]
+    if len(pairs) == 1:
+        manager, path = pairs[0]
         message = f"Apply failed with 1 conflict: conflict with {manager}: {path}"
     else:
         lines = []
-        for manager in dict.fromkeys(manager for manager, _ in conflicts):
+        for manager, paths in conflicts.items():
             lines.append(f"conflicts with {manager}:")
-            lines += [f"- {path}" for owner, path in conflicts if owner == manager]
-        message = f"Apply failed with {len(conflicts)} conflicts: " + "\n".join(lines)
+            lines += [f"- {path}" for path in paths]
+        message = f"Apply failed with {len(pairs)} conflicts: " + "\n".join(lines)
     return StatusError(409, "Conflict", message, {"causes": causes})

@@ -75,8 +75,9 @@ def track_update(
     changes = compare(base, new, root_of(resource))
     changes.set = owned(changes.set, resource, subresource)
     own = _own_entry(entries, manager, api_version, subresource)
+    changed = union(changes.set, changes.removed)
     for entry in entries:
-        taken = changes.removed if entry is own else union(changes.set, changes.removed)
+        taken = changes.removed if entry is own else changed
         fields = entry.get("fieldsV1") or {}
         left = difference(fields, taken)
         entry["fieldsV1"] = fields if left == fields else ordered(left)  # as stored: in order already

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from ktui.kube.large_trees import in_order
@@ -19,19 +18,24 @@ FieldSet = dict[str, Any]
 MEMBER = "."
 
 
-def union(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Return the paths that are in either set."""
-    return _build(one, other, lambda a, b: a or b)
+def union(*sets: FieldSet) -> FieldSet:
+    """Return the paths that are in any of the sets, in one pass over each."""
+    if len(sets) == 1:
+        return sets[0]
+    whole: FieldSet = {}
+    for each in sets:
+        _absorb(whole, each)
+    return whole
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
     """Return the paths of `one` that are not in `other`."""
-    return _build(one, other, lambda a, b: a and not b)
+    return _without(one, other) or {}
 
 
 def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
     """Return the paths that are in both sets."""
-    return _build(one, other, lambda a, b: a and b)
+    return _common(one, other) or {}
 
 
 def paths_of(fields: FieldSet, prefix: str = "") -> Iterator[str]:
@@ -59,30 +63,54 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _build(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet:
-    built = _node(one, other, keep)
-    return built or {}
+# The root itself is never a member of a set.
 
 
-def _node(one: FieldSet, other: FieldSet, keep: Any) -> FieldSet | None:
-    """Return the combined children of a node, None if nothing is left. The root itself is never a member."""
-    children: FieldSet = {}
-    alone_one, alone_other = keep(True, False), keep(False, True)
-    for key in chain(one, (key for key in other if key not in one)):
+def _absorb(whole: FieldSet, other: FieldSet) -> None:
+    """Add the paths of `other` in place; the trees of `other` are not shared."""
+    for key, below in other.items():
         if key == MEMBER:
             continue
-        a, b = one.get(key), other.get(key)
-        if a is None or b is None:  # what only one of them has is either kept unchanged or dropped
-            if alone_other if a is None else alone_one:
-                children[key] = b if a is None else a
+        mine = whole.get(key)
+        if mine is None:
+            mine = whole[key] = {}
+            member = _is_member(below)
+        else:
+            member = _is_member(mine) or _is_member(below)
+        _absorb(mine, below)
+        if member and mine:
+            mine.setdefault(MEMBER, {})
+
+
+def _without(one: FieldSet, other: FieldSet) -> FieldSet | None:
+    left: FieldSet = {}
+    for key, mine in one.items():
+        if key == MEMBER:
             continue
-        below = _node(a, b, keep)
-        member = keep(_is_member(a), _is_member(b))
+        its = other.get(key)
+        if its is None:
+            left[key] = mine
+            continue
+        below, member = _without(mine, its), _is_member(mine) and not _is_member(its)
         if below:
-            children[key] = {MEMBER: {}, **below} if member else below
+            left[key] = {MEMBER: {}, **below} if member else below
         elif member:
-            children[key] = {}
-    return children or None
+            left[key] = {}
+    return left or None
+
+
+def _common(one: FieldSet, other: FieldSet) -> FieldSet | None:
+    found: FieldSet = {}
+    for key in one if len(one) <= len(other) else other:
+        if key == MEMBER or key not in one or key not in other:
+            continue
+        mine, its = one[key], other[key]
+        below, member = _common(mine, its), _is_member(mine) and _is_member(its)
+        if below:
+            found[key] = {MEMBER: {}, **below} if member else below
+        elif member:
+            found[key] = {}
+    return found or None
 
 
 def _is_member(node: FieldSet | None) -> bool:

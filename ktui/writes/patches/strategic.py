@@ -7,9 +7,11 @@ key.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from ktui.kube.golang.values import go_value
+from ktui.kube.json_trees import hashed
 
 # patchMergeKey of the built-in API types, by field name. `ports` depends on its items.
 MERGE_KEYS = {
@@ -64,7 +66,8 @@ def strategic_merge(target: Any, patch: Any) -> Any:
         _merge_member(merged, name, value)
     if RETAIN in body:
         kept = _list(merged.pop(RETAIN, None), "retainKeys")
-        merged = {name: value for name, value in merged.items() if name in kept}
+        names = set(map(hashed, kept))
+        merged = {name: value for name, value in merged.items() if name in names}
     return merged
 
 
@@ -81,7 +84,8 @@ def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
     if name.startswith(DELETE_PRIMITIVES):
         field = name.removeprefix(DELETE_PRIMITIVES)
         gone = _list(value, "primitive list")
-        merged[field] = [item for item in merged.get(field) or [] if item not in gone]
+        removed = set(map(hashed, gone))
+        merged[field] = [item for item in merged.get(field) or [] if hashed(item) not in removed]
     elif value is None:
         merged.pop(name, None)
     elif name not in merged and isinstance(value, dict) and "$patch" in value:
@@ -99,7 +103,8 @@ def _merge_list(name: str, present: list[Any] | None, patch: list[Any]) -> list[
     """Return the merged list; `present` None: the object has no such list, so items are not checked."""
     there = present or []
     if name in MERGED_SETS:
-        return there + [item for item in patch if item not in there]
+        known = set(map(hashed, there))
+        return there + [item for item in patch if hashed(item) not in known]
     key = merge_key(name, there + patch)
     if key is None:
         return patch
@@ -135,18 +140,44 @@ def merge_key(name: str, items: list[Any]) -> str | None:
 def _merge_keyed(key: str, present: list[Any], patch: list[Any]) -> list[Any]:
     if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
         return [item for item in patch if not (isinstance(item, dict) and item.get("$patch") == "replace")]
-    merged = list(present)
+    merged = _Keyed(key, present)
     for item in patch:
-        at = next((i for i, other in enumerate(merged) if _same(key, other, item)), None)
+        at = merged.place(item)
         if isinstance(item, dict) and item.get("$patch") == "delete":
             if at is not None:
-                del merged[at]
+                merged.remove(at, item)
         elif at is None:
             merged.append(strategic_merge({}, item))
         else:
-            merged[at] = strategic_merge(merged[at], item)
-    return merged
+            merged.items[at] = strategic_merge(merged.items[at], item)
+    return [item for item in merged.items if item is not _GONE]
 
 
-def _same(key: str, one: Any, other: Any) -> bool:
-    return isinstance(one, dict) and isinstance(other, dict) and key in other and one.get(key) == other[key]
+_GONE = object()
+
+
+class _Keyed:
+    """A keyed list that finds its items by their keys, each in one step."""
+
+    def __init__(self, key: str, present: list[Any]) -> None:
+        self._key = key
+        self.items: list[Any] = []
+        self._places: dict[Any, deque[int]] = {}  # of each key, in their order
+        for item in present:
+            self.append(item)
+
+    def append(self, item: Any) -> None:
+        if isinstance(item, dict):
+            self._places.setdefault(hashed(item.get(self._key)), deque()).append(len(self.items))
+        self.items.append(item)
+
+    def place(self, item: Any) -> int | None:
+        """Return the place of the first item with the key of `item`; None if there is none."""
+        if not isinstance(item, dict) or self._key not in item:
+            return None
+        places = self._places.get(hashed(item[self._key]))
+        return places[0] if places else None
+
+    def remove(self, at: int, item: Any) -> None:
+        self.items[at] = _GONE
+        self._places[hashed(item[self._key])].popleft()

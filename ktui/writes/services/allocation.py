@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.status import bare_error
+from ktui.telemetry.off_loop import compute
 from ktui.writes import stored_objects
 from ktui.writes.before_update import finished_deleting
 from ktui.writes.services.addresses import Addresses, ServiceRange, Unavailable
-from ktui.writes.services.node_ports import NodePorts
+from ktui.writes.services.node_ports import NodePorts, PortUnavailable
 from ktui.writes.validation.updates.field_rules import bad
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
 
@@ -79,17 +81,32 @@ class Allocation:
         """Fill a new service, reserving the values that it lacks."""
         while True:
             try:
-                return self.fill(None, service)
+                return await compute(self.fill, None, service)
             except Unallocated as lacking:
                 await self.reserve(lacking.needs)
 
     async def reserve(self, needs: list[Need]) -> None:
-        """Reserve the values that `fill` lacked; raise StatusError 422 if one is not available."""
+        """Reserve the values that `fill` lacked; raise StatusError 422 or 500 if one is not available."""
         for need in needs:
-            try:
-                self._reserved[need] = await self._one(need)
-            except Unavailable as error:
-                raise self._refused(need, str(error)) from None
+            if need.path == ADDRESS:
+                try:
+                    self._reserved[need] = await self._address(need)
+                except Unavailable as error:
+                    shown: Any = None if need.wanted is None else [need.wanted]
+                    why = f"failed to allocate IP {need.wanted}: {error}" if need.wanted else str(error)
+                    raise _invalid(self.name, [bad(ADDRESS, shown, why)]) from None
+        ports = [need for need in needs if need.path != ADDRESS]
+        if not ports:
+            return
+        wanted = [None if need.wanted is None else int(need.wanted) for need in ports]
+        try:
+            allotted = await self.ports.allot(wanted, dry_run=self.dry_run)
+        except PortUnavailable as error:
+            need = ports[error.at]
+            if need.wanted is None:  # not the field's fault
+                raise bare_error(f"failed to allocate a nodePort: {error}") from None
+            raise _invalid(self.name, [invalid_number(need.path, int(need.wanted), str(error))]) from None
+        self._reserved.update(zip(ports, allotted, strict=True))
 
     async def finish(self, *, stored: bool) -> None:
         """Free the values that were reserved but not stored, and those that the service no longer has."""
@@ -107,31 +124,15 @@ class Allocation:
             await self.addresses.free(address)
         await self.ports.free(ports)
 
-    async def _one(self, need: Need) -> str | int:
-        if need.path == ADDRESS:
-            if need.wanted is None:
-                return await self.addresses.draw(self.namespace, self.name, dry_run=self.dry_run)
-            address = str(need.wanted)
-            if self.dry_run:
-                await self.addresses.check(address)
-            else:
-                await self.addresses.take(address, self.namespace, self.name)
-            return address
-        if self.dry_run:
-            return int(need.wanted or 0) or await self.ports.peek()
+    async def _address(self, need: Need) -> str:
         if need.wanted is None:
-            return await self.ports.draw()
-        await self.ports.take(int(need.wanted))
-        return int(need.wanted)
-
-    def _refused(self, need: Need, why: str) -> Exception:
-        if need.path == ADDRESS:
-            shown: Any = None if need.wanted is None else [need.wanted]
-            why = f"failed to allocate IP {need.wanted}: {why}" if need.wanted else why
-            error = bad(ADDRESS, shown, why)
+            return await self.addresses.draw(self.namespace, self.name, dry_run=self.dry_run)
+        address = str(need.wanted)
+        if self.dry_run:
+            await self.addresses.check(address)
         else:
-            error = invalid_number(need.path, int(need.wanted or 0), why)
-        return _invalid(self.name, [error])
+            await self.addresses.take(address, self.namespace, self.name)
+        return address
 
     def _families(self, obj: Obj, spec: Obj) -> None:
         """Set families and policy of a single-family cluster; an ExternalName has neither."""
@@ -178,18 +179,19 @@ class Allocation:
         if kind not in ("NodePort", "LoadBalancer"):
             return
         draws = kind == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
-        known, lacking, had = dict[int, int](), set[int](), _ports_of(was)
-        ports = spec.get("ports") or []
+        ports, had = spec.get("ports") or [], _ports_of(was)
+        known, taken, lacking = dict[int, int](), set[int](), set[int]()
+        named = {port.get("port"): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}
         for index, port in enumerate(ports):
             number, given = port.get("port"), port.get("nodePort")
             path = f"spec.ports[{index}].nodePort"
             if given:
-                if given not in had and given not in known.values():
+                if given not in had and given not in taken:
                     need = Need(path, given)
                     if need not in self._reserved:
                         yield need
             elif draws:
-                chosen = known.get(number) or _node_port_of(ports, number)
+                chosen = known.get(number) or named.get(number)
                 if chosen is None:
                     need = Need(path, None)
                     chosen = self._reserved.get(need)
@@ -199,18 +201,13 @@ class Allocation:
                         continue
                 port["nodePort"] = chosen
             if port.get("nodePort"):
-                known.setdefault(number, port["nodePort"])
+                taken.add(known.setdefault(number, port["nodePort"]))
         if needs_health_check(spec) and spec.get("healthCheckNodePort") not in had:
             need = Need("spec.healthCheckNodePort", spec.get("healthCheckNodePort") or None)
             if need not in self._reserved:
                 yield need
                 return
             spec["healthCheckNodePort"] = self._reserved[need]
-
-
-def _node_port_of(ports: list[Obj], number: int) -> int | None:
-    """Return the node port that the client has given to a port of this number."""
-    return next((p["nodePort"] for p in ports if p.get("port") == number and p.get("nodePort")), None)
 
 
 def _ports_of(spec: Obj) -> set[int]:

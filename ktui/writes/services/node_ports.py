@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ktui.kube.resources import Resource
@@ -32,6 +32,14 @@ RANGE = Resource(
 )
 
 
+class PortUnavailable(Unavailable):
+    """A port cannot be allocated; `at` is its place among the wanted ones."""
+
+    def __init__(self, why: str, at: int) -> None:
+        super().__init__(why)
+        self.at = at
+
+
 Bits = Callable[[int, range], int]
 """(bits in use, range of ports) → the new bits in use."""
 
@@ -42,36 +50,20 @@ class NodePorts:
     def __init__(self, registry: Registry) -> None:
         self._store = registry.uncached_store(RANGE)
 
-    async def take(self, port: int) -> None:
-        """Reserve a certain port; raise Unavailable if it is in use or not a node port."""
+    async def allot(self, wanted: Sequence[int | None], *, dry_run: bool = False) -> list[int]:
+        """Reserve all these ports in one Txn, or none (None: any free port); raise PortUnavailable."""
+        found: list[int] = []
 
         def reserve(used: int, ports: range) -> int:
-            if port not in ports:
-                valid = f"The range of valid ports is {ports[0]}-{ports[-1]}"
-                raise Unavailable(f"provided port is not in the valid range. {valid}")
-            bit = 1 << ports.index(port)
-            if used & bit:
-                raise Unavailable("provided port is already allocated")
-            return used | bit
+            found[:], after = _chosen(wanted, used, ports)
+            return after
 
-        await self._change(reserve)
-
-    async def draw(self) -> int:
-        """Reserve any port; raise Unavailable if all are in use."""
-        drawn = 0
-
-        def reserve(used: int, ports: range) -> int:
-            nonlocal drawn
-            drawn = _unused(used, ports)
-            return used | 1 << ports.index(drawn)
-
-        await self._change(reserve)
-        return drawn
-
-    async def peek(self) -> int:
-        """Return any free port, for a dry run; raise Unavailable if all are in use."""
-        found, _ = await self._store.get(None, NAME)
-        return _unused(*_state(json.loads(found.full_json()) if found else {}))
+        if dry_run:
+            stored, _ = await self._store.get(None, NAME)
+            reserve(*_state(json.loads(stored.full_json()) if stored else {}))
+        else:
+            await self._change(reserve)
+        return found
 
     async def free(self, released: Iterable[int]) -> None:
         """Release ports; those that are not reserved are ignored."""
@@ -103,13 +95,33 @@ class NodePorts:
                     raise
 
 
-def _unused(used: int, ports: range) -> int:
-    """Return a random free port, first from the upper part of the range."""
+def _chosen(wanted: Sequence[int | None], used: int, ports: range) -> tuple[list[int], int]:
+    """Return the ports, and the bits in use with them: first the wanted ones, then free ones for the rest."""
+    for at, port in enumerate(wanted):
+        if port is None:
+            continue
+        if port not in ports:
+            valid = f"The range of valid ports is {ports[0]}-{ports[-1]}"
+            raise PortUnavailable(f"provided port is not in the valid range. {valid}", at)
+        if used >> ports.index(port) & 1:
+            raise PortUnavailable("provided port is already allocated", at)
+        used |= 1 << ports.index(port)
+    drawn = _drawn(used, ports)
+    found = []
+    for at, port in enumerate(wanted):
+        if port is None and (port := next(drawn, None)) is None:
+            raise PortUnavailable("range is full", at)
+        found.append(port)
+    return found, used | sum({1 << ports.index(port) for port in found})
+
+
+def _drawn(used: int, ports: range) -> Iterator[int]:
+    """Yield the free ports in random order, first those of the upper part of the range."""
     reserved = min(max(16, len(ports) // 32), 128)
-    for part in (range(reserved, len(ports)), range(reserved)):
-        if free := [at for at in part if not used >> at & 1]:
-            return ports[random.choice(free)]
-    raise Unavailable("range is full")
+    free = [at for at in range(len(ports)) if not used >> at & 1]
+    for part in ([at for at in free if at >= reserved], [at for at in free if at < reserved]):
+        random.shuffle(part)
+        yield from (ports[at] for at in part)
 
 
 def _state(allocation: Obj) -> tuple[int, range]:

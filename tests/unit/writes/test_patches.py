@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
 from ktui.writes.patches.merge import merge_patch
 from ktui.writes.patches.patched_json import of_json_patch, of_merge_patch, patched_text
 from ktui.writes.patches.strategic import BadItem, strategic_merge
+from tests.unit.growth import Compared, growth
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -207,3 +209,68 @@ def test_of_a_missing_list_nothing_is_looked_for() -> None:
 
 def test_a_directive_about_a_missing_map_is_dropped() -> None:
     assert strategic_merge({}, {"labels": {"$patch": "replace", "only": "this"}}) == {}
+
+
+# The steps of merges grow with their input only. Comparisons in C code are counted by `Compared`.
+
+
+def _containers(count: int, first: int = 0) -> list[dict[str, Any]]:
+    return [{"name": Compared(f"c{n}"), "image": "i"} for n in range(first, first + count)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: ({"containers": _containers(n)}, {"containers": _containers(n, first=n)}),
+        lambda n: ({"containers": _containers(n)}, {"containers": _containers(n)[::-1]}),
+        lambda n: (
+            {"containers": _containers(n)},
+            {"containers": [{"name": Compared(f"c{i}"), "$patch": "delete"} for i in range(n)]},
+        ),
+        lambda n: (
+            {"finalizers": [Compared(f"a/{i}") for i in range(n)]},
+            {"finalizers": [Compared(f"b/{i}") for i in range(n)]},
+        ),
+        lambda n: (
+            {"finalizers": [Compared(f"a/{i}") for i in range(n)]},
+            {"$deleteFromPrimitiveList/finalizers": [Compared(f"b/{i}") for i in range(n)]},
+        ),
+        lambda n: (
+            {"a": {Compared(f"k{i}"): 1 for i in range(n)}},
+            {"a": {"$retainKeys": [Compared(f"r{i}") for i in range(n)]}},
+        ),
+    ],
+    ids=["new items", "same items", "deleted items", "set", "removed from a set", "retained keys"],
+)
+def test_the_steps_of_a_strategic_merge_grow_with_its_input_only(make: Callable[[int], Any]) -> None:
+    assert growth(strategic_merge, make, 200) < 2.3
+    target, patch = make(1000)
+    Compared.count = 0
+    strategic_merge(target, patch)
+    assert Compared.count < 20_000
+
+
+def test_items_of_a_keyed_list_keep_their_places() -> None:
+    present = [
+        {"name": "a", "image": "1"},
+        "odd",
+        {"name": "b"},
+        {"name": "a", "image": "2"},
+        {"image": "no name"},
+    ]
+    patch = [
+        {"name": "a", "$patch": "delete"},
+        {"name": "b", "image": "3"},
+        {"name": "c"},
+        {"name": "a", "image": "4"},
+        {"name": ["odd"], "image": "5"},
+        {"name": ["odd"], "image": "6"},
+    ]
+    assert strategic_merge({"containers": present}, {"containers": patch})["containers"] == [
+        "odd",
+        {"name": "b", "image": "3"},
+        {"name": "a", "image": "4"},
+        {"image": "no name"},
+        {"name": "c"},
+        {"name": ["odd"], "image": "6"},
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from ktui.kube.status import StatusError
 from ktui.writes.services.addresses import Addresses, ServiceRange, Unavailable
 from ktui.writes.services.allocation import Allocation
-from ktui.writes.services.node_ports import NodePorts
+from ktui.writes.services.node_ports import NodePorts, PortUnavailable, _chosen
+from tests.unit.growth import growth
 
 pytestmark = pytest.mark.anyio
 Obj = dict[str, Any]
@@ -43,18 +45,18 @@ class PortPool(NodePorts):
     def __init__(self) -> None:
         self.used: set[int] = set()
 
-    async def take(self, port: int) -> None:
-        if port in self.used:
-            raise Unavailable("provided port is already allocated")
-        self.used.add(port)
-
-    async def draw(self) -> int:
-        port = await self.peek()
-        self.used.add(port)
-        return port
-
-    async def peek(self) -> int:
-        return next(port for port in range(30000, 32768) if port not in self.used)
+    async def allot(self, wanted: Sequence[int | None], *, dry_run: bool = False) -> list[int]:
+        free = iter(port for port in range(30000, 32768) if port not in self.used)
+        found: list[int] = []
+        for at, port in enumerate(wanted):
+            chosen = next(free, 0) if port is None else port
+            if chosen in self.used or not chosen:
+                raise PortUnavailable(
+                    "range is full" if port is None else "provided port is already allocated", at
+                )
+            found.append(chosen)
+        self.used |= set() if dry_run else set(found)
+        return found
 
     async def free(self, released: Any) -> None:
         self.used -= set(released)
@@ -154,3 +156,56 @@ async def test_a_changed_service_frees_what_it_no_longer_has() -> None:
     await allocation.finish(stored=True)
     assert pools.ports.used == set()
     assert pools.addresses.used == {"10.32.0.1", "10.32.0.2"}
+
+
+def _node_ports(count: int, **more: Any) -> Obj:
+    return service_of(type="NodePort", ports=[{"name": f"p{n}", "port": n + 1, **more} for n in range(count)])
+
+
+def test_the_steps_of_ports_grow_with_their_number_only() -> None:
+    def lacking(spec: Obj) -> None:
+        list(Pools().write()._ports({}, spec))
+
+    for more in ({}, {"nodePort": 30000}):
+        assert growth(lacking, lambda n, more=more: (_node_ports(n, **more)["spec"],), 300) < 2.2
+    assert growth(lambda wanted: _chosen(wanted, 0, range(10_000)), lambda n: ([None] * n,), 300) < 2.2
+
+
+async def test_more_ports_than_there_are_is_refused_in_a_dry_run_too() -> None:
+    for dry_run in (True, False):
+        pools = Pools()
+        with pytest.raises(StatusError) as refused:
+            await pools.write(dry_run=dry_run).fill_new(_node_ports(2769))
+        assert refused.value.code == 500
+        assert refused.value.message == "failed to allocate a nodePort: range is full"
+        await pools.write(dry_run=dry_run).fill_new(_node_ports(2768))
+
+
+async def test_a_port_that_is_in_use_is_named() -> None:
+    pools = Pools()
+    await pools.created(type="NodePort", ports=[{"port": 80, "nodePort": 30001}])
+    ports = [{"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": 30001}]
+    for dry_run in (True, False):
+        with pytest.raises(StatusError) as refused:
+            await pools.write(dry_run=dry_run).fill_new(service_of(type="NodePort", ports=ports))
+        assert [each["field"] for each in refused.value.body()["details"]["causes"]] == [
+            "spec.ports[1].nodePort"
+        ]
+
+
+def test_ports_are_chosen_from_the_upper_part_first_and_never_twice() -> None:
+    found, used = _chosen([None, 105, None, None], 1 << 99, range(1, 101 + 16))
+    assert found[1] == 105 and len(set(found)) == 4
+    assert all(port >= 17 for port in found) and 100 not in found
+    assert used == 1 << 99 | sum(1 << port - 1 for port in found)
+    full, _ = _chosen([None] * 20, 0, range(1, 21))
+    assert sorted(full) == list(range(1, 21)) and set(full[:4]) == {17, 18, 19, 20}
+    for wanted, used, why in (
+        ([None] * 21, 0, "range is full"),
+        ([None, 5, 5], 0, "already allocated"),
+        ([None, 7], 1 << 6, "already allocated"),
+        ([99], 0, "not in the valid range"),
+    ):
+        with pytest.raises(PortUnavailable, match=why) as refused:
+            _chosen(wanted, used, range(1, 21))
+        assert refused.value.at == len(wanted) - 1

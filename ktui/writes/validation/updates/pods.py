@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, required
+from ktui.kube.json_trees import hashed
 from ktui.writes.validation.updates.differences import differences
 from ktui.writes.validation.updates.field_rules import Obj, bad, same, spec_of
 from ktui.writes.validation.updates.scheduling import gate_errors, narrowing_errors
@@ -94,8 +95,8 @@ def _between(least: int) -> str:
 
 def _tolerations(old: list[Obj], new: list[Obj]) -> list[FieldError]:
     """Existing tolerations must stay; only their tolerationSeconds may change."""
-    kept = [_lasting(toleration) for toleration in new]
-    if all(_lasting(toleration) in kept for toleration in old):
+    kept = {hashed(_lasting(toleration)) for toleration in new}
+    if all(hashed(_lasting(toleration)) in kept for toleration in old):
         return []
     why = "existing toleration can not be modified except its tolerationSeconds"
     return [forbidden("spec.tolerations", why)]

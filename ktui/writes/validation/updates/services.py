@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, required
+from ktui.kube.fielderrors import FieldError, forbidden, limited, required
 from ktui.writes.validation.updates.field_rules import Obj, bad, spec_of
 
 SET = "may not change once set"
@@ -75,7 +76,7 @@ def _addresses(was: Obj, wanted: Obj) -> list[FieldError]:
     errors = (
         [bad("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")] if old and not new else []
     )
-    errors += [bad(f"spec.clusterIPs[{index}]", new, SET) for index in changed]
+    errors += _set_before("spec.clusterIPs[{}]", new, changed)
     return errors + _released(old, new, wanted, "clusterIP")
 
 
@@ -88,8 +89,15 @@ def _families(was: Obj, wanted: Obj) -> list[FieldError]:
     shown: Any = new
     if len(old) != len(new):
         changed, shown = [index for index in changed if index == 0], addresses_of(wanted) or None
-    errors = [bad("spec.ipFamilies[0]", shown, SET) for _ in changed]
+    errors = _set_before("spec.ipFamilies[0]", shown, changed)
     return errors + _released(old, new, wanted, "ipFamily")
+
+
+@limited
+def _set_before(field: str, shown: Any, changed: list[int]) -> Iterator[FieldError]:
+    """Yield an error for each changed place; each shows the whole list."""
+    for index in changed:
+        yield bad(field.format(index), shown, SET)
 
 
 def _released(old: list[str], new: list[str], wanted: Obj, what: str) -> list[FieldError]:
