@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ktui.audit.formats.record import BLANK
 from ktui.audit.reading.containers import leaves, may_be_log
 from ktui.audit.reading.framing import records
 from ktui.audit.reading.lake import LakeStream, in_lake
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from ktui.audit.tally import Tally
 
 _HEARTBEAT = 0.2  # seconds
+MOST_BLANK = 10_000_000  # lines in a row: a few kilobytes of an archive unpack to them
+TOO_BLANK = f"more than {MOST_BLANK:,} blank lines in a row: not read further; what came before is counted"
+# Standard input and the pipes that a shell opens for `<(…)`: their other end is open.
+_OPEN_ALREADY = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 STANDARD_INPUT = "standard input"
 
 
@@ -108,8 +113,17 @@ def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
                 current = tally.open_file(leaf.name, log.argument)
                 opened = True
                 try:
+                    blank = 0
                     for block in records(leaf.source):
-                        tally.feed(block)
+                        if isinstance(block, list) and not any(block):  # as in an archive of newlines
+                            blank += len(block)
+                            current.lines += len(block)
+                            current.skipped[BLANK.what] += len(block)
+                            if blank > MOST_BLANK:
+                                raise BrokenStream(TOO_BLANK)
+                        else:
+                            blank = 0
+                            tally.feed(block)
                         counting.report()
                 except BrokenStream as broken:
                     current.problem = str(broken)
@@ -159,16 +173,38 @@ def _expand(name: str, standard_input: int) -> Iterator[Log]:
 def _files(name: str, argument: str) -> Iterator[Log]:
     path = Path(name)
     if not path.is_dir():
-        if not stat.S_ISFIFO(path.stat().st_mode):  # opening a FIFO twice would lose data
-            path.open("rb").close()
-        yield Log(name, argument, path.stat().st_size if path.is_file() else 0)
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            _check_special(name, found.st_mode)
+            yield Log(name, argument)
+            return
+        path.open("rb").close()
+        yield Log(name, argument, found.st_size)
         return
-    found = [file for file in _walk(name) if may_be_log(file)]
-    audit_only = [file for file in found if "/audit_logs/" in file]  # an OpenShift must-gather
-    if not found:
+    inside = [file for file in _walk(name) if may_be_log(file)]
+    audit_only = [file for file in inside if "/audit_logs/" in file]  # an OpenShift must-gather
+    if not inside:
         raise FileNotFoundError(2, "no log file in this folder", name)
-    for file in audit_only or found:
+    for file in audit_only or inside:
         yield Log(file, argument, Path(file).stat().st_size)
+
+
+def _check_special(name: str, mode: int) -> None:
+    """Raise OSError for a device, which may never end, and for a FIFO, which may never begin."""
+    if name.startswith(_OPEN_ALREADY):
+        return
+    kind = next((text for is_kind, text in _KINDS if is_kind(mode)), "not a file")
+    where = f", a link to {Path(name).resolve()}" if Path(name).is_symlink() else ""
+    hint = "; `ktui audit - < FILE` reads one to its end" if stat.S_ISFIFO(mode) else ""
+    raise OSError(22, f"it is {kind}{where}, not a log{hint}", name)
+
+
+_KINDS = (
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
 
 def _walk(name: str) -> Iterator[str]:

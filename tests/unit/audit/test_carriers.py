@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.predictions import EITHER
+from ktui.audit.reading import files
 from ktui.audit.reading.documents import LARGEST, Documents
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.reading.longlines import LONGEST, LongLine
@@ -194,6 +196,39 @@ NOTHING = {
     ),
     "NUL bytes": (b"\0" * 5000, "1 malformed"),
 }
+
+
+def test_an_archive_of_newlines_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_BLANK", 1_000_000)
+    found = carriers.zip_of({"audit.log": joined(LOG) + b"\n" * 3_000_000, "other.log": joined(LOG)})
+    report = report_of(written(tmp_path, found))
+    assert [file.problem for file in report.files] == [files.TOO_BLANK, ""]
+    assert report.requests.list + report.requests.get + report.requests.watch == 300  # each once
+    few = joined(LOG) + b"\n" * 900_000 + joined(LOG)
+    assert report_of(written(tmp_path, few, "few")).files[0].problem == ""
+
+
+def test_what_may_never_end_or_begin_is_named_instead_of_read(tmp_path: Path) -> None:
+    fifo, device = tmp_path / "fifo.log", tmp_path / "zero.log"
+    os.mkfifo(fifo)
+    device.symlink_to("/dev/zero")
+    for path, why in ((fifo, "a FIFO, not a log"), (device, "a device, a link to /dev/zero, not a log")):
+        with pytest.raises(OSError, match=why) as caught, open_logs([str(path)]):
+            pass
+        assert caught.value.filename == str(path)
+    with pytest.raises(FileNotFoundError, match="no log file in this folder"), open_logs([str(tmp_path)]):
+        pass
+
+
+def test_the_pipe_of_a_shell_is_read() -> None:
+    """`ktui audit <(zcat …)`"""
+    reading, writing = os.pipe()
+    os.write(writing, joined(LOG[:3]))
+    os.close(writing)
+    assert report_of(f"/dev/fd/{reading}").lines.total == 3
+    os.close(reading)
 
 
 @pytest.mark.parametrize("kind", NOTHING)
