@@ -206,7 +206,7 @@ def _app_class(*, over_metrics: bool) -> type[KtuiApp]:
 def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
     """Return the source for the kube-apiserver of a context, or for the Prometheus that scrapes it."""
     from ktui.client.kube_connection import KubeConnection  # start-up time
-    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
+    from ktui.client.kubeconfig_reader import credential_program, kubeconfig_files, read_kubeconfig
     from ktui.tui.live.source import ClusterSource
 
     def connect() -> KubeConnection:
@@ -222,7 +222,9 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
         return Scraper(connect)
 
     where = f"the Prometheus at {args.prometheus}" if args.prometheus else f"context {context}"
-    return ClusterSource(make, where)
+    if args.prometheus:
+        return ClusterSource(make, where)
+    return ClusterSource(make, where, lambda: credential_program(kubeconfig_files(), context))
 
 
 def _add_sources(source: TelemetrySource, args: argparse.Namespace, kube_context: str) -> TelemetrySource:

@@ -113,4 +113,5 @@ async def _observe(args: argparse.Namespace) -> LiveState:
 def _connection(args: argparse.Namespace) -> KubeConnection:
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
 
-    return read_kubeconfig(kubeconfig_files(args.kubeconfig), args.context, terminal=sys.stdin.isatty())
+    files = kubeconfig_files(args.kubeconfig)
+    return read_kubeconfig(files, args.context, terminal=sys.stdin.isatty(), announce=warn)

@@ -156,7 +156,8 @@ def _connection(args: argparse.Namespace) -> ServerConnection | None:
 
     if not (args.kubeconfig or args.context):
         return attached_connection(args)
-    connection = read_kubeconfig(kubeconfig_files(args.kubeconfig), args.context, terminal=sys.stdin.isatty())
+    files = kubeconfig_files(args.kubeconfig)
+    connection = read_kubeconfig(files, args.context, terminal=sys.stdin.isatty(), announce=warn)
     for warning in connection.warnings:
         warn(f"warning: {warning}")
     return connection

@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import atexit
 import base64
+import logging
 import os
+import re
 import selectors
 import subprocess
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ktui.client.connection import ClientError
+from ktui.core.format import shorten
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 
+log = logging.getLogger(__name__)
+
+SHOWN = 200  # characters of a command
+_SECRET_OPTION = re.compile(r"--?[\w-]*(secret|password|passphrase|token|key)[\w-]*", re.IGNORECASE)
 # A login in the browser may take long.
 SECONDS = 120.0
 MOST_BYTES = 1 << 20  # of the program's output: certificates have a few kilobytes
@@ -62,13 +70,35 @@ class _ExecCredential(msgspec.Struct, rename="camel"):
     status: Credential | None = None
 
 
+def announcement(plugin: Plugin, user: str, home: Path) -> str:
+    """Return a sentence for users, before the program runs: a kubeconfig of others can name any program."""
+    words = " ".join([_program(plugin, home), *_shown_arguments(plugin.args or ())])
+    return f"the kubeconfig gets the credentials of user {user[:80]!r} by running {shorten(words, SHOWN)!r}"
+
+
+def _shown_arguments(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments, with `…` for the values of options such as `--client-secret`."""
+    hides = False
+    for argument in arguments:
+        name, equals, _ = argument.partition("=")
+        secret = _SECRET_OPTION.fullmatch(name) is not None
+        yield "…" if hides else f"{name}=…" if secret and equals else argument
+        hides = secret and not equals and not hides
+
+
 def run_plugin(
-    plugin: Plugin, user: str, cluster: dict[str, Any], home: Path, *, terminal: bool
+    plugin: Plugin,
+    user: str,
+    cluster: dict[str, Any],
+    home: Path,
+    *,
+    terminal: bool,
+    announce: Callable[[str], None] = log.info,
 ) -> Credential:
     """Run the program and return its credential. Raises ClientError.
 
     `terminal`: the program may prompt there. `cluster` is passed to it if its `provideClusterInfo` is set;
-    `home` is the kubeconfig's directory.
+    `home` is the kubeconfig's directory. `announce` gets the sentence that says what will run.
     """
     who = f"user {user[:80]!r} gets its credentials from the program {plugin.command[:80]!r}"
     if not plugin.api_version.startswith(GROUP):
@@ -85,6 +115,7 @@ def run_plugin(
         **{variable.name: variable.value for variable in plugin.env or ()},
         "KUBERNETES_EXEC_INFO": msgspec.json.encode(info).decode(),
     }
+    announce(announcement(plugin, user, home))
     return _read(_run(plugin, who, home, environment, asks=asks), plugin, who)
 
 
@@ -107,12 +138,15 @@ def _end_all() -> None:
         process.kill()
 
 
+def _program(plugin: Plugin, home: Path) -> str:
+    """Return the program's path, relative to the kubeconfig, or its name."""
+    return str(home / plugin.command) if os.sep in plugin.command else plugin.command
+
+
 def _run(plugin: Plugin, who: str, home: Path, environment: dict[str, str], *, asks: bool) -> bytes:
-    is_path = os.sep in plugin.command  # relative to the kubeconfig
-    program = str(home / plugin.command) if is_path else plugin.command
     try:
         process = subprocess.Popen(
-            [program, *(plugin.args or ())],
+            [_program(plugin, home), *(plugin.args or ())],
             env=environment,
             stdin=None if asks else subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -8,8 +8,9 @@ are supported; a user with an auth-provider is an error.
 from __future__ import annotations
 
 import base64
+import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,12 +18,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from ktui.client.connection import ClientError
-from ktui.client.exec_plugin import Plugin, cluster_info, run_plugin
+from ktui.client.exec_plugin import Plugin, announcement, cluster_info, run_plugin
 from ktui.client.kube_connection import KubeConnection, Material
 from ktui.core.format import shorten
 from ktui.documents.files import read_bytes
 from ktui.documents.limits import DocumentError
 from ktui.documents.yamlreader import read_yaml
+
+log = logging.getLogger(__name__)
 
 SUPPORTED = "a token, a tokenFile, a client certificate, a user name with password, or a program (exec)"
 MOST_BYTES = 8 << 20  # of a kubeconfig: room for a thousand contexts with certificates
@@ -106,11 +109,35 @@ def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
     return list(names), current
 
 
-def read_kubeconfig(files: Sequence[Path], context: str = "", *, terminal: bool = False) -> KubeConnection:
+def read_kubeconfig(
+    files: Sequence[Path],
+    context: str = "",
+    *,
+    terminal: bool = False,
+    announce: Callable[[str], None] = log.info,
+) -> KubeConnection:
     """Return the connection of `context` (default: the current one). Raises ClientError.
 
-    Runs the user's credential program, if any, and waits for it; `terminal` lets it prompt there.
+    Runs the user's credential program, if any, and waits for it; `terminal` lets it prompt there. `announce`
+    gets a sentence before it runs.
     """
+    connection, plugin, user, home = _chosen(files, context)
+    if plugin is None:
+        return connection
+    return _with_credential(connection, plugin, user, home, terminal=terminal, announce=announce)
+
+
+def credential_program(files: Sequence[Path], context: str = "") -> str:
+    """Return the sentence that announces the user's credential program, which is not run; "" without one."""
+    try:
+        _, plugin, user, home = _chosen(files, context)
+    except ClientError:
+        return ""
+    return announcement(plugin, user, home) if plugin is not None else ""
+
+
+def _chosen(files: Sequence[Path], context: str) -> tuple[KubeConnection, Plugin | None, str, Path]:
+    """Return a context's connection, and its user's credential program, name and directory."""
     clusters: dict[str, tuple[_Cluster, Path]] = {}
     users: dict[str, tuple[_User, Path]] = {}
     contexts: dict[str, _Context] = {}
@@ -135,9 +162,7 @@ def read_kubeconfig(files: Sequence[Path], context: str = "", *, terminal: bool 
     )
     _refuse(chosen.user, user_found)
     connection = _connection(context, cluster_found, cluster_home, user_found, user_home)
-    if user_found.exec is None:
-        return connection
-    return _with_credential(connection, user_found.exec, chosen.user, user_home, terminal=terminal)
+    return connection, user_found.exec, chosen.user, user_home
 
 
 def _read(path: Path) -> _Config:
@@ -195,7 +220,13 @@ def _connection(
 
 
 def _with_credential(
-    connection: KubeConnection, plugin: Plugin, user: str, home: Path, *, terminal: bool
+    connection: KubeConnection,
+    plugin: Plugin,
+    user: str,
+    home: Path,
+    *,
+    terminal: bool,
+    announce: Callable[[str], None],
 ) -> KubeConnection:
     cluster = cluster_info(
         connection.url,
@@ -204,7 +235,7 @@ def _with_credential(
         tls_server_name=connection.tls_server_name,
         proxy_url=connection.proxy_url,
     )
-    found = run_plugin(plugin, user, cluster, home, terminal=terminal)
+    found = run_plugin(plugin, user, cluster, home, terminal=terminal, announce=announce)
     certificate, key = found.client_certificate_data.encode(), found.client_key_data.encode()
     return replace(
         connection,

@@ -15,6 +15,7 @@ import pytest
 from ktui.client import exec_plugin
 from ktui.client.exec_plugin import Plugin
 from ktui.client.kube_connection import KubeConnection, Material
+from ktui.contract.events import AnyEvent
 from ktui.core.live import state
 from ktui.live import scraper
 from ktui.live.scraper import Scraper
@@ -94,6 +95,26 @@ async def test_a_program_for_credentials_that_hangs_at_the_start(monkeypatch: py
                 pilot, "the program 'sleep' has given no credentials for", "is ended after 120 s"
             )
     exec_plugin._end_all()  # as at the end of the process, which the program does not hold up
+
+
+async def test_a_program_for_credentials_is_announced_on_screen() -> None:
+    """Before the feed starts, which runs it."""
+    said: list[str] = []
+    source = ClusterSource(lambda: Started(said), "context prod", lambda: "by running 'aws'")
+    await source.connect(said.append)
+    assert said == ["connecting to context prod", "by running 'aws'", "started"]
+
+
+class Started(Scraper):
+    """A feed that records its start, and sends nothing."""
+
+    def __init__(self, said: list[str]) -> None:
+        super().__init__(lambda: KubeConnection(""))
+        self._said = said
+
+    async def start(self) -> list[AnyEvent]:
+        self._said.append("started")
+        return []
 
 
 async def test_credentials_that_expire_while_their_program_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 class ClusterSource:
     """Connects with a new feed from `make` each time, as the kubeconfig may have changed.
 
-    There is no client, as the screens over metrics send no requests themselves.
+    There is no client, as the screens over metrics send no requests themselves. `announcement` returns a
+    sentence about a program that connecting runs, "" without one.
     """
 
     restartable = True
     reconnects = True
 
-    def __init__(self, make: Callable[[], LiveFeed], name: str) -> None:
+    def __init__(
+        self, make: Callable[[], LiveFeed], name: str, announcement: Callable[[], str] = lambda: ""
+    ) -> None:
         self._make = make
+        self._announcement = announcement
         self._name = name
         self._feed: LiveFeed | None = None
         self._first: list[AnyEvent] = []
@@ -35,6 +39,8 @@ class ClusterSource:
         report(f"connecting to {self._name}")
         # httpx is slow to import: in a thread, after the first frame.
         await asyncio.to_thread(import_module, "ktui.live.scraper")
+        if text := await asyncio.to_thread(self._announcement):
+            report(text)
         await self.close()
         self._feed = self._make()
         starting = asyncio.ensure_future(self._feed.start())

@@ -93,8 +93,10 @@ def test_a_client_certificate(observe: Any, tls: TlsServer) -> None:
 def test_a_program_for_credentials(observe: Any, tls: TlsServer) -> None:
     answer = json.dumps({"kind": "ExecCredential", "apiVersion": V1, "status": {"token": "from-a-program"}})
     plugin = {"command": sys.executable, "args": ["-c", f"print({answer!r})"], "apiVersion": V1}
-    assert reached(observe({"exec": plugin}))
+    found = observe({"exec": plugin})
+    assert reached(found)
     assert tls.recorded.headers[-1]["Authorization"] == "Bearer from-a-program"
+    assert f"by running '{sys.executable} -c print(" in found[2]  # announced
 
 
 def test_a_program_that_hangs(observe: Any, monkeypatch: pytest.MonkeyPatch) -> None:

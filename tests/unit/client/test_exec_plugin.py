@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ktui.client.connection import ClientError
-from ktui.client.kubeconfig_reader import read_kubeconfig
+from ktui.client.kubeconfig_reader import credential_program, read_kubeconfig
 from tests.unit.client.test_kubeconfig_reader import written
 
 V1 = "client.authentication.k8s.io/v1"
@@ -40,6 +40,23 @@ def test_a_token_from_a_program_beside_the_kubeconfig(tmp_path: Path) -> None:
 def test_it_gets_the_cluster_and_the_terminal_where_it_asks_for_them(tmp_path: Path) -> None:
     path = user(tmp_path, GIVES_TOKEN, provideClusterInfo=True)
     assert read_kubeconfig([path], terminal=True).token == "get|ann|https://10.0.0.1:6443|True"
+
+
+def test_it_is_announced_before_it_runs(tmp_path: Path) -> None:
+    """Also without running it; a secret among its arguments is not shown."""
+    args = ["get", "--client-secret", "s3cret", "--password=s3cret", "--region", "x" * 300]
+    path = user(tmp_path, "raise SystemExit(3)", args=args)
+    said: list[str] = []
+    with pytest.raises(ClientError, match="failed with status 3"):
+        read_kubeconfig([path], announce=said.append)
+    (text,) = said
+    assert text == credential_program([path])
+    script = tmp_path / "login.py"
+    assert text.startswith(
+        f"the kubeconfig gets the credentials of user 'me' by running '{script} get --client-secret … "
+    )
+    assert "s3cret" not in text and len(text) < 300
+    assert credential_program([tmp_path / "missing"]) == ""
 
 
 def test_a_client_certificate(tmp_path: Path) -> None:
