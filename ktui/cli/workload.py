@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import sys
 import time
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from ktui.cli import durations
-from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.exit_codes import INTERRUPTED, NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit_json, emit_json_text, progress
 from ktui.cli.targets import add_target_arguments, target_conflict
@@ -34,7 +36,8 @@ EPILOG = """examples:
 
 Without --attach or --kubeconfig a server is started for the run, over an etcd of its own with a demo
 cluster. Figures are the server's own: they equal the differences of its /metrics.
-exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection"""
+Ctrl-C ends a run early: what was measured until then is printed.
+exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection, 130 ended by Ctrl-C"""
 
 
 class _Append(argparse.Action):
@@ -178,6 +181,8 @@ def _run(args: argparse.Namespace) -> int:
         from ktui.cli import workload_text  # start-up time
 
         workload_text.print_summary(summary)
+    if run.ended == "stopped" and not args.stream:
+        return INTERRUPTED
     return OK if any(variant["total"]["requests"] for variant in summary["variants"]) else SERVER_ERROR
 
 
@@ -203,10 +208,28 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
             await run.go(args.seconds, lambda: _stream(run))
             return run
         shown = sys.stderr.isatty() and not args.json
-        await run.go(args.seconds, (lambda: _show(run)) if shown else None)
+        with _stops_at_ctrl_c(run):
+            await run.go(args.seconds, (lambda: _show(run)) if shown else None)
         if shown:
             progress("")
         return run
+
+
+@contextmanager
+def _stops_at_ctrl_c(run: Run) -> Iterator[None]:
+    """While the block runs, the first Ctrl-C ends the run, with its summary; a second one ends ktui."""
+    loop = asyncio.get_running_loop()
+
+    def press() -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        progress("stopping: the server ends its requests (Ctrl-C again: without a summary)")
+        run.stop()
+
+    loop.add_signal_handler(signal.SIGINT, press)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
 
 
 async def _stream(run: Run) -> None:

@@ -28,7 +28,8 @@ def variants_of(workload: Workload, settings: Sequence[str], compare: Sequence[s
 
 
 def _from_repeated_knobs(workload: Workload, settings: Sequence[str]) -> list[Knobs]:
-    names = [word.partition("=")[0].strip() for word in settings]
+    known = workload.settings()
+    names = [known.find(word.partition("=")[0].strip()).name for word in settings]
     if not any(names.count(name) == 2 for name in names) or any(names.count(name) > 2 for name in names):
         raise WorkloadError("--compare without files needs a knob given twice: --set rv=0 --set rv=unset")
     sides = []

@@ -13,7 +13,6 @@ from ktui.cli.printing import Printer
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
 from ktui.core.routes import letter_of
 from ktui.workloads.running.knobs import described as knobs_line
-from ktui.workloads.running.knobs import written
 from ktui.workloads.running.summary import COMPARED
 
 if TYPE_CHECKING:
@@ -44,8 +43,8 @@ def print_knobs(workload: Workload) -> None:
         if isinstance(knob.default, bool):
             values = "yes, no"
         elif not isinstance(knob.default, str):
-            values = f"{knob.least:g} to {knob.most:g}{knob.unit}"
-        table.add_row(Text(knob.name, "bold"), written(knob.default), Text(values), Text(knob.about))
+            values = f"{knob.least:g} to {knob.most:g} {knob.unit}".rstrip()
+        table.add_row(Text(knob.name, "bold"), Text(knob.shown(knob.default)), Text(values), Text(knob.about))
     console.print(table)
 
 
@@ -60,6 +59,7 @@ def described(workloads: Iterable[Workload]) -> list[dict[str, Any]]:
                 {
                     "name": knob.name,
                     "default": knob.default,
+                    "unit": knob.unit,
                     "about": knob.about,
                     "choices": list(knob.choices),
                     "bounds": None if isinstance(knob.default, str | bool) else [knob.least, knob.most],
@@ -76,7 +76,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     console = Printer(highlight=False)
     version = summary["server"]["kube_version"]
     console.print(Text(f"{summary['workload']}: {summary['about']}", "bold"))
-    ended = "complete" if summary["ended"] == "complete" else "ended by time"
+    ended = {"complete": "complete", "stopped": "stopped by Ctrl-C"}.get(summary["ended"], "ended by time")
     console.print(Text(f"Kubernetes {version or '?'} · {summary['seconds']:.1f} s, {ended}"))
     for variant in summary["variants"]:
         name = f"{variant['variant']}: " if variant["variant"] else ""
@@ -90,6 +90,8 @@ def print_summary(summary: dict[str, Any]) -> None:
         console.print(_difference(summary["difference"]))
     for line in _foot(summary):
         console.print(Text(line, "dim"))
+    for caveat in summary["caveats"]:
+        console.print(Text(f"! {caveat}", "yellow"))
 
 
 def _phases(summary: dict[str, Any], width: int) -> Table:

@@ -11,21 +11,25 @@ MOST_SECONDS = 300.0
 
 
 class FaultKind(NamedTuple):
-    """What a fault does, and its default duration in seconds; 0: it has no duration."""
+    """What a fault does, and its default duration in seconds; 0: it has no duration.
+
+    `breaks`: requests fail, or something is lost; it is not injected by a single key.
+    """
 
     about: str
     seconds: float
+    breaks: bool = True
 
 
 KINDS: dict[str, FaultKind] = {
-    "pause": FaultKind("etcd is stopped (SIGSTOP) and answers nothing, then continues", 5.0),
-    "slow": FaultKind("everything between ktui and etcd takes 100 ms longer each way", 10.0),
-    "cut": FaultKind("connections to etcd break, and new ones are closed", 5.0),
-    "stall": FaultKind("etcd's watches deliver nothing, while reads and writes go on", 5.0),
+    "pause": FaultKind("etcd is stopped (SIGSTOP), then continues", 5.0),
+    "slow": FaultKind("100 ms more each way between ktui and etcd", 10.0, breaks=False),
+    "cut": FaultKind("connections to etcd break, new ones are closed", 5.0),
+    "stall": FaultKind("etcd's watches deliver nothing, reads go on", 5.0, breaks=False),
     "compact": FaultKind("etcd's history up to now is compacted", 0.0),
-    "quota": FaultKind("the alarm of a full quota (NOSPACE) is raised: etcd refuses writes", 10.0),
-    "restart": FaultKind("etcd is killed and started again on the same data", 1.0),
-    "kill": FaultKind("the server itself is killed (SIGKILL)", 1.0),
+    "quota": FaultKind("alarm NOSPACE: etcd refuses writes", 10.0),
+    "restart": FaultKind("etcd is killed and started on the same data", 1.0),
+    "kill": FaultKind("the server is killed (SIGKILL)", 1.0),
 }
 
 

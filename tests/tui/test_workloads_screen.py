@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from ktui.client.connection import ServerConnection
-from ktui.contract.faults import Fault
-from ktui.tui.charts.marks import marks
+from ktui.contract.faults import KINDS, Fault
+from ktui.tui.charts.marks import marks, named
+from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.workloads.charts import CHARTS, chart_content
+from ktui.tui.workloads.faults import LETTERS
 from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
 from ktui.tui.workloads.texts import _table
@@ -79,7 +81,7 @@ def test_a_run(snap_compare: Snap, size: tuple[int, int]) -> None:
     async def run(pilot: Any) -> None:
         await opened(pilot, SessionOf(seconds(45)))
 
-    says = ("agent-boot", "00:45 · rv=0", "faults P L X W H Q B K")
+    says = ("agent-boot", "00:45 · rv=0", "f faults", "▼rv=0")
     assert snap_compare(still_app(demo_events()), says=says, run_before=run, terminal_size=size)
 
 
@@ -109,22 +111,38 @@ async def test_a_value_is_typed_and_checked() -> None:
         assert session.sent == ["set agents 900"]
 
 
-@pytest.mark.parametrize(("key", "kind"), [("P", "pause"), ("W", "stall"), ("H", "compact")])
-async def test_a_fault_is_asked_of_the_run(key: str, kind: str) -> None:
-    app, session = still_app(demo_events()), SessionOf(seconds(3))
-    async with app.run_test(size=NORMAL) as pilot:
-        await opened(pilot, session)
-        await pilot.press(key)
-        assert session.sent == [f"fault {kind}"]
-
-
-async def test_the_death_of_the_server_is_not_asked_of_the_run() -> None:
-    app, session = still_app(demo_events()), SessionOf(seconds(3))
-    async with app.run_test(size=NORMAL) as pilot:
-        await opened(pilot, session)
-        await pilot.press("K")
+@sizes(SMALL, NORMAL, pictured=[])
+def test_the_menu_of_faults(snap_compare: Snap, size: tuple[int, int]) -> None:
+    async def run(pilot: Any) -> None:
+        await opened(pilot)
+        await pilot.press("f")
         await pilot.pause()
-        assert session.sent == [] and "no server" in notices(app)
+
+    says = ("pause", "5 s", "the server is killed", "! asks first")
+    assert snap_compare(still_app(demo_events()), says=says, run_before=run, terminal_size=size)
+
+
+@pytest.mark.parametrize(("key", "kind"), LETTERS.items())
+async def test_a_fault_is_asked_of_the_run_once_it_is_confirmed(key: str, kind: str) -> None:
+    app, session = still_app(demo_events()), SessionOf(seconds(3))
+    async with app.run_test(size=NORMAL) as pilot:
+        await opened(pilot, session)
+        await pilot.press("f", key)
+        await pilot.pause()
+        assert isinstance(app.screen, ConfirmScreen) == KINDS[kind].breaks
+        if KINDS[kind].breaks:
+            assert session.sent == [] and KINDS[kind].about in shown(app)
+            await pilot.press("n")
+            assert session.sent == [], "declined"
+            await pilot.press("f", key, "y")
+            await pilot.pause()
+        # The server's end is the dashboard's own: no run could start it again.
+        assert session.sent == ([] if kind == "kill" else [f"fault {kind}"])
+        assert ("no server" in notices(app)) == (kind == "kill")
+
+
+def test_the_menu_has_every_fault() -> None:
+    assert sorted(LETTERS.values()) == sorted(KINDS)
 
 
 async def test_the_death_of_the_server_is_marked_on_the_charts_of_the_run(
@@ -143,7 +161,7 @@ async def test_the_death_of_the_server_is_marked_on_the_charts_of_the_run(
     app, session = still_app(demo_events()), SessionOf(seconds(3))
     async with app.run_test(size=NORMAL) as pilot:
         await opened(pilot, session)
-        await pilot.press("K")
+        await pilot.press("f", "x")
         await pilot.pause()
         assert killed == [] and not any(second.marker for second in session.seconds)
         await pilot.press("y")
@@ -326,7 +344,7 @@ def test_a_chart_fills_its_box_and_marks_the_knob(chart: Any, symbols: Symbols) 
     drawn = chart_content(chart, heard, symbols, 60, 5).plain.split("\n")
     assert len(drawn) == 5 and all(len(row) <= 60 for row in drawn)
     mark = "v" if symbols is Symbols.ASCII else "▼"
-    assert drawn[0].count(mark) == 1
+    assert f"{mark}rv=0 " in drawn[0] and drawn[0].count(f"{mark}rv") == 1
     assert marks([bool(second.marker) for second in heard], 54, symbols) == {drawn[0].index(mark) - 6}
 
 
@@ -352,3 +370,31 @@ def test_a_table_that_is_too_wide_is_not_widened_by_short_names() -> None:
         "version    read  read/returned",
         "1.36     3.6 kB           0.6×",
     ]
+
+
+@pytest.mark.parametrize(
+    ("row", "names", "drawn"),
+    [
+        ("▼         ", {0: "pause 5s"}, "▼pause 5s "),
+        ("▼         ", {0: "resourceVersion"}, "▼resource…"),
+        ("▼   ▼     ", {0: "rv=0", 4: "slow"}, "▼   ▼slow "),  # no room, not even for a part
+        ("▼      ▼  ", {0: "rv=0", 7: "x"}, "▼rv=0  ▼x "),
+        ("▼ ###     ", {0: "pause"}, "▼ ###     "),  # what is drawn there counts more
+        ("▼         ", {}, "▼         "),
+    ],
+)
+def test_marks_have_their_names(row: str, names: dict[int, str], drawn: str) -> None:
+    assert "".join(text for text, _ in named([(row, "")], names)) == drawn
+
+
+async def test_caveats_of_a_run_are_shown() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=NORMAL) as pilot:
+        screen = await opened(pilot)
+        screen._runs["agent-boot"].append(summary(50, 100) | {"caveats": ["the server is too slow"]})
+        screen.paint()
+        await pilot.pause()
+        assert "! the server is too slow" in shown(app)
+        await pilot.press("t")
+        await pilot.pause()
+        assert "the server is too slow" in shown(app)

@@ -11,7 +11,6 @@ from typing import Any
 
 from textual.binding import Binding, BindingType
 
-from ktui.contract.faults import KINDS
 from ktui.tui.navigation.modes import FLOW, MODES
 
 Bindings = list[BindingType]
@@ -203,9 +202,6 @@ LAB: Bindings = [
     _key("lab.leave", "escape", "leave", "results", "from the form to the results"),
 ]  # fmt: skip
 
-FAULT_KEYS = {"pause": "P", "slow": "L", "cut": "X", "stall": "W", "compact": "H", "quota": "Q",
-              "restart": "B", "kill": "K"}  # fmt: skip
-
 WORKLOADS: Bindings = [
     _key("workloads.start", "x", "start_or_stop", "start/stop", "start the workload, or stop it (enter)"),
     _key("workloads.less", "left", "turn(-1)", "knob", "a knob's value down, or its choice before",
@@ -213,12 +209,12 @@ WORKLOADS: Bindings = [
     _hidden("workloads.more", "right", "turn(1)", "a knob's value up, or its next choice", "knob"),
     _key("workloads.compare", "a", "compare", "compare",
          "run these knobs and the last run's (or the defaults) in turn, and show the difference"),
+    _key("workloads.faults", "f", "faults", "faults",
+         "inject a fault into an etcd that ktui started: a menu, which asks before what breaks it"),
     _key("workloads.results", "t", "results", "results", "two runs compared, and their tables"),
     _key("workloads.edit", "i", "edit", "value", "type a value for the knob (enter)"),
     *(_hidden(f"workloads.fix{place + 1}", key, f"fix({place})", f"fix {place + 1} of the workload", "fix")
       for place, key in enumerate(("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12"))),
-    *(_hidden(f"workloads.fault.{kind}", key, f"fault('{kind}')", KINDS[kind].about, f"fault: {kind}")
-      for kind, key in FAULT_KEYS.items()),
 ]  # fmt: skip
 
 FORM: Bindings = [

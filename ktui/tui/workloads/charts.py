@@ -11,7 +11,7 @@ from textual.content import Content
 from ktui.core.format import milliseconds, short_bytes, short_count
 from ktui.core.routes import CACHE, ERROR, ETCD, SNAPSHOT
 from ktui.tui.charts.chart import AXIS, edge_labels
-from ktui.tui.charts.marks import marked, marks
+from ktui.tui.charts.marks import marked, marks, named
 from ktui.tui.charts.plot import Series, columns_in, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import line, lines
@@ -97,11 +97,22 @@ def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: i
     top = float(max(2, math.ceil(most))) if chart.logarithmic else round_top(most)
     rows = stacked(series, top, cells, height, symbols)
     rows[0] = marked(rows[0], marks([bool(second.marker) for second in shown], cells, symbols), symbols)
+    rows[0] = named(rows[0], mark_names(shown, cells, symbols))
     labels = edge_labels(chart.label(top), milliseconds(_FOOT) if chart.logarithmic else "0", height)
     return lines(
         line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
         for label, row in zip(labels, rows, strict=True)
     )
+
+
+def mark_names(shown: Seconds, cells: int, symbols: Symbols) -> dict[int, str]:
+    """Return the text of the marks at each cell: knobs and faults of these seconds."""
+    found: dict[int, list[str]] = {}
+    for place, second in enumerate(shown):
+        if second.marker:
+            (cell,) = marks([at == place for at in range(len(shown))], cells, symbols)
+            found.setdefault(cell, []).append(second.marker)
+    return {cell: " ".join(texts) for cell, texts in found.items()}
 
 
 def busiest(seconds: Seconds) -> LiveSecond:

@@ -21,10 +21,11 @@ class WorkloadRow(Struct, frozen=True):
 
 
 class KnobRow(Struct, frozen=True):
-    """A knob with its value; `changed` if that is not the default."""
+    """A knob with its value as `--set` takes it, and as it is shown; `changed` if that is not the default."""
 
     knob: Knob
     value: str
+    shown: str
     changed: bool = False
 
     @property
@@ -47,8 +48,8 @@ WORKLOAD_COLUMNS: tuple[Column[WorkloadRow], ...] = (
 )  # fmt: skip
 
 KNOB_COLUMNS: tuple[Column[KnobRow], ...] = (
-    Column("knob", "knob", lambda row: row.name, width=10, priority=0, about="its name for `--set`"),
-    Column("value", "value", lambda row: (row.value or "–", "bold $accent" if row.changed else ""), width=12,
+    Column("knob", "knob", lambda row: row.name, width=14, priority=0, about="its name for `--set`"),
+    Column("value", "value", lambda row: (row.shown or "–", "bold $accent" if row.changed else ""), width=12,
            priority=0, about="its value now; highlighted when it is not the default"),
     Column("about", "what it is", lambda row: (row.knob.about, "$ink-muted"), width=WORDS, flex=1, priority=3,
            about="what it does"),

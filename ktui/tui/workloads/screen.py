@@ -13,7 +13,7 @@ from textual.events import DescendantFocus
 
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
-from ktui.contract.faults import Fault
+from ktui.contract.faults import KINDS, Fault
 from ktui.core.state import State
 from ktui.tui.charts.chart import symbols_of
 from ktui.tui.keys import bindings as keys
@@ -26,7 +26,7 @@ from ktui.tui.widgets.panel import Panel
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import FAULTS, outcome_content, results_text, status_content, tables_of
+from ktui.tui.workloads.texts import outcome_content, results_text, status_content, tables_of
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload
@@ -100,7 +100,7 @@ class WorkloadsScreen(ServerScreen):
     def paint_panels(self, state: State) -> None:
         workload, session = self.workload, self.session
         status = self.query_one("#status", Panel)
-        entitle(status, line(workload.name, (f" · {FAULTS}", "$ink-muted")))
+        entitle(status, line(workload.name))
         knob = self.knob_table.row if self.knob_table.has_focus else None
         about = workload.sentence if knob is None else f"{knob.name}: {knob.knob.about}"
         status.show(partial(status_content, about, session))
@@ -143,8 +143,9 @@ class WorkloadsScreen(ServerScreen):
         knobs = self._knobs[self.workload.name]
         values = knobs.values()
         rows = [
-            KnobRow(knob, written(values[knob.name]), values[knob.name] != knob.default)
+            KnobRow(knob, written(value), knob.shown(value), value != knob.default)
             for knob in knobs.knobs
+            for value in (values[knob.name],)
         ]
         self.knob_table.set_rows(rows)
         entitle(self.knob_table, line(f"knobs of {self.workload.name}"))
@@ -273,33 +274,39 @@ class WorkloadsScreen(ServerScreen):
 
     # Faults.
 
-    def action_fault(self, kind: str) -> None:
-        """Inject a fault into etcd, through the current run if there is one.
+    def action_faults(self) -> None:
+        """Choose a fault from a menu; one that breaks etcd or the server asks first."""
+        from ktui.tui.workloads.faults import FaultScreen, question  # start-up time
 
-        Killing the server takes a question first, as it is the dashboard's and no run can start it again.
+        def chosen(kind: str | None) -> None:
+            if kind is None:
+                return
+            fault = Fault(kind)
+            if not KINDS[kind].breaks:
+                self._strike(fault)
+                return
+            self.app.push_screen(question(fault), lambda yes: self._strike(fault) if yes else None)
+
+        self.app.push_screen(FaultScreen(), chosen)
+
+    def _strike(self, fault: Fault) -> None:
+        """Inject a fault, through the current run if there is one.
+
+        A run cannot restart a killed server: that is the dashboard's.
         """
         session = self.session
-        if kind != "kill" and session is not None and session.running:
-            session.send(f"fault {kind}")
+        running = session is not None and session.running
+        if session is not None and running and fault.kind != "kill":
+            session.send(f"fault {fault.kind}")
             return
         try:
             api = KtuiApi(self.client)
         except ClientError as error:
             self.notify(str(error), severity="warning", markup=False)
             return
-        if kind != "kill":
-            self._inject(api, Fault(kind))
-            return
-        from ktui.tui.dialogs.confirm import ConfirmScreen  # start-up time
-
-        def agreed(yes: bool | None) -> None:
-            if yes:
-                self._inject(api, Fault(kind))
-                if session is not None and session.running:
-                    session.mark(kind)
-
-        question = "The server is killed, and what only it holds is lost.\nr starts another one."
-        self.app.push_screen(ConfirmScreen("kill the server", question), agreed)
+        self._inject(api, fault)
+        if session is not None and running:
+            session.mark(fault.kind)
 
     def _inject(self, api: KtuiApi, fault: Fault) -> None:
         async def inject() -> None:

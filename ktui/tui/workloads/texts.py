@@ -9,13 +9,11 @@ from typing import Any
 from textual.content import Content
 
 from ktui.core.format import elapsed, figure, integer, long_bytes, times
-from ktui.tui.keys.bindings import FAULT_KEYS
 from ktui.tui.widgets.lines import first_lines, line, pad
 from ktui.tui.workloads.session import Session
 from ktui.workloads.running.summary import COMPARED
 from ktui.workloads.running.workload import Workload
 
-FAULTS = f"faults {' '.join(FAULT_KEYS.values())} · ? help"
 _SIDES = 12  # cells of a value
 _NAME = 12  # cells that are left at least of the first column of a cut table
 _GAP = "  "
@@ -70,9 +68,19 @@ def outcome_content(
     ]
     compared = list(_side_by_side(runs))
     parts = [*compared, *fixes] if runs and len(runs[-1]["variants"]) > 1 else [*fixes, *compared]
+    parts += [
+        line((text, "$warning"))
+        for caveat in _caveats(runs)
+        for text in textwrap.wrap(f"! {caveat}", max(10, width), subsequent_indent="  ")
+    ]
     for table in tables:
         parts += list(_table(table, width))
     return first_lines(parts or [line(("no run yet", "$ink-muted"))], width, height)
+
+
+def _caveats(runs: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what the figures of the last run do not show."""
+    return [*runs[-1].get("caveats", ()), *runs[-1].get("remarks", ())] if runs else []
 
 
 def tables_of(run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -147,6 +155,8 @@ def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]
     """
     compared = "\n".join(text.plain.rstrip() for text in _side_by_side(runs))
     parts = [compared] if compared else []
+    if caveats := _caveats(runs):
+        parts.append("\n".join(text for caveat in caveats for text in textwrap.wrap(caveat, width)))
     for table in tables:
         notes = [
             text for note in table["notes"] for text in textwrap.wrap(note, width, subsequent_indent="  ")

@@ -18,7 +18,7 @@ MERGE_PATCH = "application/merge-patch+json"
 
 
 def changes_knob(rate: float) -> Knob:
-    return Knob("changes", rate, "changes a second to a ConfigMap of the run's own", most=200)
+    return Knob("changes", rate, "changes a second to a ConfigMap of the run's own", most=200, unit="/s")
 
 
 async def keep_changing(context: LoadContext) -> None:

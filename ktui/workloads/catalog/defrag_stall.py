@@ -48,7 +48,7 @@ COMPARED = ("fallback", "429", "rv=0")
 
 KNOBS = (
     Knob("policy", ALL, f"{ALL}: {', '.join(COMPARED)} one after the other", (ALL, *POLICIES)),
-    Knob("rate", 5.0, "LISTs of all pods a second", least=0.1, most=100),
+    Knob("lists", 5.0, "LISTs of all pods a second", least=0.1, most=100, unit="/s", former="rate"),
     Knob("stall", 6.0, "seconds for which etcd's watches deliver nothing", least=0.5, most=60, unit="s"),
     Knob("calm", 3.0, "seconds before", least=0.5, most=60, unit="s"),
     changes_knob(10.0),
@@ -114,7 +114,7 @@ async def _lists(context: LoadContext, path: str, over: asyncio.Event) -> None:
             else:
                 context.count("not_sent")
             context.now = f"{len(open_lists)} LISTs wait"
-            await asyncio.sleep(1 / context.knobs.number("rate"))
+            await asyncio.sleep(1 / context.knobs.number("lists"))
         if open_lists:
             await asyncio.wait(open_lists, timeout=ENDED_SECONDS)
     finally:

@@ -40,11 +40,18 @@ QUIET_SECONDS = 0.5  # seconds after a command's goal is reached in which its ef
 
 KNOBS = (
     Knob("replicas", 3, "pods of the Deployment; scaled to twice as many", least=1, most=100),
-    Knob("nodes", 3, "kubelets, each of a node of the cluster", least=1, most=50),
+    Knob("kubelets", 3, "kubelets, each of a node of the cluster", least=1, most=50, former="nodes"),
     Knob("surge", "25%", "maxSurge of the rolling update: pods or percent"),
     Knob("unavailable", "25%", "maxUnavailable of the rolling update: pods or percent"),
     Knob("conflict", True, "whether another client changes the Deployment just before its status is written"),
-    Knob("again", 10.0, "seconds until all of it is done again; 0: once", most=3_600, unit="s"),
+    Knob(
+        "repeat_after",
+        10.0,
+        "seconds until all of it is done again; 0: once",
+        most=3_600,
+        unit="s",
+        former="again",
+    ),
 )
 
 
@@ -183,7 +190,7 @@ async def run(context: LoadContext) -> None:
     trace = context.memory["trace"] = CausalTrace(context.run, context.variant)
     context.account.observers.append(trace.take)
     kubectl = Kubectl(chain)
-    nodes = context.cluster.nodes[: context.knobs.integer("nodes")]
+    nodes = context.cluster.nodes[: context.knobs.integer("kubelets")]
     controllers: list[Controller] = [
         DeploymentController(chain),
         ReplicaSetController(chain),
@@ -211,7 +218,7 @@ async def _rounds(context: LoadContext, kubectl: Kubectl) -> None:
     while True:
         await kubectl.commands()
         context.count("rounds")
-        again = context.knobs.number("again")
+        again = context.knobs.number("repeat_after")
         if not again:
             return
         context.now = f"all of it again in {again:g} s"

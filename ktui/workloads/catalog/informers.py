@@ -42,10 +42,10 @@ KNOBS = (
         f"how they lose their place: {'; '.join(map(': '.join, LOSSES.items()))}",
         tuple(LOSSES),
     ),
-    Knob("every", 10.0, "seconds between two losses", least=1, most=600, unit="s"),
+    Knob("loss_interval", 10.0, "seconds between two losses", least=1, most=600, unit="s", former="every"),
     Knob("deleted_rv", "new", "old: a DELETED has its version from before, as up to 1.9.2", ("new", "old")),
     changes_knob(5.0),
-    Knob("size", 100, "bytes of data in each ConfigMap that is changed", most=200_000),
+    Knob("size", 100, "bytes of data in each ConfigMap that is changed", most=200_000, unit="B"),
 )
 
 
@@ -63,7 +63,7 @@ async def run(context: LoadContext) -> None:
             group.create_task(reflector.run())
         group.create_task(keep_living(context))
         for number in itertools.count(1):
-            await context.pause(context.knobs.number("every"))
+            await context.pause(context.knobs.number("loss_interval"))
             loss = context.knobs.text("loss")
             if loss == "none":
                 continue
@@ -90,7 +90,7 @@ async def lose(context: LoadContext, reflectors: Sequence[InformerReflector], lo
     if loss == "slow":
         for reflector in reflectors:
             reflector.reading.clear()
-        await context.pause(context.knobs.number("every"))
+        await context.pause(context.knobs.number("loss_interval"))
         for reflector in reflectors:
             reflector.reading.set()
         return

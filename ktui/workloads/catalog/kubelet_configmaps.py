@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ktui.client.connection import ClientError
 from ktui.client.list_stream import ListBody
-from ktui.core.format import figure
+from ktui.core.format import figure, milliseconds
 from ktui.workloads.behaviours.configmap_rates import LEAST_FACTOR, MOST_FACTOR, KubeletFleet
 from ktui.workloads.behaviours.object_store import MOST_RECENT, REFERENCES_ONCE_SINCE, ObjectStore
 from ktui.workloads.running.account import Account
@@ -27,19 +27,53 @@ STRATEGIES = ("Cache", "Get", "Watch")
 MOST_WATCHES = 400  # one connection each
 WATCH_SECONDS = 600
 BACKOFF_SECONDS = 1.0
+MODEL_SHARE = 0.05  # of the time between two syncs, which a GET may take
 
 KNOBS = (
-    Knob("nodes", 5, "kubelets", least=1, most=200),
+    Knob("kubelets", 5, "kubelets", least=1, most=200, former="nodes"),
     Knob("pods", 20, "pods of each node", least=1, most=250),
     Knob("references", 2, "ConfigMaps that each pod mounts", least=1, most=10),
-    Knob("objects", 0, "different ConfigMaps of a node; 0: as many as there are references", most=1_000),
+    Knob(
+        "configmaps",
+        0,
+        "different ConfigMaps of a node; 0: as many as there are references",
+        most=1_000,
+        former="objects",
+    ),
     Knob("strategy", "Cache", "configMapAndSecretChangeDetectionStrategy", STRATEGIES),
-    Knob("kubelet", "1.28", "version: from 1.29 on a sync does not drop what is held", ("1.28", "1.29")),
-    Knob("sync", 60.0, "syncFrequency in simulated seconds", least=1, most=3_600, unit="s"),
-    Knob("updates", 0.0, "further syncs of each pod per simulated minute (PLEG, changes)", most=60),
-    Knob("cluster", 0, "nodes of the cluster: they decide the TTL; 0: as the server has", most=15_000),
+    Knob(
+        "kubelet_version",
+        "1.28",
+        "version: from 1.29 on a sync does not drop what is held",
+        ("1.28", "1.29"),
+        former="kubelet",
+    ),
+    Knob(
+        "sync_frequency",
+        60.0,
+        "syncFrequency in simulated seconds",
+        least=1,
+        most=3_600,
+        unit="s",
+        former="sync",
+    ),
+    Knob(
+        "extra_syncs",
+        0.0,
+        "further syncs of each pod per simulated minute (PLEG, changes)",
+        most=60,
+        unit="/min",
+        former="updates",
+    ),
+    Knob(
+        "cluster_nodes",
+        0,
+        "nodes of the cluster: they decide the TTL; 0: as the server has",
+        most=15_000,
+        former="cluster",
+    ),
     Knob("immutable", False, "whether the ConfigMaps are immutable: with Watch they are read once"),
-    Knob("speed", 20.0, "by how much simulated time is faster than real time", least=1, most=200),
+    Knob("speed", 20.0, "by how much simulated time is faster than real time", least=1, most=200, unit="×"),
 )
 
 
@@ -191,17 +225,17 @@ def fleet_of(context: LoadContext, available: int) -> KubeletFleet:
     """Return the fleet that the knobs describe, with as many different objects as the server has."""
     knobs = context.knobs
     pods, references = knobs.integer("pods"), knobs.integer("references")
-    objects = min(knobs.integer("objects") or pods * references, pods * references, available)
+    objects = min(knobs.integer("configmaps") or pods * references, pods * references, available)
     return KubeletFleet(
-        nodes=knobs.integer("nodes"),
+        nodes=knobs.integer("kubelets"),
         pods=pods,
         references=min(references, objects),
         objects=objects,
         strategy=knobs.text("strategy"),
-        minor=int(knobs.text("kubelet").partition(".")[2]),
-        sync=knobs.number("sync"),
-        updates=knobs.number("updates") / 60,
-        cluster=knobs.integer("cluster") or len(context.cluster.nodes),
+        minor=int(knobs.text("kubelet_version").partition(".")[2]),
+        sync=knobs.number("sync_frequency"),
+        updates=knobs.number("extra_syncs") / 60,
+        cluster=knobs.integer("cluster_nodes") or len(context.cluster.nodes),
     )
 
 
@@ -302,6 +336,21 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
     return [FindingsTable("GETs of ConfigMaps", heads, tuple(rows), notes)] if rows else []
 
 
+def caveats(context: LoadContext, account: Account) -> list[str]:
+    """Return a warning if a GET takes so long in simulated time that the formula no longer holds."""
+    found = []
+    for phase, fleet in context.memory.get("fleets", {}).items():
+        figures = account.phases.get((context.variant, phase))
+        latency = figures.milliseconds(0.95) / 1_000 if figures is not None else 0.0
+        if latency * context.speed > fleet.mean_sync * MODEL_SHARE:
+            found.append(
+                f"{phase}: a GET takes {milliseconds(latency * 1_000)} ms (p95), which are "
+                f"{latency * context.speed:.1f} s of simulated time; with {fleet.mean_sync:g} s between two "
+                "syncs the formula, which takes it as nothing, does not hold: lower the knob speed"
+            )
+    return found
+
+
 def gets(figures: LoadFigures, seconds: float) -> tuple[float, float]:
     """Return GETs per second that etcd and the cache answered."""
     total = figures.verb_routes
@@ -314,12 +363,13 @@ WORKLOAD = Workload(
     own_knobs=KNOBS,
     run=run,
     tables=tables,
+    caveats=caveats,
     fixes=(
         Fix("strategy Watch: no GETs", ("strategy=Watch",)),
         Fix("strategy Cache", ("strategy=Cache",)),
-        Fix("kubelets 1.29: what is held is not dropped", ("kubelet=1.29",)),
-        Fix("kubelets 1.28", ("kubelet=1.28",)),
-        Fix("syncFrequency 5 min", ("sync=300",)),
+        Fix("kubelets 1.29: what is held is not dropped", ("kubelet_version=1.29",)),
+        Fix("kubelets 1.28", ("kubelet_version=1.28",)),
+        Fix("syncFrequency 5 min", ("sync_frequency=300",)),
         Fix("half the references", ("references=1",)),
         Fix("immutable ConfigMaps (with Watch)", ("strategy=Watch", "immutable=yes")),
     ),

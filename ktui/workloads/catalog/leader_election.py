@@ -36,11 +36,23 @@ USERS = {"own": LoadUser("system:kube-controller-manager", "system:authenticated
 KNOBS = (
     Knob("holders", 3, "leaders, each with a Lease that it renews every 2 s", least=1, most=50),
     Knob("storm", 50, "clients that LIST all pods without a pause", most=400),
-    Knob("read", "consistent", "their LIST: without resourceVersion, or with 0", ("consistent", "rv=0")),
-    Knob("level", "own", "priority level of the renewals: their own, or that of the storm", tuple(USERS)),
+    Knob(
+        "storm_read",
+        "consistent",
+        "their LIST: without resourceVersion, or with 0",
+        ("consistent", "rv=0"),
+        former="read",
+    ),
+    Knob(
+        "renewal_level",
+        "own",
+        "priority level of the renewals: their own, or that of the storm",
+        tuple(USERS),
+        former="level",
+    ),
     shares_knob("the storm"),
     Knob("calm", 6.0, "seconds before the storm, and after it", least=0.1, most=300, unit="s"),
-    Knob("lasts", 20.0, "seconds of the storm", least=2, most=600, unit="s"),
+    Knob("storm_lasts", 20.0, "seconds of the storm", least=2, most=600, unit="s", former="lasts"),
 )
 
 
@@ -81,11 +93,11 @@ async def _beside_storm(context: LoadContext) -> None:
     try:
         context.begin("calm")
         await asyncio.sleep(context.knobs.number("calm"))
-        context.begin(f"storm, {context.knobs.text('level')} level")
+        context.begin(f"storm, {context.knobs.text('renewal_level')} level")
         over = asyncio.Event()
         storm = [asyncio.create_task(_storm(context, over)) for _ in range(context.knobs.integer("storm"))]
         try:
-            await asyncio.sleep(context.knobs.number("lasts"))
+            await asyncio.sleep(context.knobs.number("storm_lasts"))
         finally:
             over.set()
             await context.drain(storm)  # a LIST that is given up in its queue would count as a 429
@@ -100,7 +112,7 @@ async def _beside_storm(context: LoadContext) -> None:
 async def _storm(context: LoadContext, over: asyncio.Event) -> None:
     client = context.client("list-storm/v1", STORM)
     while not over.is_set():
-        query = "?resourceVersion=0" if context.knobs.text("read") == "rv=0" else ""
+        query = "?resourceVersion=0" if context.knobs.text("storm_read") == "rv=0" else ""
         with contextlib.suppress(ClientError):
             await client.get_with_retries(f"{PODS}{query}", "LIST pods")
 
@@ -109,7 +121,7 @@ async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int
     """Run one leader: create its Lease, renew it until cancelled, and delete it."""
     name = f"ktui-workload-{context.run}{context.variant.lower()}-{number}"
     clients = {level: context.client("leader/v1", user) for level, user in USERS.items()}
-    client = clients[context.knobs.text("level")]
+    client = clients[context.knobs.text("renewal_level")]
     renewed = time.monotonic()
     try:
         with contextlib.suppress(ClientError):
@@ -117,7 +129,7 @@ async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int
         while True:
             await asyncio.sleep(RETRY_PERIOD)
             counts = by_phase.setdefault(context.phase, Renewals())
-            client = clients[context.knobs.text("level")]
+            client = clients[context.knobs.text("renewal_level")]
             began = time.monotonic()
             done = await _renewed(client, name)
             took = time.monotonic() - began
@@ -192,11 +204,11 @@ WORKLOAD = Workload(
     run=run,
     tables=tables,
     fixes=(
-        Fix("the storm reads with resourceVersion=0", ("read=rv=0",)),
-        Fix("the storm reads without resourceVersion", ("read=consistent",)),
-        Fix("renewals in the priority level of the storm", ("level=shared",)),
-        Fix("renewals in their own priority level", ("level=own",)),
-        Fix("the storm in a level of its own, with few seats", ("shares=1",)),
+        Fix("the storm reads with resourceVersion=0", ("storm_read=rv=0",)),
+        Fix("the storm reads without resourceVersion", ("storm_read=consistent",)),
+        Fix("renewals in the priority level of the storm", ("renewal_level=shared",)),
+        Fix("renewals in their own priority level", ("renewal_level=own",)),
+        Fix("the storm in a level of its own, with few seats", ("seat_shares=1",)),
         Fix("the rules of Kubernetes 1.30: LISTs read etcd", ("version=1.30",)),
     ),
     writes=True,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from urllib.parse import quote
 
 from ktui.client.connection import ClientError
@@ -38,7 +40,15 @@ def repeated_workload(
     about = "; ".join(f"{form}: {about}" for form, (about, _) in forms.items())
     knobs = (
         Knob("clients", clients, "clients, each at its own moment", least=1, most=500),
-        Knob("every", every, "seconds between two actions of a client", least=0.05, most=3_600, unit="s"),
+        Knob(
+            "interval",
+            every,
+            "seconds between two actions of a client",
+            least=0.05,
+            most=3_600,
+            unit="s",
+            former="every",
+        ),
         Knob("form", first, about, tuple(forms)),
     )
 
@@ -56,21 +66,32 @@ async def _client(
     context: LoadContext, client: LoadClient, number: int, forms: Mapping[str, tuple[str, Action]]
 ) -> None:
     """Run one client until cancelled; each client's first action is at a random time."""
-    await asyncio.sleep(context.rng.random() * context.knobs.number("every"))
+    await asyncio.sleep(context.rng.random() * context.knobs.number("interval"))
     while True:
         _, action = forms[context.knobs.text("form")]
         try:
             await action(context, client, number)
         except ClientError:
             context.count("failed_actions")
-        await asyncio.sleep(context.knobs.number("every"))
+        await asyncio.sleep(context.knobs.number("interval"))
+
+
+@contextmanager
+def _paced(context: LoadContext) -> Iterator[None]:
+    """Compare the time of an action with the knob `interval`."""
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        context.paced(time.monotonic() - began, context.knobs.number("interval"))
 
 
 def get(path: str, label: str = "LIST", accept: str = "") -> Action:
     """Return an action that sends one GET or LIST; `{namespace}` and `{node}` become those of the client."""
 
     async def action(context: LoadContext, client: LoadClient, number: int) -> None:
-        await client.get(filled(path, context, number), label, accept=accept)
+        with _paced(context):
+            await client.get(filled(path, context, number), label, accept=accept)
 
     return action
 
@@ -80,14 +101,17 @@ def pages(path: str, accept: str = "") -> Action:
 
     async def action(context: LoadContext, client: LoadClient, number: int) -> None:
         first = page = filled(path, context, number)
-        for place in range(MOST_PAGES):
-            answer = await client.get(page, "page 1" if not place else "page 2+", accept=accept, keep=True)
-            body = ListBody(collection=True)
-            body.feed(answer.body)
-            token = body.envelope().metadata.continue_token if answer.ok else ""
-            if not token:
-                return
-            page = f"{first}&continue={quote(token, safe='')}"
+        with _paced(context):
+            for place in range(MOST_PAGES):
+                answer = await client.get(
+                    page, "page 1" if not place else "page 2+", accept=accept, keep=True
+                )
+                body = ListBody(collection=True)
+                body.feed(answer.body)
+                token = body.envelope().metadata.continue_token if answer.ok else ""
+                if not token:
+                    return
+                page = f"{first}&continue={quote(token, safe='')}"
 
     return action
 

@@ -36,7 +36,7 @@ KNOBS = (
         most=60,
         unit="s",
     ),
-    Knob("every", 4.0, "seconds between two journeys", least=0, most=600, unit="s"),
+    Knob("interval", 4.0, "seconds between two journeys", least=0, most=600, unit="s", former="every"),
 )
 
 
@@ -90,7 +90,7 @@ async def run(context: LoadContext) -> None:
                 await _travel(context, first, f"{one}{_version(form, seen)}", form, seen, counts)
             context.begin("after")
             await writer.write("DELETE", f"{CHANGED}/{name}", None, "delete")
-            await context.pause(context.knobs.number("behind") + context.knobs.number("every"))
+            await context.pause(context.knobs.number("behind") + context.knobs.number("interval"))
     finally:
         with contextlib.suppress(ClientError):
             await writer.write("DELETE", f"{CHANGED}/{name}", None, "delete")

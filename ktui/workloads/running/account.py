@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from ktui.contract.events import (
@@ -55,6 +56,7 @@ class Account:
         self._open: dict[int, _Open] = {}
         self._watched: dict[int, TotalCost] = {}
         self._verbs: dict[int, str] = {}  # verbs of other clients' open requests
+        self._waiting: dict[object, float] = {}  # when each request without an answer was sent
         self._answered = self._finished_count = 0
         self._marked = ""  # the newest marker
         self._settled = asyncio.Event()
@@ -99,6 +101,21 @@ class Account:
         """Record a request that failed on the client's side, without an answer."""
         for figures in self._of(tag):
             figures.unanswered += 1
+
+    @contextmanager
+    def waits(self) -> Iterator[None]:
+        """Count a request as waiting for its answer while the block runs."""
+        key = object()
+        self._waiting[key] = time.monotonic()
+        try:
+            yield
+        finally:
+            del self._waiting[key]
+
+    def waiting(self) -> tuple[int, float]:
+        """Return how many requests wait for their answer, and for how many seconds the first one has."""
+        first = min(self._waiting.values(), default=0.0)
+        return len(self._waiting), time.monotonic() - first if self._waiting else 0.0
 
     def answered(self) -> None:
         """Record that a client has its answer; the server's account of it comes before or after."""

@@ -74,6 +74,8 @@ class LoadContext:
     speed: float = 1.0
     now: str = ""
     found: dict[str, float | int | str] = field(default_factory=dict)
+    actions: int = 0  # that are repeated at a rate
+    late_actions: int = 0  # which took longer than the time until the next
     memory: dict[str, Any] = field(default_factory=dict)  # the workload's data for its tables
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     _phase: str = "run"
@@ -114,6 +116,11 @@ class LoadContext:
         before = self.found.get(name, 0)
         assert not isinstance(before, str)
         self.found[name] = before + more
+
+    def paced(self, took: float, interval: float) -> None:
+        """Count an action that is to be repeated each `interval` seconds; late if it took longer."""
+        self.actions += 1
+        self.late_actions += took > interval
 
     async def pause(self, seconds: float) -> bool:
         """Wait; return True if a knob was changed since the last call, which ends the wait."""

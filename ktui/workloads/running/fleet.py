@@ -148,6 +148,7 @@ class LoadClient:
         self._tag = tag
         self._account = account
         self._headers = user.headers() if fleet.impersonates else {}
+        self._cut: Tag | None = None  # of the last request, if it was cancelled before its answer
 
     async def get(self, path: str, label: str = "", *, accept: str = "", keep: bool = False) -> LoadAnswer:
         """Send one GET or LIST and read it to the end; raise ClientError without an answer."""
@@ -229,13 +230,23 @@ class LoadClient:
         tag = self._tag(label)
         agent = f"{self._agent} {CAUSE}{cause}" if cause else self._agent
         headers |= {"User-Agent": tag.user_agent(agent), **self._headers}
-        try:
-            answer = await self._fleet.send(method, path, headers, body=body, keep=keep)
-        except ClientError:
-            self._account.unanswered(tag)
-            raise
+        self._cut = tag
+        with self._account.waits():
+            try:
+                answer = await self._fleet.send(method, path, headers, body=body, keep=keep)
+            except ClientError:
+                self._cut = None
+                self._account.unanswered(tag)
+                raise
+        self._cut = None
         self._account.answered()
         return answer
+
+    def gave_up(self) -> None:
+        """Count the request that a timeout of the client's own has just cut off as one without an answer."""
+        if self._cut is not None:
+            self._account.unanswered(self._cut)
+            self._cut = None
 
 
 async def _with_retries(send: Callable[[], Awaitable[LoadAnswer]], retries: int) -> LoadAnswer:

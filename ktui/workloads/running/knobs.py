@@ -31,6 +31,12 @@ class Knob:
     least: float = 0
     most: float = 1_000_000
     unit: str = ""
+    former: str = ""  # a name that it had, which `--set` still accepts
+
+    def shown(self, value: Value) -> str:
+        """Return a value with its unit, for people."""
+        text = written(value)
+        return f"{text} {self.unit}" if self.unit else text
 
     def parse(self, text: str) -> Value:
         """Return the value that `text` means; WorkloadError names what is wrong and what is allowed."""
@@ -93,15 +99,18 @@ class Knobs:
 
     def set(self, name: str, text: str) -> Value:
         """Change a knob; raise WorkloadError for an unknown knob or an invalid value."""
-        value = self.find(name).parse(text)
-        self._values[name] = value
+        knob = self.find(name)
+        value = self._values[knob.name] = knob.parse(text)
         self.changed()
         return value
 
     def find(self, name: str) -> Knob:
         """Return the knob of that name; WorkloadError lists the names."""
         for knob in self.knobs:
-            if knob.name == name:
+            if name == knob.name:
+                return knob
+        for knob in self.knobs:
+            if name and name == knob.former:
                 return knob
         names = [knob.name for knob in self.knobs]
         close = difflib.get_close_matches(name, names, n=1)
@@ -138,7 +147,7 @@ def assign(knobs: Knobs, assignments: Iterable[str]) -> None:
 
 
 def described(values: Mapping[str, Any]) -> str:
-    """Return values on one line: `agents=50 plan=cilium-agent`; a file is shown by its name only."""
+    """Return values as `--set` takes them, on one line; a file is shown by its name only."""
     return " ".join(
         f"{name}={PurePath(text).name if '/' in (text := written(value)) else text}"
         for name, value in values.items()

@@ -24,22 +24,22 @@ REPORTED_SECONDS = 5.0  # a shorter run would end before the server has reported
 
 def shares_knob(clients: str) -> Knob:
     about = f"nominalConcurrencyShares of a priority level for {clients} alone; 0: upstream's level"
-    return Knob("shares", 0, about, most=1_000)
+    return Knob("seat_shares", 0, about, most=1_000, former="shares")
 
 
 @asynccontextmanager
 async def own_level(context: LoadContext, user: LoadUser) -> AsyncIterator[None]:
-    """While the block runs, serve `user` in its own level with `shares`, which neither lends nor borrows
+    """While the block runs, serve `user` in its own level with `seat_shares`, which neither lends nor borrows
     seats.
 
     A group is served together. 0 shares create no level. Raises WorkloadError or ClientError.
     """
-    shares = context.knobs.integer("shares")
+    shares = context.knobs.integer("seat_shares")
     if not shares:
         yield
         return
     if not context.fleet.impersonates:
-        raise WorkloadError("shares: flow control is changed only at a server of ktui; leave it out")
+        raise WorkloadError("seat_shares: flow control is changed only at a server of ktui; leave it out")
     name = f"workload-{context.run}{context.variant.lower()}"
     try:
         await _create(context, LEVELS, _level(name, shares))

@@ -76,6 +76,7 @@ class Run:
         self.began = 0.0
         self.seconds = 0.0
         self.problems: list[str] = []
+        self.waiting, self.waited = 0, 0.0  # requests without an answer at the end, seconds of the longest
         self.ended = ""  # why it ended: "complete", "stopped" or "time"
         self._stopping = asyncio.Event()
         self._following = Rules("", {})
@@ -139,6 +140,7 @@ class Run:
         try:
             await asyncio.wait({work, asked}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             self.ended = "complete" if work.done() else "stopped" if asked.done() else "time"
+            self.waiting, self.waited = max((self.waiting, self.waited), self.account.waiting())
         finally:
             asked.cancel()
             await stop(*faults)

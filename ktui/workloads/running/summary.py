@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.core.format import integer
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.runner import Run, RunVariant
 
+LONG_WAIT, LONG_SHARE = 5.0, 0.1  # of an open request at the end: seconds, and share of the run
+LATE_SHARE = 0.1  # of actions that took longer than their interval
 EXEMPT = "exempt"  # the priority level without a limit
 
 
@@ -28,6 +31,7 @@ def summary_of(run: Run) -> dict[str, Any]:
         },
         "others": {"requests": run.account.others.requests},
         "remarks": remarks(run),
+        "caveats": caveats(run),
     }
     if len(variants) == 2:
         document["difference"] = difference(variants[0]["total"], variants[1]["total"])
@@ -75,6 +79,38 @@ def remarks(run: Run) -> list[str]:
         found.append(
             f"other clients sent {account.others.requests:,} requests meanwhile (not in the figures)"
         )
+    return found
+
+
+def caveats(run: Run) -> list[str]:
+    """Return what the figures, which are right, do not show: a server that is too slow, a workload's own."""
+    found = too_slow(run)
+    for variant in run.variants:
+        if variant.context is not None:
+            side = f"{variant.name}: " if variant.name else ""
+            found += [f"{side}{text}" for text in run.workload.caveats(variant.context, run.account)]
+    return found
+
+
+def too_slow(run: Run) -> list[str]:
+    """Return why the server did not keep up with the load that the knobs describe; nothing if it did."""
+    found = []
+    unanswered = sum(figures.unanswered for figures in run.account.phases.values())
+    if unanswered:
+        found.append(f"{integer(unanswered)} requests got no answer: they count as failed")
+    if run.waited > max(LONG_WAIT, run.seconds * LONG_SHARE):
+        found.append(
+            f"the server is too slow for this load: {integer(run.waiting)} requests had no answer when the "
+            f"run ended, the first of them for {run.waited:.0f} s (not in the figures)"
+        )
+    for variant in run.variants:
+        context = variant.context
+        if context is not None and context.late_actions > context.actions * LATE_SHARE:
+            found.append(
+                f"the server is too slow for this load: {integer(context.late_actions)} of "
+                f"{integer(context.actions)} actions took longer than the time until the next, so that fewer "
+                "were sent than the knobs say"
+            )
     return found
 
 

@@ -10,6 +10,7 @@ from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob, Knobs
 
 Run = Callable[[LoadContext], Awaitable[None]]
+Caveats = Callable[[LoadContext, Account], Sequence[str]]
 Tables = Callable[[LoadContext, Account], Sequence[FindingsTable]]
 
 
@@ -30,7 +31,8 @@ class Workload:
     """A workload. `story` is its page in docs/workloads/. `run` sends requests until it returns or is
     cancelled.
 
-    `tables` returns the tables that the summary shows in addition to the common figures.
+    `tables` returns the tables that the summary shows in addition to the common figures, `caveats` sentences
+    on what they do not show.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Workload:
     own_knobs: tuple[Knob, ...]
     run: Run
     tables: Tables = lambda _stage, _account: ()
+    caveats: Caveats = lambda _context, _account: ()
     fixes: tuple[Fix, ...] = ()
     writes: bool = False  # whether it creates or changes objects
     faults: tuple[str, ...] = ()  # faults that it injects itself

@@ -18,7 +18,6 @@ from tests.tui.everything import load_screens, subclasses
 # Bindings of a screen that hide one of the app's on purpose: what the app's one does there
 # makes no sense (a screen without writes), or is reached by another key or a `:` command as well.
 HIDDEN = {
-    "workloads.fault.restart": "body",
     "audit.newer": "replay.faster",
     "audit.older": "replay.slower",
     "audit.rules": "rules",

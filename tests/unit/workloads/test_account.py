@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from ktui.cli.workload import _stops_at_ctrl_c
 from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.workloads.running.account import Account
+from ktui.workloads.running.summary import too_slow
 from ktui.workloads.running.tags import Tag
 
 LISTS = 35
@@ -56,3 +62,40 @@ def test_it_waits_as_long_as_requests_end(monkeypatch: pytest.MonkeyPatch) -> No
 def test_it_does_not_wait_for_ever(every: float, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(TimeoutError):
         asyncio.run(settle(account_of(LISTS), every, monkeypatch))
+
+
+@pytest.mark.parametrize(
+    ("waited", "late", "unanswered", "says"),
+    [
+        (1.0, 1, 0, []),
+        (30.0, 1, 0, ["3 requests had no answer when the run ended, the first of them for 30 s"]),
+        (1.0, 20, 0, ["20 of 100 actions took longer"]),
+        (1.0, 1, 2, ["2 requests got no answer: they count as failed"]),
+    ],
+)
+def test_a_server_that_is_too_slow_is_reported(
+    waited: float, late: int, unanswered: int, says: list[str]
+) -> None:
+    account = Account("r")
+    for _ in range(unanswered):
+        account.unanswered(Tag("helm", "r", "", "poll", "LIST"))
+    variant = SimpleNamespace(name="", context=SimpleNamespace(actions=100, late_actions=late))
+    run: Any = SimpleNamespace(account=account, waiting=3, waited=waited, seconds=60.0, variants=[variant])
+    found = too_slow(run)
+    assert len(found) == len(says)
+    assert all(text in sentence for text, sentence in zip(says, found, strict=True))
+
+
+def test_the_first_ctrl_c_ends_the_run_and_is_then_given_back() -> None:
+    stopped: list[bool] = []
+    run: Any = SimpleNamespace(stop=lambda: stopped.append(True))
+
+    async def press() -> None:
+        with _stops_at_ctrl_c(run):
+            os.kill(os.getpid(), signal.SIGINT)
+            while not stopped:
+                await asyncio.sleep(0)
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+    asyncio.run(press())
+    assert stopped == [True]

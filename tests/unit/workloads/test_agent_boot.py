@@ -88,7 +88,7 @@ async def test_the_seventh_restart_of_an_agent(policy: str, delays: list[float])
 )
 async def test_when_the_last_of_a_hundred_starts(policy: str, share: int, last: float) -> None:
     knobs = Knobs(WORKLOAD.knobs)
-    assign(knobs, ["agents=100", f"policy={policy}", f"share={share}"])
+    assign(knobs, ["agents=100", f"policy={policy}", f"starts={share}"])
     context: Any = SimpleNamespace(knobs=knobs)
     starts = [start_delay(context, number) for number in range(100)]
     assert starts[0] == 0.0 and round(starts[-1], 6) == last
@@ -133,3 +133,53 @@ def test_what_one_agent_reads_is_the_mean_of_answers_without_an_error() -> None:
     merged = LoadFigures()
     merged.merge(figures)
     assert per_request(merged) == (4_000, 50) and merged.spent.etcd_bytes == 8_018
+
+
+async def test_a_list_that_the_agent_gives_up_counts_as_failed() -> None:
+    async with rude_server(lambda path, head: OK) as connection:
+        knobs = Knobs(WORKLOAD.knobs)
+        knobs._values["timeout"] = 0.0  # over before any answer
+        connections, cluster = Fleet(connection), Cluster(ApiClient(connection), ("node-1",), ("default",))
+        account = Account("r")
+        context = LoadContext("agent-boot", "r", "", knobs, cluster, connections, account)
+        client = context.client("agent")
+        assert not await agent_boot.boots(context, client, "node-1", agent_boot.planned_requests(context))
+        await connections.close()
+        await cluster.client.close()
+    client.gave_up()  # counts a request once
+    assert [figures.failed for figures in account.phases.values()] == [1]
+    assert account.waiting() == (0, 0.0)
+
+
+def lists_of(context: LoadContext, read: int, returned: int) -> Account:
+    """The account of a run in which each LIST read and returned these bytes."""
+    account = Account("r")
+    for request in agent_boot.planned_requests(context):
+        figures = account.labels[context.variant, request.label] = LoadFigures()
+        answer = RequestFinished(
+            id=1, status=200, route="etcd", ms=1.0, etcd_bytes=read, encoded_bytes=returned
+        )
+        figures.add("LIST", answer)
+    return account
+
+
+@pytest.mark.parametrize(
+    ("read", "found", "says"),
+    [
+        (
+            100,
+            {"seconds_until_all_booted": 1.0, "agents": 5, "booted": 5},
+            ["--kube-version 1.24 --set rv=unset"],
+        ),
+        (90_000, {"seconds_until_all_booted": 1.0, "agents": 5, "booted": 5}, []),
+        (90_000, {"agents": 5, "booted": 3}, ["when 3 of 5 agents had booted"]),
+    ],
+)
+def test_caveats(read: int, found: dict[str, Any], says: list[str]) -> None:
+    cluster: Any = SimpleNamespace(nodes=("node-1",))
+    connections: Any = None
+    context = LoadContext("agent-boot", "r", "", Knobs(WORKLOAD.knobs), cluster, connections, Account("r"))
+    context.found = found
+    caveats = WORKLOAD.caveats(context, lists_of(context, read, 100))
+    assert len(caveats) == len(says)
+    assert all(text in caveat for text, caveat in zip(says, caveats, strict=True))

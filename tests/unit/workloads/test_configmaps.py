@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ktui.workloads.behaviours.configmap_rates import LEAST_FACTOR, MOST_FACTOR, KubeletFleet
 from ktui.workloads.behaviours.object_store import ANY, MOST_RECENT, ObjectStore, ttl_of
+from ktui.workloads.catalog.kubelet_configmaps import WORKLOAD
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.figures import LoadFigures
 
 SECONDS = 20_000.0
 
@@ -126,3 +131,15 @@ def test_an_object_without_references_is_not_registered() -> None:
     with pytest.raises(KeyError):
         store.version_to_read("map", 0.0)
     store.fetched("map", 0.0)  # an answer that comes late
+
+
+@pytest.mark.parametrize(("speed", "warns"), [(20.0, False), (200.0, True)])
+def test_a_latency_that_leaves_the_model_is_reported(speed: float, warns: bool) -> None:
+    account, figures = Account("r"), LoadFigures()
+    figures.times.add(40_000)  # µs: 0.8 s of simulated time at 20×, 8 s at 200×, of 75 s between two syncs
+    account.phases["", "steady"] = figures
+    context: Any = SimpleNamespace(
+        memory={"fleets": {"steady": fleet(minor=28, cluster=100)}}, variant="", speed=speed
+    )
+    caveats = WORKLOAD.caveats(context, account)
+    assert len(caveats) == warns and all("lower the knob speed" in caveat for caveat in caveats)

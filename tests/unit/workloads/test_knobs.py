@@ -8,6 +8,7 @@ from ktui.cli.workload_settings import variants_of
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knob, Knobs, WorkloadError, assign
 from ktui.workloads.running.tags import Tag, tag_of
+from ktui.workloads.running.workload import Workload
 
 AGENTS = Knob("agents", 50, "how many", least=1, most=100)
 PACE = Knob("pace", 1.0, "how fast", least=0.5, most=10, unit="s")
@@ -75,3 +76,24 @@ def test_a_tag_survives_the_user_agent_and_foreign_ones_are_not_read() -> None:
     odd = tag._replace(label="a; b (c)\r\nX-Evil: 1")
     found = tag_of(odd.user_agent("agent"), "7f3a21")
     assert found is not None and found.label == "a_ b _c___X-Evil: 1"
+
+
+def test_a_knob_is_known_by_its_former_name() -> None:
+    knobs = Knobs((Knob("restart_after", 10.0, "until it restarts", unit="s", former="again"), AGENTS))
+    assign(knobs, ["again=5s"])
+    assert knobs.number("restart_after") == 5.0 and "again" not in knobs.values()
+    assert knobs.find("again").shown(5.0) == "5 s"
+
+
+@pytest.mark.parametrize("workload", WORKLOADS.values(), ids=lambda workload: workload.name)
+def test_names_of_knobs_are_given_once_and_numbers_have_units(workload: Workload) -> None:
+    names = [name for knob in workload.knobs for name in (knob.name, knob.former) if name]
+    assert len(set(names)) == len(names)
+    for knob in workload.knobs:
+        if "second" in knob.about or "percent" in knob.about:
+            assert knob.unit or isinstance(knob.default, str), knob.name
+
+
+def test_two_sides_may_name_a_knob_by_both_names() -> None:
+    sides = variants_of(WORKLOADS["helm"], ["every=1", "interval=2"], [])
+    assert [side.number("interval") for side in sides] == [1.0, 2.0]
