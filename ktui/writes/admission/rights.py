@@ -10,14 +10,16 @@ from ktui.apiserver.server import Server
 from ktui.kube.rbac import rules_of
 from ktui.kube.requestinfo import attributes_of
 from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.rule_cover import combinations
 from ktui.kube.status import StatusError, forbidden
-from ktui.telemetry.off_loop import compute
+from ktui.telemetry.off_loop import compute, expect
 from ktui.writes import stored_objects
 
 Obj = dict[str, Any]
 
 GROUP = "rbac.authorization.k8s.io"
 RESOURCES = ("roles", "clusterroles", "rolebindings", "clusterrolebindings")
+MANY = 5_000  # combinations of group, resource, verb and name: milliseconds
 GRANTS = frozenset(f"{name}.{GROUP}" for name in RESOURCES)
 
 
@@ -28,6 +30,7 @@ async def confirm_new_grant(server: Server, call: Call, resource: Resource, obj:
     """
     if resource.id not in GRANTS:
         return
+    expect(combinations(rules_of(obj)), MANY)
     confirm = partial(server.services.authorizer.confirm_grant, call.who, call.info, obj, None)
     try:
         await compute(confirm)
