@@ -152,7 +152,7 @@ class Dispatcher:
         self.rv = transaction[0].rv
 
     async def _wait_for(self, blocked: list[Watcher], transaction: Sequence[CacheEvent]) -> None:
-        while self.watchers.waker.busy:  # those that were not woken yet are not slow
+        while self.watchers.waker.busy:  # noqa: ASYNC110 - it counts turns; who is not woken is not slow
             await asyncio.sleep(0)
         for _ in range(FREE_TURNS):
             await asyncio.sleep(0)

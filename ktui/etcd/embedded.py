@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -20,10 +22,13 @@ from ktui.etcd.snapshot import damaged, restore
 from ktui.etcd.temporary_etcd import TemporaryEtcd, locked, sweep
 from ktui.supervision import Supervisor, stop
 
+log = logging.getLogger(__name__)
+
 HOST = "127.0.0.1"
 NAME = "ktui"
 READY_TIMEOUT = 30.0  # seconds; restored or foreign data may take long to open
 STOP_TIMEOUT = 10.0
+SPACE_SECONDS = 5.0  # between two starts of an etcd that had no space on its disk
 LOG_TIMEOUT = 5.0  # seconds for the rest of the log of an etcd that has ended
 _PORT_TRIES = 5
 
@@ -40,7 +45,11 @@ _TUNING = {
 
 
 class EmbeddedEtcd:
-    """A running etcd. `failed` resolves with an EmbeddedEtcdError if etcd ends before `stop`."""
+    """A running etcd. `failed` resolves with an EmbeddedEtcdError if etcd ends before `stop`.
+
+    etcd ends when its disk is full. It is then started again until there is space, on the same port, and
+    `problem` says so: the caches go on answering meanwhile.
+    """
 
     def __init__(self, binary: Binary, data_dir: Path | None, supervisor: Supervisor) -> None:
         self.binary = binary
@@ -49,6 +58,9 @@ class EmbeddedEtcd:
         self.log = EtcdLog()
         self.failed: asyncio.Future[EmbeddedEtcdError] = asyncio.get_running_loop().create_future()
         self.warnings: list[str] = []
+        self.problem = ""
+        self.on_problem: Callable[[str], None] = lambda sentence: None  # also when it is over
+        self._flags_used: list[str] = []
         self._throwaway = TemporaryEtcd() if data_dir is None else None
         self.data_dir = data_dir or self._own.path / "data"
         self._process: asyncio.subprocess.Process | None = None
@@ -125,7 +137,8 @@ class EmbeddedEtcd:
         for _ in range(_PORT_TRIES + len(_TUNING)):
             client_port, peer_port = _free_ports(port)
             self.endpoint = f"http://{HOST}:{client_port}"
-            await self._spawn(self._flags(peer_port, tuning))
+            self._flags_used = self._flags(peer_port, tuning)
+            await self._spawn(self._flags_used)
             if await self._ready():
                 return
             if self.log.unknown_flag in tuning:  # a newer etcd has removed the flag: start without it
@@ -193,8 +206,35 @@ class EmbeddedEtcd:
         while (line := await _line(stderr)) is not None:
             self.log.add(line)
         await process.wait()
-        if not self._stopping and not self.failed.done():
+        if self._stopping or self.failed.done():
+            return
+        if self.log.no_space:
+            self._reader = None
+            self._supervisor.start("the restart of etcd", self._restart)
+        else:
             self.failed.set_result(EmbeddedEtcdError(self._why("ended")))
+
+    async def _restart(self) -> None:
+        """Start etcd again until its disk has space."""
+        self.problem = f"{self._why('ended').removesuffix('.')}; it is started again when there is space"
+        log.error("%s", self.problem)
+        self.on_problem(self.problem)
+        while self.log.no_space:
+            await asyncio.sleep(SPACE_SECONDS)
+            if self._stopping:
+                return
+            self.log = EtcdLog()
+            await self._spawn(self._flags_used)
+            try:
+                if await self._ready():
+                    self.problem = ""
+                    log.warning("etcd runs again: there is space on the disk of %s", self.data_dir)
+                    self.on_problem(f"etcd runs again: there is space on the disk of {self.data_dir}")
+                    return
+            except EmbeddedEtcdError as error:
+                self.failed.set_result(error)
+                return
+        self.failed.set_result(EmbeddedEtcdError(self._why()))
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         """Close the warden's standard input, which stops it just as the end of this process would."""

@@ -70,6 +70,7 @@ class Composition:
         self._supervisor = Supervisor(self._publish_failures)
         self._bus.add_snapshot(lambda: [found] if (found := self._task_failures()).failures else [])
         self._source = EtcdSource(config.args, self._bus, self._supervisor)
+        self._source.changed = self._publish_info
         self._tasks: list[asyncio.Task[None]] = []
         self._client: EtcdClient | None = None
         self._registry: Registry | None = None

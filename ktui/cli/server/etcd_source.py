@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ktui.cli.logs import log_of
@@ -37,6 +37,7 @@ class EtcdSource:
         self._bus = bus
         self._supervisor = supervisor
         self.embedded: EmbeddedEtcd | None = None
+        self.changed: Callable[[], None] = lambda: None  # called when etcd ended or runs again
         self.warnings: list[str] = []
         self.prefix = DEFAULT
         self._waiting = False
@@ -79,6 +80,10 @@ class EtcdSource:
             log.warning("%s", warning)
         return client
 
+    def _report(self, sentence: str) -> None:
+        warn(sentence)
+        self.changed()
+
     async def stop(self) -> None:
         if self.embedded is not None:
             await self.embedded.stop()
@@ -120,6 +125,7 @@ class EtcdSource:
             supervisor=self._supervisor,
         )
         self.warnings += self.embedded.warnings
+        self.embedded.on_problem = self._report
         endpoint = self.embedded.endpoint
         if not args.snapshot:
             return EtcdConfig(endpoints=(endpoint,), read_only=False)

@@ -50,12 +50,15 @@ class Facts:
             pid=os.getpid(),
             name=self._source.name,
             filling=self._filling(),
-            warnings=[*self._source.warnings, *self._log_warnings()],
+            warnings=[*self._source.warnings, *filter(None, [self._etcd_ended()]), *self._log_warnings()],
         )
 
     def etcd_problem(self) -> str:
         """Return why etcd does not answer; "" if it does."""
-        return self._client.ledger.problem
+        return self._etcd_ended() or self._client.ledger.problem
+
+    def _etcd_ended(self) -> str:
+        return self._source.embedded.problem if self._source.embedded is not None else ""
 
     def _progress(self) -> str:
         if not self._settings.progress:

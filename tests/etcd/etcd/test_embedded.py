@@ -177,6 +177,35 @@ async def test_the_port_asked_for_is_used() -> None:
         await etcd.stop()
 
 
+async def test_an_etcd_whose_disk_is_full_is_started_again_when_there_is_space(
+    tmp_path: Path, bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real etcd, killed with a line about the disk while the file `full` exists."""
+    monkeypatch.setattr(embedded, "SPACE_SECONDS", 0.01)
+    full, binary, started = tmp_path / "full", tmp_path / "etcd", asyncio.Queue[str]()
+    end = f"echo '{FULL_DISK}' >&2; exit 1"
+    run = f'{(await find_binary(None)).path} "$@" & trap "kill $!" TERM'
+    wait = f"while [ -d /proc/$! ]; do if [ -e {full} ]; then kill -9 $!; {end}; fi; sleep 0.02; done"
+    binary.write_text(f"#!/bin/sh\nif [ -e {full} ]; then {end}; fi\n{run}\n{wait}\n")
+    binary.chmod(0o755)
+    etcd = await EmbeddedEtcd.start(data_dir=tmp_path / "data", binary=binary)
+    etcd.on_problem = started.put_nowait
+    client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), bus)
+    await client.create(b"/k", b"v")
+    async with asyncio.timeout(60):
+        full.touch()
+        assert "no space is left on the disk" in await started.get()
+        assert "started again when there is space" in etcd.problem
+        full.unlink()
+        assert "etcd runs again" in await started.get()
+        assert not etcd.problem and not etcd.failed.done()
+        await client.close()
+        client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,)), bus)
+        assert (await client.range(b"/k")).count == 1
+    await client.close()
+    await etcd.stop()
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
