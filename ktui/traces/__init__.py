@@ -1,0 +1,1 @@
+"""What a real kube-apiserver says of single requests: OTLP spans and klog `Trace[…]` lines, as one record each."""

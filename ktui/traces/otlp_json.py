@@ -1,0 +1,312 @@
+"""Decode spans from JSON: OTLP, Tempo's and Jaeger's exports.
+
+| document | from |
+|---|---|
+| `{"resourceSpans": […]}` | OTLP/JSON: a collector's file exporter, Tempo's `/api/v2/traces`, an exporter |
+| `{"batches": […]}` | Tempo's `/api/traces/ID`: ids in base64 |
+| `{"trace": …}`, `{"result": …}` | Tempo's and Jaeger's API v2 and v3 |
+| `{"data": [{"traceID", "spans", "processes"}]}` | Jaeger's UI and its API v1 |
+
+A part of a document (`{"scopeSpans": …}`, one span, one Jaeger trace) is read as well: a document that is too
+large to be kept whole is divided into them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+
+import msgspec
+
+from ktui.traces import names
+from ktui.traces.spans import (
+    CLIENT,
+    INTERNAL,
+    MOST_ATTRIBUTES,
+    MOST_EVENTS,
+    MOST_TEXT,
+    SERVER,
+    NotSpans,
+    Span,
+    SpanCounts,
+    SpanEvent,
+    Value,
+    bounded,
+    fault_of,
+)
+
+_KINDS = {
+    "SPAN_KIND_SERVER": SERVER, "SPAN_KIND_CLIENT": CLIENT, "SPAN_KIND_INTERNAL": INTERNAL,
+    "server": SERVER, "client": CLIENT, "internal": INTERNAL,
+}  # fmt: skip
+FIELDS = ("resourceSpans", "batches", "scopeSpans", "instrumentationLibrarySpans", "spans", "traceId")
+"""Fields by which a document of spans, or a part of one, is recognised."""
+WRAPPERS = ("trace", "result", "data")
+_Number = int | str | float
+
+
+class _AnyValue(msgspec.Struct, rename="camel", gc=False):
+    string_value: str | None = None
+    int_value: _Number | None = None
+    bool_value: bool | None = None
+    double_value: _Number | None = None
+
+    def get(self) -> Value | None:
+        if self.string_value is not None:
+            return self.string_value
+        if self.int_value is not None:
+            return self.int_value
+        return self.bool_value if self.bool_value is not None else self.double_value
+
+
+class _Attribute(msgspec.Struct, gc=False):
+    key: str
+    value: _AnyValue | None = None
+
+
+class _Event(msgspec.Struct, rename="camel", gc=False):
+    name: str = ""
+    time_unix_nano: _Number = 0
+    attributes: list[_Attribute] = []
+
+
+class _Status(msgspec.Struct, gc=False):
+    code: int | str = 0
+
+
+class _Span(msgspec.Struct, rename="camel", gc=False):
+    trace_id: str
+    span_id: str
+    name: str = ""
+    parent_span_id: str = ""
+    kind: int | str = 0
+    start_time_unix_nano: _Number = 0
+    end_time_unix_nano: _Number = 0
+    attributes: list[_Attribute] = []
+    events: list[_Event] = []
+    status: _Status | None = None
+
+
+class _ScopeSpans(msgspec.Struct, gc=False):
+    spans: list[_Span] = []
+
+
+class _Resource(msgspec.Struct, gc=False):
+    attributes: list[_Attribute] = []
+
+
+class _ResourceSpans(msgspec.Struct, rename="camel", gc=False):
+    resource: _Resource | None = None
+    scope_spans: list[_ScopeSpans] = []
+    instrumentation_library_spans: list[_ScopeSpans] = []  # OTLP before 0.15
+
+
+class _Document(msgspec.Struct, rename="camel", gc=False):
+    resource_spans: list[_ResourceSpans] = []
+    batches: list[_ResourceSpans] = []
+
+
+class _Tag(msgspec.Struct, gc=False):
+    key: str = ""
+    value: str | int | float | bool | None = None
+
+
+class _Log(msgspec.Struct, gc=False):
+    timestamp: int = 0
+    fields: list[_Tag] = []
+
+
+class _Reference(msgspec.Struct, gc=False):
+    type: str = msgspec.field(name="refType", default="CHILD_OF")
+    id: str = msgspec.field(name="spanID", default="")
+
+
+class _JaegerSpan(msgspec.Struct, rename="camel", gc=False):
+    trace: str = msgspec.field(name="traceID")
+    id: str = msgspec.field(name="spanID")
+    operation_name: str = ""
+    references: list[_Reference] = []
+    start_time: int = 0
+    duration: int = 0
+    tags: list[_Tag] = []
+    logs: list[_Log] | None = None
+    process: str = msgspec.field(name="processID", default="")
+
+
+class _Process(msgspec.Struct, rename="camel", gc=False):
+    service_name: str = ""
+
+
+class _JaegerTrace(msgspec.Struct, gc=False):
+    spans: list[_JaegerSpan] = []
+    processes: dict[str, _Process] = {}
+
+
+_document = msgspec.json.Decoder(_Document).decode
+_resource_spans = msgspec.json.Decoder(_ResourceSpans).decode
+_scope_spans = msgspec.json.Decoder(_ScopeSpans).decode
+_span = msgspec.json.Decoder(_Span).decode
+_jaeger = msgspec.json.Decoder(_JaegerTrace).decode
+_jaeger_span = msgspec.json.Decoder(_JaegerSpan).decode
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def has_spans(fields: dict[str, msgspec.Raw]) -> bool:
+    """True if an object with these fields is a document of spans, or a part of one."""
+    if "resourceSpans" in fields or "batches" in fields or "scopeSpans" in fields:
+        return True
+    if "spans" in fields:  # of a scope, or of a Jaeger trace
+        return fields.keys() <= {"spans", "scope", "schemaUrl", "traceID", "processes", "warnings"}
+    if "traceId" in fields or "traceID" in fields:
+        return "spanId" in fields or "spanID" in fields
+    for name in ("trace", "result"):
+        if name in fields and _inner(fields[name]):
+            return True
+    return "data" in fields and b'"traceID"' in memoryview(fields["data"])[:200].tobytes()
+
+
+def _inner(raw: msgspec.Raw) -> bool:
+    start = memoryview(raw)[:200].tobytes()
+    return b'"resourceSpans"' in start or b'"batches"' in start or b'"scopeSpans"' in start
+
+
+def decode_json(data: bytes, counts: SpanCounts) -> list[Span]:
+    """Return the spans of a document. Raises NotSpans."""
+    try:
+        return list(_of_object(data, _fields(data), counts, 3))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = "it nests too deeply" if isinstance(error, RecursionError) else str(error)
+        raise NotSpans(f"not a document of spans: {why}") from None
+
+
+def _of_object(
+    data: bytes, fields: dict[str, msgspec.Raw], counts: SpanCounts, depth: int
+) -> Iterator[Span]:
+    if "resourceSpans" in fields or "batches" in fields:
+        document = _document(data)
+        for part in (*document.resource_spans, *document.batches):
+            yield from _of_resource(part, counts)
+    elif "scopeSpans" in fields or "instrumentationLibrarySpans" in fields:
+        yield from _of_resource(_resource_spans(data), counts)
+    elif "processes" in fields or ("spans" in fields and "traceID" in fields):
+        yield from _of_jaeger(_jaeger(data), counts)
+    elif "spans" in fields:
+        yield from _of_scope(_scope_spans(data), "", counts)
+    elif "traceId" in fields:
+        yield from _of_scope(_ScopeSpans([_span(data)]), "", counts)
+    elif "traceID" in fields:
+        yield from _of_jaeger(_JaegerTrace([_jaeger_span(data)]), counts)
+    elif depth:
+        for name in WRAPPERS:
+            if name in fields:
+                raw = bytes(fields[name])
+                for inner in map(bytes, _list(raw)) if raw.startswith(b"[") else (raw,):
+                    if inner.startswith(b"{"):
+                        yield from _of_object(inner, _fields(inner), counts, depth - 1)
+
+
+def _of_resource(part: _ResourceSpans, counts: SpanCounts) -> Iterator[Span]:
+    attributes = _attributes(part.resource.attributes) if part.resource else {}
+    service = str(attributes.get(names.SERVICE_KEY, ""))
+    for scope in (*part.scope_spans, *part.instrumentation_library_spans):
+        yield from _of_scope(scope, service, counts)
+
+
+def _of_scope(scope: _ScopeSpans, service: str, counts: SpanCounts) -> Iterator[Span]:
+    for found in scope.spans:
+        trace, own, parent = _id(found.trace_id, 16), _id(found.span_id, 8), _id(found.parent_span_id, 8)
+        start, end = _time(found.start_time_unix_nano), _time(found.end_time_unix_nano)
+        counts.spans += 1
+        if why := fault_of(trace, own, start, end):
+            counts.bad[why] += 1
+            continue
+        kind = _KINDS.get(found.kind, 0) if isinstance(found.kind, str) else found.kind
+        yield Span(
+            trace,
+            own,
+            parent,
+            found.name[:MOST_TEXT],
+            kind,
+            start,
+            end,
+            _attributes(found.attributes),
+            [
+                SpanEvent(event.name[:MOST_TEXT], _time(event.time_unix_nano), _attributes(event.attributes))
+                for event in found.events[:MOST_EVENTS]
+            ],
+            service,
+            found.status is not None and found.status.code in (2, "STATUS_CODE_ERROR"),
+        )
+
+
+def _attributes(found: list[_Attribute]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for attribute in found[:MOST_ATTRIBUTES]:
+        value = attribute.value.get() if attribute.value is not None else None
+        if isinstance(value, str):
+            value = bounded(attribute.key, value)
+        if value is not None:
+            values[attribute.key[:MOST_TEXT]] = value
+    return values
+
+
+def _of_jaeger(trace: _JaegerTrace, counts: SpanCounts) -> Iterator[Span]:
+    for found in trace.spans:
+        counts.spans += 1
+        parent = next((each.id for each in found.references if each.type == "CHILD_OF"), "")
+        own_trace, own = found.trace.lower().zfill(32), found.id.lower().zfill(16)
+        start = found.start_time * 1000
+        if why := fault_of(own_trace, own, start, start + found.duration * 1000):
+            counts.bad[why] += 1
+            continue
+        tags = _tags(found.tags)
+        process = trace.processes.get(found.process)
+        yield Span(
+            own_trace,
+            own,
+            parent.lower().zfill(16) if parent else "",
+            found.operation_name[:MOST_TEXT],
+            _KINDS.get(str(tags.get("span.kind", "")), 0),
+            start,
+            start + found.duration * 1000,
+            tags,
+            [_jaeger_event(log) for log in (found.logs or [])[:MOST_EVENTS]],
+            process.service_name if process else "",
+            str(tags.get("otel.status_code", "")) == "ERROR",
+        )
+
+
+def _jaeger_event(log: _Log) -> SpanEvent:
+    attributes = _tags(log.fields)
+    name = attributes.pop("event", "") or attributes.pop("message", "")
+    return SpanEvent(str(name), log.timestamp * 1000, attributes)
+
+
+def _tags(found: list[_Tag]) -> dict[str, Value]:
+    return {
+        tag.key[:MOST_TEXT]: bounded(tag.key, tag.value) if isinstance(tag.value, str) else tag.value
+        for tag in found[:MOST_ATTRIBUTES]
+        if tag.value is not None
+    }
+
+
+def _id(text: str, size: int) -> str:
+    """Return an id in hexadecimal: OTLP/JSON writes it so, Tempo in base64."""
+    if len(text) == 2 * size:
+        return text if text.islower() or text.isdigit() else text.lower()
+    if not text:
+        return ""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return text[:64]
+    return raw.hex() if len(raw) == size else text[:64]
+
+
+def _time(value: _Number) -> int:
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return 0

@@ -1,0 +1,375 @@
+"""From the spans of one request to its record: its route, objects, bytes and stages.
+
+The rules. A span or an event that is there proves what it says. One that is missing proves something only in a
+complete tree, and never against the response: a LIST with status 200 read objects from somewhere, so if no span
+says where, spans were lost and the route is not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ktui.kube.requestinfo import api_verb, parse_path, request_verb, selected_name
+from ktui.traces import names
+from ktui.traces.names import Role
+from ktui.traces.record import SPANS, STAGES, TracedRequest
+from ktui.traces.spans import SERVER, Span, SpanCounts
+
+Children = Mapping[str, Sequence[Span]]
+Add = Callable[[str, float], None]
+_MS = 1_000_000
+_DEEPEST = 200
+
+
+class Part(NamedTuple):
+    """A span of a request: its role, and the roles of the spans above it."""
+
+    span: Span
+    role: Role
+    above: tuple[Role, ...]
+
+
+def is_server(span: Span) -> bool:
+    """True for the span of a request that an apiserver received."""
+    if span.service not in ("", names.SERVICE):
+        return False
+    if span.name == names.SERVER_NAME:
+        return True
+    return span.kind == SERVER and (bool(span.text(*names.TARGET)) or names.AUDIT_ID in span.attributes)
+
+
+def is_handler(span: Span) -> bool:
+    """True for the span of a handler, which names its request although the server span is missing."""
+    return span.name in names.HANDLERS and names.HANDLER_URL in span.attributes
+
+
+def read_request(
+    top: Span, children: Children, counts: SpanCounts, above: Span | None = None, *, torn: bool = False
+) -> TracedRequest:
+    """Return the record of a request from its server span, or its handler's span without one.
+
+    `above` is the server span's parent, if it came; `torn`: spans of this trace are known to be lost.
+    """
+    parts = list(_parts(top, children, counts))
+    if is_server(top):
+        request = _from_server(top, parts)
+    else:
+        request = _from_handler(top)
+    spans = _Spans(top, parts)
+    request.probes = len(spans.probes)
+    request.rpcs = spans.rpcs
+    sure = request.complete and not torn
+    _route(request, spans, sure=sure)
+    _objects(request, spans, sure=sure)
+    request.stages = _stages(request, spans, above)
+    return request
+
+
+def _parts(top: Span, children: Children, counts: SpanCounts) -> Iterator[Part]:
+    """Yield the spans below a server span, without those of requests that the apiserver sent itself."""
+    seen = {top.id}
+    todo: list[tuple[Span, tuple[Role, ...]]] = [(top, ())]
+    while todo:
+        span, above = todo.pop()
+        role = Role.SERVER if span is top and is_server(top) else names.role_of(span.name)
+        if role is None:
+            counts.add_unknown(span.name)
+            role = Role.OTHER
+        yield Part(span, role, above)
+        if len(above) >= _DEEPEST:
+            continue
+        below = (*above, role)
+        for child in reversed(children.get(span.id, ())):
+            if child.id not in seen and not is_server(child):
+                seen.add(child.id)
+                todo.append((child, below))
+
+
+class _Spans:
+    """The spans of a request by what they say."""
+
+    def __init__(self, top: Span, parts: list[Part]) -> None:
+        self.top = top
+        self.parts = parts
+        self.handler = self._first(Role.HANDLER)
+        self.list = self._first(Role.CACHE_LIST)
+        self.get = self._first(Role.CACHE_GET)
+        self.watch = self._first(Role.CACHE_WATCH)
+        self.encode = self._first(Role.ENCODE)
+        self.stream = self._first(Role.WATCH_STREAM)
+        self.rpcs = sum(part.role is Role.ETCD_RPC for part in parts)
+        self.reads_list = bool(self.list) or (
+            self.handler is not None and self.handler.name in ("List", "WatchList")
+        )
+        name = _name_of(self.handler, top)
+        etcd = [part for part in parts if _is_etcd(part)]
+        self.probes = [part.span for part in etcd if self._is_probe(part, name)]
+        probing = set(map(id, self.probes))
+        self.etcd = [part.span for part in etcd if id(part.span) not in probing]
+        self.proxied = any(part.role is Role.CLIENT for part in parts)
+
+    def _first(self, role: Role) -> Span | None:
+        return next((part.span for part in self.parts if part.role is role), None)
+
+    def _is_probe(self, part: Part, name: str) -> bool:
+        """True for the read of one key that finds etcd's current revision for a consistent read."""
+        span, cached = part.span, Role.CACHE_LIST in part.above or Role.CACHE_WATCH in part.above
+        if part.role is Role.ETCD_RPC:  # from 1.37 on it has no span of its own
+            return cached and span.name in names.READ_RPCS
+        if part.role is not Role.ETCD_LIST or span.name == names.RECURSIVE or span.text(names.LIMIT) != "1":
+            return False
+        if span.text(names.REVISION) or span.text(names.CONTINUE):
+            return False
+        key = span.text(names.KEY)
+        return cached or self.list is not None or not name or not key.endswith(f"/{name}")
+
+
+def _is_etcd(part: Part) -> bool:
+    """True for a span that reads or writes etcd, and is not part of another such span."""
+    if Role.ETCD_LIST in part.above or Role.ETCD_GET in part.above or Role.ETCD_WRITE in part.above:
+        return False
+    if part.role is Role.ETCD_RPC:
+        return part.span.name in (*names.READ_RPCS, *names.WRITE_RPCS, names.WATCH_RPC)
+    return part.role in (Role.ETCD_LIST, Role.ETCD_GET, Role.ETCD_WRITE)
+
+
+def _name_of(handler: Span | None, top: Span) -> str:
+    """Return the name of the object that the request is for, or selects; "" for none."""
+    if handler is not None and (name := handler.text(names.HANDLER_NAME)):
+        return name
+    path, _, query = top.text(*names.TARGET).partition("?")
+    if "metadata.name" in query:
+        return selected_name("LIST", query)
+    return parse_path(unquote(path)).name
+
+
+def _from_server(span: Span, parts: list[Part]) -> TracedRequest:
+    handler = next((part.span for part in parts if part.role is Role.HANDLER), None)
+    target = span.text(*names.TARGET)
+    if not target:
+        target, query = span.text(*names.PATH), span.text(*names.QUERY)
+        target = f"{target}?{query}" if query else target
+    path, _, query = target.partition("?")
+    return TracedRequest(
+        verb=_verb(span.text(*names.METHOD), path, query),
+        path=target or (handler.text(names.HANDLER_URL) if handler else ""),
+        at=span.start // 1000,
+        took=span.took // 1000,
+        audit_id=_audit_id(span, parts),
+        user_agent=span.text(*names.AGENT) or (handler.text(names.HANDLER_AGENT) if handler else ""),
+        client=span.text(*names.CLIENT),
+        peer=_peer(span),
+        status=span.number(*names.STATUS),
+        body=span.number(*names.BODY),
+        query=bool(span.text(*names.TARGET)),
+        trace_id=span.trace,
+        name=handler.text(names.HANDLER_NAME) if handler else "",
+        accept=handler.text(names.HANDLER_ACCEPT) if handler else "",
+        source=SPANS,
+    )
+
+
+def _from_handler(span: Span) -> TracedRequest:
+    """Return the record of a request whose server span is missing: without query, status and bytes."""
+    path = span.text(names.HANDLER_URL)
+    return TracedRequest(
+        verb=handler_verb(span.name, span.text(names.HANDLER_VERB), path),
+        path=path,
+        at=span.start // 1000,
+        took=span.took // 1000 if span.name != "WatchList" else -1,
+        audit_id=span.text(names.AUDIT_ID),
+        user_agent=span.text(names.HANDLER_AGENT),
+        client=span.text(names.HANDLER_CLIENT),
+        complete=False,
+        query=False,
+        trace_id=span.trace,
+        name=span.text(names.HANDLER_NAME),
+        accept=span.text(names.HANDLER_ACCEPT),
+    )
+
+
+def handler_verb(handler: str, verb: str, path: str) -> str:
+    """Return the API's verb of a handler's span, whose own `verb` is GET, LIST, WATCH, POST …"""
+    if handler == "Delete" and not parse_path(unquote(path)).name:
+        return "deletecollection"
+    return names.HANDLERS.get(handler) or api_verb(verb) or verb.lower()
+
+
+def _verb(method: str, path: str, query: str) -> str:
+    info = parse_path(unquote(path))
+    verb = request_verb(method, info, query)
+    return (api_verb(verb) or verb.lower()) if info.is_resource else method.lower()
+
+
+def _audit_id(span: Span, parts: list[Part]) -> str:
+    if found := span.text(names.AUDIT_ID):
+        return found
+    return next((found for part in parts if (found := part.span.text(names.AUDIT_ID))), "")
+
+
+def _peer(span: Span) -> str:
+    host, port = span.text(*names.CLIENT), span.text(*names.PEER_PORT)
+    return f"{host}:{port}" if host and port else host
+
+
+def _route(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
+    """Set route, fallback and why. `sure`: the tree is complete, so a missing span means something."""
+    if spans.etcd:
+        request.route, request.why = "etcd", f"it has the span {spans.etcd[0].name!r}"
+        asked = spans.list is not None and not _listed(spans.list)
+        not_ready = spans.get is not None and _says(spans.get, names.NOT_READY)
+        request.fallback = asked or not_ready
+        return
+    route, why = _from_cache(spans, request.status)
+    if route and (route != "none" or sure):
+        request.route, request.why = route, why
+        request.fallback = False
+        return
+    request.route, request.why = _without_storage(request, spans, sure=sure)
+    request.fallback = False if request.route else None
+
+
+def _listed(span: Span) -> bool:
+    return any(event.name in names.LISTED_EVENTS for event in span.events)
+
+
+def _says(span: Span, text: str) -> bool:
+    return any(text in event.name for event in span.events)
+
+
+def _from_cache(spans: _Spans, status: int) -> tuple[str, str]:
+    """Return the route that the cacher's spans prove, and why; "" if they prove none."""
+    if (found := spans.list) is not None:
+        if _listed(found):
+            return "cache", f"{found.name!r} listed the objects"
+        if not _says(found, names.READY) or (spans.probes and not _says(found, names.LOCKED)):
+            return ("none" if status >= 400 else ""), f"{found.name!r} ended before the cache was asked"
+        return ("cache" if status >= 400 else ""), f"{found.name!r} waited for the cache and gave up"
+    if (found := spans.get) is not None:
+        if _says(found, names.FROM_STORAGE):
+            return "etcd", f"{found.name!r}: {names.FROM_STORAGE!r}"
+        if _says(found, names.FROM_CACHE) or _says(found, names.LOCKED):
+            return "cache", f"{found.name!r}: {names.FROM_CACHE!r}"
+        return ("none" if status == 400 else ""), f"{found.name!r} ended before anything was read"
+    if spans.watch is not None:
+        return "cache", f"it has the span {spans.watch.name!r}"
+    return "", ""
+
+
+_MISSING = "no span says where it was read from"
+
+
+def _without_storage(request: TracedRequest, spans: _Spans, *, sure: bool) -> tuple[str, str]:
+    """Return the route of a request without spans of etcd or of the cacher's decision."""
+    if not sure:
+        return "", "its spans are incomplete"
+    if spans.proxied and spans.handler is None:
+        return "", "it was passed on to another server"
+    info = parse_path(unquote(request.path.partition("?")[0]))
+    if not info.is_resource:
+        return "none", "no resource"
+    refused = request.status >= 400
+    reached = spans.handler is not None and _says(spans.handler, names.GET_STORAGE)
+    if request.verb == "get" and (reached or (spans.handler is None and not refused)):
+        return _old_get(request, spans)
+    if refused:
+        return "none", f"refused ({request.status}) before anything was read"
+    if request.verb == "watch":
+        if spans.stream is not None:
+            return "etcd", f"{spans.stream.name!r} without 'cacher.Watch': the resource has no watch cache"
+        return "", "up to 1.35 a WATCH has no span that says where from"
+    if request.verb == "list" and spans.handler is None and not _has_filters(spans):
+        return "cache", "no RPC to etcd (1.25 has no other spans)"
+    return "", _MISSING
+
+
+def _old_get(request: TracedRequest, spans: _Spans) -> tuple[str, str]:
+    """Return the route of a GET without `cacher.Get`, which 1.32 brought."""
+    newer = names.AUDIT_ID in spans.top.attributes  # 1.34
+    if spans.get is not None or newer or request.status not in (200, 404, 504):
+        return ("none", f"refused ({request.status})") if request.status >= 400 and not newer else ("", _MISSING)
+    return "cache", "no RPC to etcd"
+
+
+def _has_filters(spans: _Spans) -> bool:
+    return any(part.role is Role.FILTER for part in spans.parts)
+
+
+def _objects(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
+    """Set the objects that were read and returned, where spans tell."""
+    if spans.list is not None and request.route == "cache":
+        request.scanned = _count(spans.list, names.LISTED)
+        request.returned = _count(spans.list, names.FILTERED)
+    if not sure:
+        return
+    if request.verb == "get" and request.route in ("cache", "etcd") and request.status in (200, 404):
+        request.scanned = request.returned = int(request.status == 200)
+    elif request.verb == "list" and request.status >= 400:
+        request.returned = 0
+        if not spans.etcd:
+            request.scanned = max(0, request.scanned)
+
+
+def _count(span: Span, name: str) -> int:
+    event = span.event(name)
+    value = event.attributes.get(names.COUNT) if event is not None else None
+    try:
+        return int(value) if value is not None else -1
+    except (ValueError, OverflowError):
+        return -1
+
+
+def _stages(request: TracedRequest, spans: _Spans, above: Span | None) -> dict[str, float]:
+    """Return the milliseconds of each stage. Filters nest: the time of one is its span less the next one."""
+    found: dict[str, float] = {}
+
+    def add(stage: str, nanoseconds: float) -> None:
+        if nanoseconds > 0:
+            found[stage] = found.get(stage, 0.0) + nanoseconds / _MS
+
+    top = spans.top
+    if above is not None and above.name == names.AUTHENTICATION:
+        add("authentication", above.took - top.took)
+    _filters(spans, add, watch=request.verb == "watch")
+    if (cached := spans.list) is not None:
+        _cached(cached, add)
+    if spans.get is not None and request.route == "cache":
+        add("get", spans.get.took)
+    if spans.handler is not None and spans.handler.name == "WatchList":
+        add("initial events", spans.handler.took)
+    add("probe", sum(span.took for span in spans.probes))
+    add("etcd", sum(span.took for span in spans.etcd if span.name != names.WATCH_RPC))
+    if (encode := spans.encode) is not None:
+        started = encode.event(names.WRITING)
+        begin = min(max(started.at, encode.start), encode.end) if started is not None else encode.end
+        add("encode", begin - encode.start)
+        add("send", encode.end - begin)
+    add("admission", sum(part.span.took for part in spans.parts if part.role is Role.WEBHOOK))
+    add("transform", sum(part.span.took for part in spans.parts if part.role is Role.TRANSFORM))
+    if request.verb != "watch" and is_server(top):
+        known = sum(ms for stage, ms in found.items() if stage != "authentication")
+        add("other", top.took - known * _MS)
+    return {stage: round(found[stage], 3) for stage in STAGES if stage in found}
+
+
+def _filters(spans: _Spans, add: Add, *, watch: bool) -> None:
+    chain = [part.span for part in spans.parts if part.role is Role.FILTER]
+    for span, inner in zip(chain, chain[1:], strict=False):
+        add(names.FILTERS[span.name], span.took - inner.took)
+    if chain and not watch:  # the last filter of a WATCH runs as long as its stream, which has no span
+        last = len(chain)
+        inside = sum(part.span.took for part in spans.parts if len(part.above) == last + 1)
+        add(names.FILTERS[chain[-1].name], chain[-1].took - inside)
+
+
+def _cached(span: Span, add: Add) -> None:
+    """Add the stages of a LIST at the cache: until it is ready, the wait for the revision, the listing."""
+    ready, locked, fresh = (span.event(name) for name in (names.READY, names.LOCKED, names.FRESH))
+    if ready is not None:
+        add("ready", ready.at - span.start)
+    if locked is not None:
+        add("wait", (fresh.at if fresh is not None else span.end) - locked.at)
+    if fresh is not None:
+        add("list", span.end - fresh.at)

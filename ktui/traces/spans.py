@@ -1,0 +1,111 @@
+"""Spans, decoded and bounded: what OTLP, Jaeger and Tempo exports have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import msgspec
+
+Value = str | int | float | bool
+MOST_TEXT = 1024  # characters of an attribute
+MOST_TARGET = 16 << 10  # of a path with its query
+MOST_ATTRIBUTES, MOST_EVENTS = 64, 64
+SERVER, INTERNAL, CLIENT = 2, 1, 3
+"""Kinds of spans (OTLP's numbers)."""
+
+
+class SpanEvent(NamedTuple):
+    """An event of a span: its time in nanoseconds since 1970."""
+
+    name: str
+    at: int
+    attributes: dict[str, Value]
+
+
+class Span(msgspec.Struct, gc=False):
+    """One span. Ids are hexadecimal, times in nanoseconds since 1970."""
+
+    trace: str
+    id: str
+    parent: str
+    name: str
+    kind: int
+    start: int
+    end: int
+    attributes: dict[str, Value]
+    events: list[SpanEvent]
+    service: str = ""
+    failed: bool = False
+
+    @property
+    def took(self) -> int:
+        """Nanoseconds; 0 if the clock went back."""
+        return max(0, self.end - self.start)
+
+    def event(self, name: str) -> SpanEvent | None:
+        return next((event for event in self.events if event.name == name), None)
+
+    def text(self, *names: str) -> str:
+        """Return the first of these attributes as text; "" without any."""
+        for name in names:
+            if (value := self.attributes.get(name)) is not None:
+                return value if isinstance(value, str) else str(value)
+        return ""
+
+    def number(self, *names: str) -> int:
+        """Return the first of these attributes as a whole number; -1 without any."""
+        for name in names:
+            if (value := self.attributes.get(name)) is not None:
+                return whole(value)
+        return -1
+
+
+class SpanCounts(msgspec.Struct):
+    """What was received: `bad` by reason, `unknown` spans of an apiserver's requests by name."""
+
+    spans: int = 0
+    others: int = 0  # of services other than an apiserver
+    dropped: int = 0  # no room
+    bad: Counter[str] = msgspec.field(default_factory=Counter)
+    unknown: Counter[str] = msgspec.field(default_factory=Counter)
+
+    MOST_NAMES = 64
+
+    def add_unknown(self, name: str) -> None:
+        name = name[:80]
+        self.unknown[name if name in self.unknown or len(self.unknown) < self.MOST_NAMES else "others"] += 1
+
+
+class NotSpans(ValueError):
+    """The bytes hold no spans; the message says why."""
+
+
+def whole(value: Value) -> int:
+    """Return a whole number in the range of int64; -1 for another value."""
+    try:
+        number = int(value)
+    except (ValueError, OverflowError):
+        return -1
+    return number if 0 <= number < 1 << 63 else -1
+
+
+def bounded(name: str, text: str) -> str:
+    """Return the text of an attribute, cut where it is longer than any real one."""
+    most = MOST_TARGET if name in ("http.target", "url.path", "url", "url.query") else MOST_TEXT
+    return text if len(text) <= most else text[:most] + "…"
+
+
+_TIME_MOST = 253_402_300_799_000_000_000  # the year 9999
+_HEX = frozenset("0123456789abcdef")
+
+
+def fault_of(trace: str, span: str, start: int, end: int) -> str:
+    """Return why a span cannot be used; "" if it can."""
+    if len(trace) != 32 or not _HEX.issuperset(trace) or trace.count("0") == 32:
+        return "a trace id that is not 16 bytes"
+    if len(span) != 16 or not _HEX.issuperset(span) or span.count("0") == 16:
+        return "a span id that is not 8 bytes"
+    if not 0 < start <= _TIME_MOST or not 0 < end <= _TIME_MOST:
+        return "no time"
+    return ""
