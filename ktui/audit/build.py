@@ -183,7 +183,7 @@ def _no_lists(chosen: VersionShare, tally: Tally) -> str:
 
 def _lines(tally: Tally, unique: DeduplicatedTally) -> Lines:
     formats = tally.formats
-    counted = formats["audit"] + formats["httplog"] + formats["etcd"]
+    counted = formats["audit"] + formats["httplog"] + formats["etcd"] + formats["traces"]
     return Lines(
         total=tally.lines,
         audit=formats["audit"],
@@ -193,6 +193,7 @@ def _lines(tally: Tally, unique: DeduplicatedTally) -> Lines:
         malformed=tally.malformed,
         doubles=unique.doubles,
         duplicates=unique.duplicates,
+        traces=formats["traces"],
     )
 
 

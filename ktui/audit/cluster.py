@@ -57,6 +57,7 @@ def read_part(name: str, argument: str, size: int, *options: Any) -> bytes:
     tally = Tally(*TallyOptions(*options))
     try:
         read_log(Log(name, argument, size), tally, 0, lambda *_: None)
+        tally.finish()
     except OSError as error:
         where = "its bucket" if in_lake(name) else "a worker"
         tally.open_file(name, argument).problem = f"cannot be opened by {where}: {error.strerror or error}"

@@ -21,7 +21,8 @@ from ktui.audit.formats.record import LoggedRequest, Spent
 
 MOST = 1 << 21
 """Most requests in a journal: 73 MB."""
-EVENT, STARTED, LINE = 0, 1, 2
+EVENT, STARTED, LINE, TRACE, TRACE_LINE = 0, 1, 2, 3, 4
+_READS = ("get", "list", "watch")  # of Events and traces; httplog has verbs in capitals
 NO_GROUP = -1
 _PARTS = 8
 _HEX, _UUID, _DASHES = 32, 36, (8, 13, 18, 23)
@@ -54,12 +55,12 @@ class Journal:
         return len(self) >= self._most
 
     def add(
-        self, requests: Sequence[LoggedRequest], events: Sequence[bool], groups: Sequence[int],
+        self, requests: Sequence[LoggedRequest], kinds: Sequence[int], groups: Sequence[int],
         contents: Sequence[int],
     ) -> None:  # fmt: skip
         """Add requests; those that do not fit are counted in `lost`.
 
-        `events`: which are audit Events. `contents`: checksums of their user agents and URIs.
+        `kinds`: see `kind_of`. `contents`: checksums of their user agents and URIs.
         """
         first = len(self)
         kept = max(0, self._most - first)
@@ -71,11 +72,11 @@ class Journal:
         self.took.extend([request.took for request in requests])
         self.code.extend([request.code for request in requests])
         self.group.extend(groups[:kept])
-        for row, (request, event) in enumerate(zip(requests, events, strict=False), first):
-            self.kind.append((EVENT if request.done else STARTED) if event else LINE)
+        self.kind.extend(kinds[:kept])
+        for row, (request, kind) in enumerate(zip(requests, kinds, strict=False), first):
             if (spent := request.spent) is not None:
                 self.slow.extend((row, *msgspec.structs.astuple(spent)))
-            if not event and (request.seats >= 0 or request.init >= 0):
+            if kind == LINE and (request.seats >= 0 or request.init >= 0):
                 self.learned.extend((row, request.seats, request.init))
 
     def extend(self, other: Journal, groups: list[int]) -> None:
@@ -106,7 +107,7 @@ class Journal:
     def repeated_ids(self) -> list[list[int]]:
         """Return the rows of each audit-ID that is in several records of a kind, or in both logs."""
         kinds = self.kind.tobytes()
-        if LINE in kinds:
+        if any(kind in kinds for kind in (LINE, TRACE, TRACE_LINE)):
             again = _repeated(self.id)
         else:  # start and end of a WATCH are no duplicates
             chosen = (kinds.translate(_only(kind)) for kind in (EVENT, STARTED))
@@ -121,6 +122,18 @@ class Journal:
     def identity(self, row: int) -> tuple[int, ...]:
         """Return the values that two records of one request in the same format share."""
         return self.id[row], self.content[row], self.at[row], self.took[row], self.code[row], self.kind[row]
+
+
+def kind_of(request: LoggedRequest) -> int:
+    """Return EVENT, STARTED (an Event of a WATCH that began), LINE (of httplog), TRACE or TRACE_LINE.
+
+    TRACE_LINE is a trace without the query: klog's, or spans without the server's.
+    """
+    if request.traced is not None:
+        return TRACE if request.query else TRACE_LINE
+    if request.verb not in _READS:
+        return LINE
+    return EVENT if request.done else STARTED
 
 
 def _repeated(numbers: array[int]) -> set[int]:

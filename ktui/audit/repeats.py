@@ -6,16 +6,23 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ktui.audit.journal import EVENT, LINE, Journal
+from ktui.audit.journal import EVENT, LINE, STARTED, TRACE, TRACE_LINE, Journal
 
 _NEAR = 50_000  # microseconds between the two lines of one request
 _AWAY = 1_000  # microseconds by which the two latencies may differ …
 _PART = 20  # … or this fraction of the latency, if that is more
 
 
+_HOSTS = {LINE: (EVENT, TRACE), TRACE: (EVENT, STARTED), TRACE_LINE: (EVENT, TRACE, STARTED, LINE)}
+"""By kind of record: the records of the same request that count instead of it, the best first."""
+
+
 @dataclass(slots=True)
 class Repeats:
-    """`duplicates`: rows that repeat an earlier one. `doubles`: (httplog row, row of its audit Event)."""
+    """`duplicates`: rows that repeat an earlier one.
+
+    `doubles`: (row of httplog or of a trace, row of the same request that counts, mostly its audit Event).
+    """
 
     duplicates: list[int] = field(default_factory=list)
     doubles: list[tuple[int, int]] = field(default_factory=list)
@@ -44,15 +51,24 @@ def _once(journal: Journal, rows: Iterable[int], found: Repeats) -> list[int]:
 
 def _with_an_id(journal: Journal, rows: Sequence[int], found: Repeats, used: set[int]) -> None:
     rows = _once(journal, rows, found)
-    kind, content = journal.kind, journal.content
-    events = [row for row in rows if kind[row] == EVENT]
-    for line in rows:
-        if kind[line] == LINE:
-            event = next((row for row in events if content[row] == content[line]), None)
-            if event is not None:
-                events.remove(event)
-                used.add(event)
-                found.doubles.append((line, event))
+    by_kind: dict[int, list[int]] = {}
+    for row in rows:
+        by_kind.setdefault(journal.kind[row], []).append(row)
+    for kind, hosts in _HOSTS.items():
+        left = [row for host in hosts for row in by_kind.get(host, ())]
+        for line in by_kind.get(kind, ()):
+            host = next((row for row in left if _alike(journal, line, row)), None)
+            if host is not None:
+                left.remove(host)
+                used.add(host)
+                found.doubles.append((line, host))
+
+
+def _alike(journal: Journal, line: int, host: int) -> bool:
+    """True if two records with one audit-ID are of one request: clients may choose the ID."""
+    return journal.content[line] == journal.content[host] or TRACE_LINE in (
+        journal.kind[line], journal.kind[host],
+    )  # fmt: skip
 
 
 def _without_ids(journal: Journal, lines: Sequence[int], found: Repeats, used: set[int]) -> None:

@@ -15,7 +15,8 @@ UNKNOWN = "unknown"
 class Lines:
     """Lines by kind. `skipped` are valid but not counted (writes, other messages).
 
-    `doubles`: httplog lines whose request an audit Event counts already. `duplicates`: records that
+    `traces` counts requests. `doubles`: httplog lines and traces whose request another record counts already
+    (an audit Event). `duplicates`: records that
     repeat another one, in the same file or in another.
     """
 
@@ -27,6 +28,7 @@ class Lines:
     malformed: int
     doubles: int = 0
     duplicates: int = 0
+    traces: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,24 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from itertools import compress
-from operator import not_
 from typing import NamedTuple
 
 import msgspec
 
 from ktui.audit.client import Client, client_of
 from ktui.audit.formats import auditlog
-from ktui.audit.formats.reader import Record, Wrapped, line_reader
-from ktui.audit.formats.record import OUTSIDE, LoggedRequest, Malformed, Skip, SlowRequest
+from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
+from ktui.audit.formats.record import OUTSIDE, WRITES, LoggedRequest, Malformed, Skip, SlowRequest
+from ktui.audit.formats.traces import Traced, TraceReader, logged
 from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
-from ktui.audit.journal import MOST, NO_GROUP, Journal
+from ktui.audit.journal import EVENT, LINE, MOST, NO_GROUP, STARTED, TRACE, TRACE_LINE, Journal, kind_of
 from ktui.audit.logfile import FileCount
 from ktui.audit.periods import FIRST, LAST, NEVER, DistinctKeys, LogPeriod
 from ktui.audit.ranges import range_key
 from ktui.audit.reading.longlines import LongLine
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 from ktui.core.ranking.topk import TopGroups
+from ktui.traces.record import TracedRequest
 
 MOST_GROUPS = 4096
 MOST_SLOW_GROUPS = 1024
@@ -37,6 +37,7 @@ _NAME_BYTES = 512
 _MOST_URIS = 1 << 13
 _REMEMBERED = 1024  # characters of a URI, a user agent and an account
 OTHER_FILES = "other files"
+_SOURCES = (("audit", (EVENT, STARTED)), ("httplog", (LINE,)), ("traces", (TRACE, TRACE_LINE)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ class Tally:
         most_requests: int = MOST,
     ) -> None:
         self.options = TallyOptions(now, etcd_prefix, since, until)
-        self._read = line_reader(now)
+        self._traces = TraceReader()
+        self._read = line_reader(now, RecordChoice(self._traces))
         self.files: list[FileCount] = []
         self.formats: Counter[str] = Counter()
         self.carriers: Counter[str] = Counter()
@@ -152,6 +154,10 @@ class Tally:
                 self._bad(file, file.lines, why, block.head)
         else:
             self._read_lines(block, file, requests)
+        self._count_inside(requests, file)
+
+    def _count_inside(self, requests: list[LoggedRequest], file: FileCount) -> None:
+        """Count the requests from `since` to `until`."""
         since, until = self.options.since, self.options.until
         if since > FIRST or until < LAST:
             inside = [request for request in requests if since <= request.at <= until]
@@ -160,6 +166,22 @@ class Tally:
         if requests:
             file.read += len(requests)
             self._count_requests(requests)
+
+    def finish(self) -> None:
+        """Count the requests of traces that are not complete: no more records will come."""
+        if left := self._traces.finish():
+            requests: list[LoggedRequest] = []
+            self._add_traced(left, self.files[-1], requests)
+            self._count_inside(requests, self.files[-1])
+
+    def _add_traced(
+        self, traced: list[TracedRequest], file: FileCount, requests: list[LoggedRequest]
+    ) -> None:
+        """Append the reads among the requests of traces, each of which counts as a record."""
+        file.lines += len(traced)
+        found = [request for each in traced if (request := logged(each)) is not None]
+        file.skipped[WRITES.what] += len(traced) - len(found)
+        requests += found
 
     def _read_lines(self, lines: list[bytes], file: FileCount, requests: list[LoggedRequest]) -> None:
         """Append the requests to `requests`, and count the other records."""
@@ -178,7 +200,9 @@ class Tally:
             elif isinstance(record, Wrapped):
                 number += self._read_inside(record, line, file, number, requests)
             else:
+                file.lines = number
                 self._sort_record(record, file, requests)
+                number = file.lines
         file.lines = number
 
     def _read_inside(
@@ -204,6 +228,9 @@ class Tally:
             requests.append(record)
         elif isinstance(record, Skip):
             file.skipped[record.what] += 1
+        elif isinstance(record, Traced):
+            file.skipped[record.skip.what] += 1
+            self._add_traced(record.requests, file, requests)
         elif self.options.since <= record.at <= self.options.until:
             file.read += 1
             self._count_slow(record)
@@ -230,10 +257,12 @@ class Tally:
                 group = self.add_group(AuditGroupKey(client, shape, query), uri)
             group.add(request)
             numbers.append(group.index)
-        events = [request.verb in auditlog.READS for request in requests]  # httplog has verbs in capitals
-        self._count_source("audit", [*compress(requests, events)])
-        self._count_source("httplog", [*compress(requests, map(not_, events))])
-        self.journal.add(requests, events, numbers, contents)
+        kinds = [kind_of(request) for request in requests]
+        for source, wanted in _SOURCES:
+            self._count_source(
+                source, [request for request, kind in zip(requests, kinds, strict=True) if kind in wanted]
+            )
+        self.journal.add(requests, kinds, numbers, contents)
 
     def _count_source(self, source: str, records: Sequence[LoggedRequest | SlowRequest]) -> None:
         """Count records of one format, and extend its period."""

@@ -63,11 +63,13 @@ def _tasks(log: Log, length: int) -> Iterator[Task]:
 
 
 def _is_plain(log: Log) -> bool:
-    """True if the log consists of lines, neither packed nor in UTF-16."""
+    """True if the log consists of lines that need not be joined, neither packed nor in UTF-16."""
     with log.open() as file:
         source = BufferedStream(io.BufferedReader(file))
         try:
             head = source.head(512)
+            if b'"resourceSpans"' in head:  # the spans of a request lie in several lines
+                return False
             packed = packing(head) or archive_kind(head) or head.startswith((b"\xff\xfe", b"\xfe\xff"))
             return not packed and framing(source) == "lines"
         except BrokenStream:
@@ -167,6 +169,7 @@ def _read(task: Task, place: int) -> bytes:
             read_log(task.log, tally, 0, report)
     except Stopped:
         tally.stopped = True
+    tally.finish()
     return packed(tally)
 
 

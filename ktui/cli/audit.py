@@ -16,7 +16,7 @@ from ktui.kube.gates import VERSION_RANGE
 if TYPE_CHECKING:
     from ktui.audit.build import Wish
     from ktui.audit.report import Report
-    from ktui.audit.tally import Tally
+    from ktui.audit.tally import Tally, TallyOptions
 
 ALL = 4096  # groups: all that are kept
 QUERIES = ("duckdb", "clickhouse", "athena", "bigquery", "kql")
@@ -27,6 +27,7 @@ EPILOG = """reads, told apart by content and mixed in one run:
   (storage account, Event Hub, AKSAudit), GKE (LogEntry), Fluent Bit, Docker, Loki, Vector, Splunk
   kube-apiserver's log with httplog lines (-v=3 and up, 1.19 to 1.37), klog or --logging-format=json
   etcd's JSON log: "apply request took too long" and "request stats"
+  kube-apiserver's traces: OTLP (JSON or protobuf; Tempo's and Jaeger's exports), klog's Trace[…] lines
 in files, folders, patterns ('logs/*.gz') or standard input; plain, gz, zstd, bz2, xz, tar or zip.
 
 examples:
@@ -40,6 +41,7 @@ examples:
   ktui audit audit.log etcd.log --sizes sizes.json --markdown > report.md
   ktui audit audit.log --attach https://127.0.0.1:6443 --json | jq .summary
   ktui audit audit.log --html > report.html
+  ktui audit spans.jsonl audit.log --requests  each request: its route, cost and stages
   ktui audit diff before.json after.json       two reports of --json: what changed
   ktui audit part-1.log --partial 1.part       on each machine, then on one of them:
   ktui audit merge *.part                      the report of all logs together
@@ -104,6 +106,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     form.add_argument("--html", action="store_true", help="one page with charts that needs nothing else")
     form.add_argument("--emit", choices=("loadprofile",), help="the observed load, for kperf and workloads")
     form.add_argument("--sql", choices=QUERIES, help="print a query that counts where the logs are")
+    form.add_argument(
+        "--requests", action="store_true", help="one JSON line a request, joined by Audit-ID; writes too"
+    )
     form.add_argument("--partial", metavar="OUT", help="write what was counted, for `ktui audit merge`")
     live = parser.add_argument_group("logs that grow (a screen, or with --json a report every 10 s)")
     live.add_argument("--follow", action="store_true", help="go on with what is written to the files")
@@ -159,6 +164,8 @@ def _run(args: argparse.Namespace) -> int:
 
         emit("\n".join(query(args.sql, source).removesuffix("\n") for source in args.files))
         return OK
+    if args.requests:
+        return _requests(args)
     _check_version(args)
     progress = supports_progress(args)
     if args.screen:
@@ -216,6 +223,21 @@ def _merged(files: list[str], args: argparse.Namespace, progress: bool) -> tuple
     return tally, wish
 
 
+def _requests(args: argparse.Namespace) -> int:
+    from ktui.audit.reading.files import open_logs  # start-up time
+    from ktui.audit.request_list import RequestList
+    from ktui.cli.auditing.files import list_with_bar
+    from ktui.cli.auditing.requests import emit_request, problems
+
+    requests = RequestList(_options(args), emit_request)
+    with open_logs(args.files) as logs:
+        finished = list_with_bar(logs, requests)
+    problems(requests)
+    if not finished:
+        return INTERRUPTED
+    return FAILED if requests.unread else OK
+
+
 def _screen(args: argparse.Namespace, progress: bool) -> int:
     from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.cli.auditing.screen import separate_keyboard, show
@@ -237,13 +259,19 @@ def _live(args: argparse.Namespace) -> int:
 
 
 def _tally(args: argparse.Namespace) -> Tally:
+    from ktui.audit.tally import Tally  # start-up time
+
+    return Tally(*_options(args))
+
+
+def _options(args: argparse.Namespace) -> TallyOptions:
     from datetime import UTC, datetime  # start-up time
 
     from ktui.audit.periods import FIRST, LAST
-    from ktui.audit.tally import Tally
+    from ktui.audit.tally import TallyOptions
 
     since, until = args.since, args.until
-    return Tally(
+    return TallyOptions(
         datetime.now(UTC),
         args.etcd_prefix,
         FIRST if since is None else since,

@@ -1,1 +1,1 @@
-"""What a real kube-apiserver says of single requests: OTLP spans and klog `Trace[…]` lines, as one record each."""
+"""What a kube-apiserver says of single requests: OTLP spans and klog `Trace[…]` lines, as one record each."""

@@ -1,7 +1,7 @@
 """Assemble spans, which arrive one by one and in any order, into the requests of an apiserver.
 
-A request is complete once its server span came: that ends after all spans below it. One whose server span is
-missing is reported after HOLD seconds from its handler's span, as incomplete; so is a WATCH that is still open.
+A request is complete once its server span came: that ends after all spans below it. One whose server span
+is missing is reported after HOLD seconds from its handler's span, as incomplete; so is a WATCH that is open.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from ktui.traces import names
 from ktui.traces.reading import is_handler, is_server, read_request
 from ktui.traces.record import TracedRequest
-from ktui.traces.spans import Span, SpanCounts
+from ktui.traces.spans import SpanCounts, TraceSpan
 
 HOLD = 30.0
 """Seconds after which a trace without its server span counts as incomplete."""
@@ -22,17 +22,16 @@ MOST_SPANS = 200_000
 class _Trace:
     """The spans of one trace that are not reported yet."""
 
-    __slots__ = ("due", "reported", "server", "since", "spans")
+    __slots__ = ("due", "reported", "since", "spans")
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.due = 0.0  # when its server spans are reported; 0: none came
-        self.spans: dict[str, Span] = {}
-        self.server = False
+        self.due: float | None = None  # when its server spans are reported; None: none came
+        self.spans: dict[str, TraceSpan] = {}
         self.reported = False
 
 
-class Assembler:
+class TraceAssembler:
     """Takes spans and gives requests. `now` is any clock of seconds that does not go back.
 
     `settle`: seconds for which a trace waits after its server span, for spans that come out of order.
@@ -47,7 +46,7 @@ class Assembler:
     def __len__(self) -> int:
         return self._size
 
-    def add(self, spans: Iterable[Span], now: float) -> list[TracedRequest]:
+    def add(self, spans: Iterable[TraceSpan], now: float) -> list[TracedRequest]:
         """Take spans; return the requests that are complete."""
         for span in spans:
             if span.service not in ("", names.SERVICE):
@@ -60,8 +59,7 @@ class Assembler:
                 self._size += 1
             trace.spans[span.id] = span
             if is_server(span):
-                trace.server = True
-                trace.due = trace.due or now + self._settle
+                trace.due = trace.due if trace.due is not None else now + self._settle
         found = list(self._due(now))
         while self._size > self._most and self._traces:
             _, oldest = self._traces.popitem(last=False)
@@ -85,14 +83,14 @@ class Assembler:
     def _due(self, now: float) -> Iterator[TracedRequest]:
         ended = []
         for key, trace in self._traces.items():
-            if trace.due:
+            if trace.due is not None:
                 if now >= trace.due:
                     ended.append(key)
                     yield from _requests(trace, self.counts)
             elif now - trace.since >= self._hold and not trace.reported:
                 yield from _requests(trace, self.counts)
                 trace.reported = True
-                if not any(span.name == "WatchList" for span in trace.spans.values()):
+                if not any(_of_watch(span) for span in trace.spans.values()):
                     ended.append(key)
         for key in ended:
             self._size -= len(self._traces.pop(key).spans)
@@ -101,8 +99,8 @@ class Assembler:
 def _requests(trace: _Trace, counts: SpanCounts) -> Iterator[TracedRequest]:
     """Yield the requests of a trace: one for each server span, or for each handler without one."""
     spans = trace.spans
-    children: dict[str, list[Span]] = {}
-    lost: list[Span] = []  # below spans that did not come
+    children: dict[str, list[TraceSpan]] = {}
+    lost: list[TraceSpan] = []  # below spans that did not come
     for span in spans.values():
         children.setdefault(span.parent, []).append(span)
         if span.parent and span.parent not in spans and not is_server(span):
@@ -124,16 +122,30 @@ def _requests(trace: _Trace, counts: SpanCounts) -> Iterator[TracedRequest]:
             request.continues = trace.reported
             yield request
         return
-    for span in spans.values():
-        if is_handler(span):
-            yield read_request(span, children, counts)
+    handlers = [span for span in spans.values() if is_handler(span)]
+    for span in handlers or _fragments(lost):
+        yield read_request(span, children, counts)
 
 
-def _around(span: Span, servers: list[Span]) -> Span | None:
+def _fragments(lost: list[TraceSpan]) -> list[TraceSpan]:
+    """Return the span with an Audit-ID of a request of which neither server nor handler is known.
+
+    So is a WATCH up to 1.35, or without initial events, while it is open.
+    """
+    named = [span for span in lost if span.text(names.AUDIT_ID)]
+    return named[:1]
+
+
+def _of_watch(span: TraceSpan) -> bool:
+    """True for a span of a WATCH that ends long before the WATCH does."""
+    return span.name == "WatchList" or names.role_of(span.name) is names.Role.CACHE_WATCH
+
+
+def _around(span: TraceSpan, servers: list[TraceSpan]) -> TraceSpan | None:
     """Return the server span during which a span without its parent ran, the shortest one."""
     around = [top for top in servers if top.start <= span.start and span.end <= top.end]
     return min(around, key=lambda top: top.took, default=None)
 
 
-def _started(span: Span) -> int:
+def _started(span: TraceSpan) -> int:
     return span.start

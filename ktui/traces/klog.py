@@ -1,12 +1,12 @@
 """Read klog's `Trace[…]` lines of slow requests: several lines each, with one number.
 
-    I1123 08:53:56.8 1 trace.go:236] Trace[20134]: "List" accept:…,audit-id:…,url:/api/v1/pods (…) (total time: 680ms):
+    I1123 08:53:56.8 1 trace.go:236] Trace[20134]: "List" accept:…,audit-id:…,url:/api/v1/pods (…) (total …):
     Trace[20134]: ["cacher.GetList" audit-id:…,type:pods 689ms (08:53:56.164)
     Trace[20134]:  ---"Filtered items" count:3000 241ms (08:53:56.839)]
     Trace[20134]: [689.445196ms] [689.445196ms] END
 
-A span or a step that took less than its threshold is left out: presence proves, absence does not. Values are not
-quoted, so a line in which a field's name appears twice cannot be read.
+A span or a step that took less than its threshold is left out: presence proves, absence does not. Values
+are not quoted, so a line in which a field's name appears twice cannot be read.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ from typing import NamedTuple
 from ktui.traces import names
 from ktui.traces.reading import read_request
 from ktui.traces.record import TRACE_LINES, TracedRequest
-from ktui.traces.spans import INTERNAL, MOST_EVENTS, Span, SpanCounts, SpanEvent, bounded
+from ktui.traces.spans import INTERNAL, MOST_EVENTS, SpanCounts, SpanEvent, TraceSpan, bounded
 
 MARK = b"Trace["
 LINE = re.compile(r"Trace\[(\d{1,19})\]: ( *)(.*)", re.DOTALL)
 MOST_OPEN, MOST_ITEMS = 1024, 256
-_HEAD = re.compile(r'"((?:[^"\\]|\\.)*)" (?:(.*) )?\((\d\d-\w{3}-\d{4} [\d:.]+)\) \(total time: (\d+)ms\):\s*')
+_HEAD = re.compile(
+    r'"((?:[^"\\]|\\.)*)" (?:(.*) )?\((\d\d-\w{3}-\d{4} [\d:.]+)\) \(total time: (\d+)ms\):\s*'
+)
 _SPAN = re.compile(r'\["((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
 _STEP = re.compile(r'---"((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
 _END = re.compile(r"\[([^\]]+)\] \[[^\]]+\] END\s*")
 _KEYS = (
-    "accept", "audit-id", "client", "api-group", "api-version", "name", "subresource", "namespace", "protocol",
-    "resource", "scope", "url", "user-agent", "verb", "type", "key", "resourceVersion", "resourceVersionMatch",
-    "limit", "continue", "resource-version", "group", "count", "size", "len", "err", "method", "mediaType",
-    "encoder", "writer", "configuration", "webhook", "operation", "UID", "object", "resource-prefix",
+    "accept", "audit-id", "client", "api-group", "api-version", "name", "subresource", "namespace",
+    "protocol", "resource", "scope", "url", "user-agent", "verb", "type", "key", "resourceVersion",
+    "resourceVersionMatch", "limit", "continue", "resource-version", "group", "count", "size", "len", "err",
+    "method", "mediaType", "encoder", "writer", "configuration", "webhook", "operation", "UID", "object",
+    "resource-prefix",
 )  # fmt: skip
 _FIELD = re.compile(rf"(?:^|,)({'|'.join(sorted(_KEYS, key=len, reverse=True))}):")
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?([\d.]+)(ms|µs|us|ns|s)")
@@ -52,8 +55,8 @@ class BrokenTrace(ValueError):
 class _Open(NamedTuple):
     """A trace whose END did not come yet."""
 
-    spans: list[Span]  # the first is the trace itself
-    stack: list[Span]
+    spans: list[TraceSpan]  # the first is the trace itself
+    stack: list[TraceSpan]
 
 
 class TraceLines:
@@ -125,16 +128,16 @@ class TraceLines:
             if took := _nanoseconds(end[1]):
                 trace.spans[0].end = trace.spans[0].start + took
             return self._request(trace)
-        found = _SPAN.fullmatch(rest)
-        step = _STEP.fullmatch(rest) if found is None else None
-        if found is None and step is None:
+        opened = _SPAN.fullmatch(rest)
+        item = opened or _STEP.fullmatch(rest)
+        if item is None:
             raise BrokenTrace("a line of a klog trace that breaks off, or with text in between")
-        name, text, took, at, closing = (found or step).groups()  # type: ignore[union-attr]
+        name, text, duration, at, closing = item.groups()
         if len(trace.spans) < MOST_ITEMS and trace.stack:
             top = trace.stack[-1]
             moment = _near(trace.spans[0].start, at)
-            if found is not None:
-                span = self._span(name, text or "", moment, int(took) * 1_000_000, top)
+            if opened is not None:
+                span = self._span(name, text or "", moment, int(duration) * 1_000_000, top)
                 trace.spans.append(span)
                 trace.stack.append(span)
             elif len(top.events) < MOST_EVENTS:
@@ -142,12 +145,21 @@ class TraceLines:
         del trace.stack[max(1, len(trace.stack) - len(closing)) :]
         return None
 
-    def _span(self, name: str, text: str, start: int, took: int, parent: Span | None = None) -> Span:
+    def _span(
+        self, name: str, text: str, start: int, took: int, parent: TraceSpan | None = None
+    ) -> TraceSpan:
         self.counts.spans += 1
-        return Span(
-            trace="", id=f"{next(self._numbers):016x}", parent=parent.id if parent is not None else "", name=name,
-            kind=INTERNAL, start=start, end=start + took, attributes=dict(_fields(text)), events=[],
-        )  # fmt: skip
+        return TraceSpan(
+            trace="",
+            id=f"{next(self._numbers):016x}",
+            parent=parent.id if parent is not None else "",
+            name=name,
+            kind=INTERNAL,
+            start=start,
+            end=start + took,
+            attributes=dict(_fields(text)),
+            events=[],
+        )
 
     def _request(self, trace: _Open) -> TracedRequest | None:
         top = trace.spans[0]
@@ -156,7 +168,7 @@ class TraceLines:
         if not handled and not audit_id:
             self.others += 1
             return None
-        children: dict[str, list[Span]] = {}
+        children: dict[str, list[TraceSpan]] = {}
         for span in trace.spans[1:]:
             children.setdefault(span.parent, []).append(span)
         request = read_request(top, children, self.counts)
@@ -171,7 +183,7 @@ class TraceLines:
         return request
 
 
-def _route(top: Span, spans: list[Span]) -> tuple[str, str]:
+def _route(top: TraceSpan, spans: list[TraceSpan]) -> tuple[str, str]:
     """Return the route that follows from times and fields, where no span or step proves one."""
     for span in spans:
         role = names.role_of(span.name)
@@ -194,8 +206,7 @@ def _fields(text: str) -> list[tuple[str, str]]:
         raise BrokenTrace("a klog trace with a field's name in a value")
     ends = [match.start() for match in found[1:]] + [len(text)]
     return [
-        (match[1], bounded(match[1], text[match.end() : end]))
-        for match, end in zip(found, ends, strict=True)
+        (match[1], bounded(match[1], text[match.end() : end])) for match, end in zip(found, ends, strict=True)
     ]
 
 
@@ -209,7 +220,7 @@ def _moment(text: str) -> int:
 
 
 def _near(start: int, clock: str) -> int:
-    """Return the moment at which a clock shows `08:53:56.164`, at or after `start`: midnight may lie between."""
+    """Return the moment at which a clock shows `08:53:56.164`, at or after `start`, maybe the next day."""
     hour, minute, second = clock.split(":")
     at = ((int(hour) * 60 + int(minute)) * 60) * 1_000_000_000 + int(float(second) * 1000) * 1_000_000
     moment = start - start % _DAY + at

@@ -28,9 +28,9 @@ from ktui.traces.spans import (
     MOST_TEXT,
     SERVER,
     NotSpans,
-    Span,
     SpanCounts,
     SpanEvent,
+    TraceSpan,
     Value,
     bounded,
     fault_of,
@@ -172,7 +172,7 @@ def _inner(raw: msgspec.Raw) -> bool:
     return b'"resourceSpans"' in start or b'"batches"' in start or b'"scopeSpans"' in start
 
 
-def decode_json(data: bytes, counts: SpanCounts) -> list[Span]:
+def decode_json(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
     """Return the spans of a document. Raises NotSpans."""
     try:
         return list(_of_object(data, _fields(data), counts, 3))
@@ -183,38 +183,41 @@ def decode_json(data: bytes, counts: SpanCounts) -> list[Span]:
 
 def _of_object(
     data: bytes, fields: dict[str, msgspec.Raw], counts: SpanCounts, depth: int
-) -> Iterator[Span]:
-    if "resourceSpans" in fields or "batches" in fields:
+) -> Iterator[TraceSpan]:
+    if "traceID" in fields or "processes" in fields:
+        found = _jaeger(data) if "spans" in fields else _JaegerTrace([_jaeger_span(data)])
+        yield from _of_jaeger(found, counts)
+    elif "resourceSpans" in fields or "batches" in fields:
         document = _document(data)
         for part in (*document.resource_spans, *document.batches):
             yield from _of_resource(part, counts)
     elif "scopeSpans" in fields or "instrumentationLibrarySpans" in fields:
         yield from _of_resource(_resource_spans(data), counts)
-    elif "processes" in fields or ("spans" in fields and "traceID" in fields):
-        yield from _of_jaeger(_jaeger(data), counts)
     elif "spans" in fields:
         yield from _of_scope(_scope_spans(data), "", counts)
     elif "traceId" in fields:
         yield from _of_scope(_ScopeSpans([_span(data)]), "", counts)
-    elif "traceID" in fields:
-        yield from _of_jaeger(_JaegerTrace([_jaeger_span(data)]), counts)
     elif depth:
-        for name in WRAPPERS:
-            if name in fields:
-                raw = bytes(fields[name])
-                for inner in map(bytes, _list(raw)) if raw.startswith(b"[") else (raw,):
-                    if inner.startswith(b"{"):
-                        yield from _of_object(inner, _fields(inner), counts, depth - 1)
+        for inner in _wrapped(fields):
+            yield from _of_object(inner, _fields(inner), counts, depth - 1)
 
 
-def _of_resource(part: _ResourceSpans, counts: SpanCounts) -> Iterator[Span]:
+def _wrapped(fields: dict[str, msgspec.Raw]) -> Iterator[bytes]:
+    for name in WRAPPERS:
+        if name in fields:
+            raw = bytes(fields[name])
+            values = map(bytes, _list(raw)) if raw.startswith(b"[") else (raw,)
+            yield from (value for value in values if value.startswith(b"{"))
+
+
+def _of_resource(part: _ResourceSpans, counts: SpanCounts) -> Iterator[TraceSpan]:
     attributes = _attributes(part.resource.attributes) if part.resource else {}
     service = str(attributes.get(names.SERVICE_KEY, ""))
     for scope in (*part.scope_spans, *part.instrumentation_library_spans):
         yield from _of_scope(scope, service, counts)
 
 
-def _of_scope(scope: _ScopeSpans, service: str, counts: SpanCounts) -> Iterator[Span]:
+def _of_scope(scope: _ScopeSpans, service: str, counts: SpanCounts) -> Iterator[TraceSpan]:
     for found in scope.spans:
         trace, own, parent = _id(found.trace_id, 16), _id(found.span_id, 8), _id(found.parent_span_id, 8)
         start, end = _time(found.start_time_unix_nano), _time(found.end_time_unix_nano)
@@ -223,7 +226,7 @@ def _of_scope(scope: _ScopeSpans, service: str, counts: SpanCounts) -> Iterator[
             counts.bad[why] += 1
             continue
         kind = _KINDS.get(found.kind, 0) if isinstance(found.kind, str) else found.kind
-        yield Span(
+        yield TraceSpan(
             trace,
             own,
             parent,
@@ -252,7 +255,7 @@ def _attributes(found: list[_Attribute]) -> dict[str, Value]:
     return values
 
 
-def _of_jaeger(trace: _JaegerTrace, counts: SpanCounts) -> Iterator[Span]:
+def _of_jaeger(trace: _JaegerTrace, counts: SpanCounts) -> Iterator[TraceSpan]:
     for found in trace.spans:
         counts.spans += 1
         parent = next((each.id for each in found.references if each.type == "CHILD_OF"), "")
@@ -263,7 +266,7 @@ def _of_jaeger(trace: _JaegerTrace, counts: SpanCounts) -> Iterator[Span]:
             continue
         tags = _tags(found.tags)
         process = trace.processes.get(found.process)
-        yield Span(
+        yield TraceSpan(
             own_trace,
             own,
             parent.lower().zfill(16) if parent else "",

@@ -1,4 +1,4 @@
-"""Decode spans from OTLP protobuf: one message, or a collector's file of messages with their lengths before them."""
+"""Decode spans from OTLP protobuf: one message, or a collector's file of messages behind their lengths."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ktui.traces.spans import (
     MOST_EVENTS,
     MOST_TEXT,
     NotSpans,
-    Span,
     SpanCounts,
     SpanEvent,
+    TraceSpan,
     Value,
     bounded,
     fault_of,
@@ -52,7 +52,7 @@ def messages(chunks: Iterator[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         data += chunk
         if framed is None and len(data) > 6:
-            framed = not _is_message(data[:16])
+            framed = not _is_message(bytes(data[:16]))
         while framed and len(data) >= 4:
             size = struct.unpack(">I", data[:4])[0]
             if size > LARGEST:
@@ -69,7 +69,7 @@ def messages(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield bytes(data)
 
 
-def decode_protobuf(data: bytes, counts: SpanCounts) -> list[Span]:
+def decode_protobuf(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
     """Return the spans of an ExportTraceServiceRequest (or TracesData). Raises NotSpans."""
     from google.protobuf.message import DecodeError  # start-up time
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -81,7 +81,7 @@ def decode_protobuf(data: bytes, counts: SpanCounts) -> list[Span]:
     return list(spans_of(message, counts))
 
 
-def spans_of(message: Any, counts: SpanCounts) -> Iterator[Span]:
+def spans_of(message: Any, counts: SpanCounts) -> Iterator[TraceSpan]:
     """Yield the spans of a decoded ExportTraceServiceRequest."""
     for part in message.resource_spans:
         service = str(_attributes(part.resource.attributes).get(names.SERVICE_KEY, ""))
@@ -93,7 +93,7 @@ def spans_of(message: Any, counts: SpanCounts) -> Iterator[Span]:
                 if why := fault_of(trace, own, start, end):
                     counts.bad[why] += 1
                     continue
-                yield Span(
+                yield TraceSpan(
                     trace,
                     own,
                     found.parent_span_id.hex(),
@@ -103,9 +103,7 @@ def spans_of(message: Any, counts: SpanCounts) -> Iterator[Span]:
                     end,
                     _attributes(found.attributes),
                     [
-                        SpanEvent(
-                            event.name[:MOST_TEXT], event.time_unix_nano, _attributes(event.attributes)
-                        )
+                        SpanEvent(event.name[:MOST_TEXT], event.time_unix_nano, _attributes(event.attributes))
                         for event in found.events[:MOST_EVENTS]
                     ],
                     service,

@@ -1,37 +1,39 @@
 """From the spans of one request to its record: its route, objects, bytes and stages.
 
-The rules. A span or an event that is there proves what it says. One that is missing proves something only in a
-complete tree, and never against the response: a LIST with status 200 read objects from somewhere, so if no span
-says where, spans were lost and the route is not told.
+The rules. A span or an event that is there proves what it says. One that is missing proves something only in
+a complete tree, and never against the response: a LIST with status 200 read objects from somewhere, so if no
+span says where, spans were lost and the route is not told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, selected_name
+from ktui.kube.routing.request import is_cached
 from ktui.traces import names
 from ktui.traces.names import Role
 from ktui.traces.record import SPANS, STAGES, TracedRequest
-from ktui.traces.spans import SERVER, Span, SpanCounts
+from ktui.traces.spans import SERVER, SpanCounts, TraceSpan
 
-Children = Mapping[str, Sequence[Span]]
+Children = Mapping[str, Sequence[TraceSpan]]
 Add = Callable[[str, float], None]
 _MS = 1_000_000
 _DEEPEST = 200
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """A span of a request: its role, and the roles of the spans above it."""
 
-    span: Span
+    span: TraceSpan
     role: Role
     above: tuple[Role, ...]
 
 
-def is_server(span: Span) -> bool:
+def is_server(span: TraceSpan) -> bool:
     """True for the span of a request that an apiserver received."""
     if span.service not in ("", names.SERVICE):
         return False
@@ -40,23 +42,25 @@ def is_server(span: Span) -> bool:
     return span.kind == SERVER and (bool(span.text(*names.TARGET)) or names.AUDIT_ID in span.attributes)
 
 
-def is_handler(span: Span) -> bool:
+def is_handler(span: TraceSpan) -> bool:
     """True for the span of a handler, which names its request although the server span is missing."""
     return span.name in names.HANDLERS and names.HANDLER_URL in span.attributes
 
 
 def read_request(
-    top: Span, children: Children, counts: SpanCounts, above: Span | None = None, *, torn: bool = False
+    top: TraceSpan,
+    children: Children,
+    counts: SpanCounts,
+    above: TraceSpan | None = None,
+    *,
+    torn: bool = False,
 ) -> TracedRequest:
     """Return the record of a request from its server span, or its handler's span without one.
 
     `above` is the server span's parent, if it came; `torn`: spans of this trace are known to be lost.
     """
     parts = list(_parts(top, children, counts))
-    if is_server(top):
-        request = _from_server(top, parts)
-    else:
-        request = _from_handler(top)
+    request = _from_server(top, parts) if is_server(top) else _from_handler(top)
     spans = _Spans(top, parts)
     request.probes = len(spans.probes)
     request.rpcs = spans.rpcs
@@ -67,17 +71,17 @@ def read_request(
     return request
 
 
-def _parts(top: Span, children: Children, counts: SpanCounts) -> Iterator[Part]:
+def _parts(top: TraceSpan, children: Children, counts: SpanCounts) -> Iterator[_Part]:
     """Yield the spans below a server span, without those of requests that the apiserver sent itself."""
     seen = {top.id}
-    todo: list[tuple[Span, tuple[Role, ...]]] = [(top, ())]
+    todo: list[tuple[TraceSpan, tuple[Role, ...]]] = [(top, ())]
     while todo:
         span, above = todo.pop()
         role = Role.SERVER if span is top and is_server(top) else names.role_of(span.name)
         if role is None:
             counts.add_unknown(span.name)
             role = Role.OTHER
-        yield Part(span, role, above)
+        yield _Part(span, role, above)
         if len(above) >= _DEEPEST:
             continue
         below = (*above, role)
@@ -90,7 +94,7 @@ def _parts(top: Span, children: Children, counts: SpanCounts) -> Iterator[Part]:
 class _Spans:
     """The spans of a request by what they say."""
 
-    def __init__(self, top: Span, parts: list[Part]) -> None:
+    def __init__(self, top: TraceSpan, parts: list[_Part]) -> None:
         self.top = top
         self.parts = parts
         self.handler = self._first(Role.HANDLER)
@@ -110,10 +114,10 @@ class _Spans:
         self.etcd = [part.span for part in etcd if id(part.span) not in probing]
         self.proxied = any(part.role is Role.CLIENT for part in parts)
 
-    def _first(self, role: Role) -> Span | None:
+    def _first(self, role: Role) -> TraceSpan | None:
         return next((part.span for part in self.parts if part.role is role), None)
 
-    def _is_probe(self, part: Part, name: str) -> bool:
+    def _is_probe(self, part: _Part, name: str) -> bool:
         """True for the read of one key that finds etcd's current revision for a consistent read."""
         span, cached = part.span, Role.CACHE_LIST in part.above or Role.CACHE_WATCH in part.above
         if part.role is Role.ETCD_RPC:  # from 1.37 on it has no span of its own
@@ -126,7 +130,7 @@ class _Spans:
         return cached or self.list is not None or not name or not key.endswith(f"/{name}")
 
 
-def _is_etcd(part: Part) -> bool:
+def _is_etcd(part: _Part) -> bool:
     """True for a span that reads or writes etcd, and is not part of another such span."""
     if Role.ETCD_LIST in part.above or Role.ETCD_GET in part.above or Role.ETCD_WRITE in part.above:
         return False
@@ -135,17 +139,17 @@ def _is_etcd(part: Part) -> bool:
     return part.role in (Role.ETCD_LIST, Role.ETCD_GET, Role.ETCD_WRITE)
 
 
-def _name_of(handler: Span | None, top: Span) -> str:
+def _name_of(handler: TraceSpan | None, top: TraceSpan) -> str:
     """Return the name of the object that the request is for, or selects; "" for none."""
     if handler is not None and (name := handler.text(names.HANDLER_NAME)):
         return name
     path, _, query = top.text(*names.TARGET).partition("?")
     if "metadata.name" in query:
-        return selected_name("LIST", query)
+        return selected_name(parse_path(unquote(path)), "LIST", query)
     return parse_path(unquote(path)).name
 
 
-def _from_server(span: Span, parts: list[Part]) -> TracedRequest:
+def _from_server(span: TraceSpan, parts: list[_Part]) -> TracedRequest:
     handler = next((part.span for part in parts if part.role is Role.HANDLER), None)
     target = span.text(*names.TARGET)
     if not target:
@@ -171,14 +175,17 @@ def _from_server(span: Span, parts: list[Part]) -> TracedRequest:
     )
 
 
-def _from_handler(span: Span) -> TracedRequest:
-    """Return the record of a request whose server span is missing: without query, status and bytes."""
+def _from_handler(span: TraceSpan) -> TracedRequest:
+    """Return the record of a request whose server span is missing: without query, status and bytes.
+
+    Of another span than a handler's only the Audit-ID and the route are known.
+    """
     path = span.text(names.HANDLER_URL)
     return TracedRequest(
-        verb=handler_verb(span.name, span.text(names.HANDLER_VERB), path),
+        verb=handler_verb(span.name, span.text(names.HANDLER_VERB), path) if path else "",
         path=path,
         at=span.start // 1000,
-        took=span.took // 1000 if span.name != "WatchList" else -1,
+        took=span.took // 1000 if path and span.name != "WatchList" else -1,
         audit_id=span.text(names.AUDIT_ID),
         user_agent=span.text(names.HANDLER_AGENT),
         client=span.text(names.HANDLER_CLIENT),
@@ -203,13 +210,13 @@ def _verb(method: str, path: str, query: str) -> str:
     return (api_verb(verb) or verb.lower()) if info.is_resource else method.lower()
 
 
-def _audit_id(span: Span, parts: list[Part]) -> str:
+def _audit_id(span: TraceSpan, parts: list[_Part]) -> str:
     if found := span.text(names.AUDIT_ID):
         return found
     return next((found for part in parts if (found := part.span.text(names.AUDIT_ID))), "")
 
 
-def _peer(span: Span) -> str:
+def _peer(span: TraceSpan) -> str:
     host, port = span.text(*names.CLIENT), span.text(*names.PEER_PORT)
     return f"{host}:{port}" if host and port else host
 
@@ -231,11 +238,11 @@ def _route(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
     request.fallback = False if request.route else None
 
 
-def _listed(span: Span) -> bool:
+def _listed(span: TraceSpan) -> bool:
     return any(event.name in names.LISTED_EVENTS for event in span.events)
 
 
-def _says(span: Span, text: str) -> bool:
+def _says(span: TraceSpan, text: str) -> bool:
     return any(text in event.name for event in span.events)
 
 
@@ -277,8 +284,8 @@ def _without_storage(request: TracedRequest, spans: _Spans, *, sure: bool) -> tu
     if refused:
         return "none", f"refused ({request.status}) before anything was read"
     if request.verb == "watch":
-        if spans.stream is not None:
-            return "etcd", f"{spans.stream.name!r} without 'cacher.Watch': the resource has no watch cache"
+        if spans.stream is not None and not is_cached(info.group, info.resource):
+            return "etcd", f"{info.resource} have no watch cache, and it has no span 'cacher.Watch'"
         return "", "up to 1.35 a WATCH has no span that says where from"
     if request.verb == "list" and spans.handler is None and not _has_filters(spans):
         return "cache", "no RPC to etcd (1.25 has no other spans)"
@@ -287,9 +294,10 @@ def _without_storage(request: TracedRequest, spans: _Spans, *, sure: bool) -> tu
 
 def _old_get(request: TracedRequest, spans: _Spans) -> tuple[str, str]:
     """Return the route of a GET without `cacher.Get`, which 1.32 brought."""
-    newer = names.AUDIT_ID in spans.top.attributes  # 1.34
-    if spans.get is not None or newer or request.status not in (200, 404, 504):
-        return ("none", f"refused ({request.status})") if request.status >= 400 and not newer else ("", _MISSING)
+    if request.status >= 400 and request.status not in (404, 504):
+        return "none", f"refused ({request.status}) before anything was read"
+    if spans.get is not None or names.AUDIT_ID in spans.top.attributes:  # 1.34 and later have `cacher.Get`
+        return "", _MISSING
     return "cache", "no RPC to etcd"
 
 
@@ -312,7 +320,7 @@ def _objects(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
             request.scanned = max(0, request.scanned)
 
 
-def _count(span: Span, name: str) -> int:
+def _count(span: TraceSpan, name: str) -> int:
     event = span.event(name)
     value = event.attributes.get(names.COUNT) if event is not None else None
     try:
@@ -321,7 +329,7 @@ def _count(span: Span, name: str) -> int:
         return -1
 
 
-def _stages(request: TracedRequest, spans: _Spans, above: Span | None) -> dict[str, float]:
+def _stages(request: TracedRequest, spans: _Spans, above: TraceSpan | None) -> dict[str, float]:
     """Return the milliseconds of each stage. Filters nest: the time of one is its span less the next one."""
     found: dict[str, float] = {}
 
@@ -356,7 +364,7 @@ def _stages(request: TracedRequest, spans: _Spans, above: Span | None) -> dict[s
 
 def _filters(spans: _Spans, add: Add, *, watch: bool) -> None:
     chain = [part.span for part in spans.parts if part.role is Role.FILTER]
-    for span, inner in zip(chain, chain[1:], strict=False):
+    for span, inner in pairwise(chain):
         add(names.FILTERS[span.name], span.took - inner.took)
     if chain and not watch:  # the last filter of a WATCH runs as long as its stream, which has no span
         last = len(chain)
@@ -364,7 +372,7 @@ def _filters(spans: _Spans, add: Add, *, watch: bool) -> None:
         add(names.FILTERS[chain[-1].name], chain[-1].took - inside)
 
 
-def _cached(span: Span, add: Add) -> None:
+def _cached(span: TraceSpan, add: Add) -> None:
     """Add the stages of a LIST at the cache: until it is ready, the wait for the revision, the listing."""
     ready, locked, fresh = (span.event(name) for name in (names.READY, names.LOCKED, names.FRESH))
     if ready is not None:

@@ -23,7 +23,7 @@ class SpanEvent(NamedTuple):
     attributes: dict[str, Value]
 
 
-class Span(msgspec.Struct, gc=False):
+class TraceSpan(msgspec.Struct, gc=False):
     """One span. Ids are hexadecimal, times in nanoseconds since 1970."""
 
     trace: str

@@ -57,16 +57,16 @@ class _Event(msgspec.Struct, rename="camel", gc=False):
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | Skip:
+def read(line: bytes, start: re.Match[bytes] | None = None, *, writes: bool = False) -> LoggedRequest | Skip:
     """Return the request of an Event, or why it is not counted. Raises Malformed.
 
-    `start` is a match of START at the beginning of the line.
+    `start` is a match of START at the beginning of the line. Without `writes` only reads are requests.
     """
     start = start or START.match(line)
     if start and (found := start.lastindex):
         if found == _EARLY:
             return EARLY
-        if start[_VERB] not in _READ_VERBS:
+        if start[_VERB] not in _READ_VERBS and not writes:
             return WRITES
     try:
         event = _decode(line)
@@ -76,7 +76,7 @@ def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | S
         raise undecodable(error, "an audit Event") from None
     if event.stage == "RequestReceived":
         return EARLY
-    if event.verb not in READS:
+    if event.verb not in READS and not writes:
         return WRITES
     if event.stage not in _STAGES:
         raise Malformed(f"unknown audit stage {event.stage[:40]!r}")
@@ -97,9 +97,9 @@ def read(line: bytes, start: re.Match[bytes] | None = None) -> LoggedRequest | S
     )
 
 
-def read_long(head: bytes, tail: bytes) -> LoggedRequest | Skip:
+def read_long(head: bytes, tail: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     """Read an Event with a large object: only the parts before and after the object are decoded."""
     body, times = _BODY.search(head), tail.rfind(_TIMES)
     if body is None or times < 0:
         raise Malformed("a line too long, in which no audit Event is found")
-    return read(head[: body.start()] + b"," + tail[times:])
+    return read(head[: body.start()] + b"," + tail[times:], writes=writes)

@@ -67,14 +67,14 @@ def is_entry(fields: dict[str, Any]) -> bool:
     return "protoPayload" in fields or "protopayload_auditlog" in fields
 
 
-def read(line: bytes) -> LoggedRequest | Skip:
+def read(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     """Return the request of a LogEntry, without query string and duration. Raises Malformed."""
     entry = decoded(_decode, line, "a LogEntry of Cloud Audit Logs")
     payload = entry.proto_payload or entry.flattened
     if payload is None:
         raise Malformed("not a LogEntry of Cloud Audit Logs: protoPayload is empty")
     verb = payload.method_name.rpartition(".")[2]
-    if payload.service_name not in (SERVICE, "") or verb not in _READS:
+    if payload.service_name not in (SERVICE, "") or (verb not in _READS and not writes):
         return WRITES
     operation = entry.operation or _Operation(entry.insert_id, first=True, last=True)
     started = operation.first and not operation.last

@@ -30,14 +30,14 @@ SLOW = 500_000
 _INIT = re.compile(rb' (?:watchlist|apf)_init_latency="([^"]*)"')
 
 
-def read(line: bytes, now: datetime) -> LoggedRequest | Skip:
-    """Return the request of an httplog line, WRITES if it does not read. Raises Malformed.
+def read(line: bytes, now: datetime, *, writes: bool = False) -> LoggedRequest | Skip:
+    """Return the request of an httplog line; without `writes`, WRITES if it does not read. Raises Malformed.
 
     `now` is later than all lines: klog writes no year.
     """
     start = line.find(MARK)
     verb_end = line.find(b'"', start + len(MARK))
-    if verb_end > 0 and line[start + len(MARK) : verb_end] not in READS:
+    if verb_end > 0 and not writes and line[start + len(MARK) : verb_end] not in READS:
         return WRITES
     head, fields = _HEAD.search(line, 0, start), _FIELDS.match(line, start)
     if head is None or fields is None:

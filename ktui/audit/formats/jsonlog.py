@@ -35,10 +35,10 @@ class _Line(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Line).decode
 
 
-def read(line: bytes) -> LoggedRequest | Skip:
-    """Return the request of a line, WRITES if it does not read. Raises Malformed."""
+def read(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
+    """Return the request of a line; without `writes`, WRITES if it does not read. Raises Malformed."""
     entry = decoded(_decode, line, "an httplog line in JSON")
-    if entry.verb.encode() not in READS:
+    if not writes and entry.verb.encode() not in READS:
         return WRITES
     took = duration(entry.latency) if isinstance(entry.latency, str) else round(entry.latency * 1e6)
     inits = [duration(text) for text in (entry.apf_init, entry.watchlist_init) if text]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,8 @@ from ktui.audit.formats.record import (
     SlowRequest,
     decoded,
 )
+from ktui.audit.formats.traces import MARK as TRACE
+from ktui.audit.formats.traces import PROTOBUF, Traced, TraceReader, has_spans
 
 
 class Wrapped(msgspec.Struct, gc=False):
@@ -29,7 +32,7 @@ class Wrapped(msgspec.Struct, gc=False):
     records: list[bytes]
 
 
-Record = LoggedRequest | SlowRequest | Skip
+Record = LoggedRequest | SlowRequest | Skip | Traced
 Read = Callable[[bytes], Record | Wrapped]
 
 _KLOG = re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d")
@@ -39,29 +42,42 @@ _RUNTIME = re.compile(rb"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] ")
 _PREFIX = 512
 
 
-def line_reader(now: datetime) -> Read:
+class RecordChoice(NamedTuple):
+    """What a reader returns: `writes` as well as reads; `traces` assembles the requests of traces."""
+
+    traces: TraceReader
+    writes: bool = False
+
+
+def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
     """Return a function that reads a record: its request, why it is not counted, or the records in it.
 
     The function raises Malformed for an unknown format. `now` bounds the year of klog lines.
     """
+    choice = choice or RecordChoice(TraceReader())
+    traces, writes = choice
     start_of = auditlog.START.match
     read_event = auditlog.read
 
     def read(line: bytes) -> Record | Wrapped:
         start = start_of(line)
         if start is not None:
-            return read_event(line, start)
+            return read_event(line, start, writes=writes)
         first = line[:1]
         if first == b"{":
-            return _read_json(line)
+            return _read_json(line, choice)
+        if first == PROTOBUF:
+            return traces.message(line)
         if first.isdigit() and (runtime := _RUNTIME.match(line)):
             return read(line[runtime.end() :])
         if httplog.MARK in line:
-            return httplog.read(line, now)
+            return httplog.read(line, now, writes=writes)
         if first == b"\0":
             return read(_without_nuls(line))
+        if TRACE in line and b'"' not in line[: line.find(TRACE)]:
+            return traces.line(line)
         if prefixed := _after_prefix(line):
-            return _read_json(prefixed)
+            return _read_json(prefixed, choice)
         if first and first in b'["' and wrappers.may_contain_record(line):
             return _read_other_json(line)
         return _other(line)
@@ -69,7 +85,7 @@ def line_reader(now: datetime) -> Read:
     return read
 
 
-def _read_json(line: bytes) -> Record | Wrapped:
+def _read_json(line: bytes, choice: RecordChoice) -> Record | Wrapped:
     if line.startswith(b'{"level"') and (etcdlog.APPLY in line or etcdlog.STATS in line):
         return etcdlog.read(line)
     try:
@@ -78,14 +94,18 @@ def _read_json(line: bytes) -> Record | Wrapped:
         if "truncated" in str(why) and b'"auditID"' in line[:4096]:
             raise Malformed(auditlog.CUT_OFF) from None
         raise
+    writes = choice.writes
     if "auditID" in fields:
-        return auditlog.read(line)
+        return auditlog.read(line, writes=writes)
     if gke.is_entry(fields):
-        return gke.read(line)
+        return gke.read(line, writes=writes)
+    if has_spans(fields):
+        return choice.traces.document(line)
     if wrappers.is_record(fields):
-        return jsonlog.read(line) if bytes(fields["msg"]) == b'"HTTP"' else etcdlog.read(line)
+        http = bytes(fields["msg"]) == b'"HTTP"'
+        return jsonlog.read(line, writes=writes) if http else etcdlog.read(line)
     if aks.is_row(fields):
-        return auditlog.read(aks.event(fields))
+        return auditlog.read(aks.event(fields), writes=writes)
     return _unwrap(fields, line)
 
 

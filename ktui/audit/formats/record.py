@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from ktui.traces.record import TracedRequest
+
 T = TypeVar("T")
 
 
@@ -43,7 +45,9 @@ JSON = Skip("JSON values without an audit Event")
 KLOG = Skip("klog messages other than httplog")
 OUTSIDE = Skip("records outside --since and --until")
 WRITES = Skip("writes and other requests that are no GET, LIST or WATCH")
-SKIPS = (BLANK, CONTROL, EARLY, JSON, KLOG, OUTSIDE, WRITES)
+SPANS = Skip("documents of spans, counted by their requests")
+TRACE_LINES = Skip("lines of klog traces, counted by their requests")
+SKIPS = (BLANK, CONTROL, EARLY, JSON, KLOG, OUTSIDE, WRITES, SPANS, TRACE_LINES)
 
 
 class Spent(msgspec.Struct, gc=False, frozen=True):
@@ -72,8 +76,9 @@ class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
     `at` is when the line was written (since 1970), `took` the duration, of a WATCH the time that
     it was open. `done` is False for a WATCH that has just started.
     `init` is a WATCH's time until its initial events were sent. `code`, `seats` and `init`
-    are -1 if the line does not have them. `user` is always "" in httplog lines; `id`, the audit-ID,
-    in those up to 1.21. `query` is False if the log leaves out query strings.
+    are -1 if the line does not have them. `user` is always "" in httplog lines and traces; `id`, the
+    audit-ID, in httplog lines up to 1.21. `query` is False if the log leaves out query strings. `traced` is
+    the record of a trace.
     """
 
     verb: str
@@ -89,6 +94,7 @@ class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
     id: str = ""
     query: bool = True
     spent: Spent | None = None
+    traced: TracedRequest | None = None
 
 
 class SlowRequest(msgspec.Struct, gc=False, frozen=True):

@@ -15,10 +15,13 @@ import msgspec
 
 from ktui.audit.formats import aks, gke
 from ktui.audit.formats.httplog import MARK
+from ktui.traces.klog import MARK as TRACE
 
 DEEPEST = 3
 MOST_BYTES = 64 << 20  # of a gzipped subscription message
-_PROMISING = re.compile(rb"AuditId|proto[pP]ayload|\bHTTP\b|apply request took too long|request stats|H4sI")
+_PROMISING = re.compile(
+    rb"AuditId|proto[pP]ayload|\bHTTP\b|apply request took too long|request stats|H4sI|Trace\[\d"
+)
 _EVENT = b'{"kind":"Event","apiVersion":"audit.k8s.io/'
 _GZIPPED = b"H4sI"  # the first bytes of gzip in base64
 _CARRIERS = (
@@ -114,7 +117,7 @@ def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
         except (msgspec.DecodeError, RecursionError):
             if b'"auditID"' in text[:4096]:
                 yield text  # truncated: counted as malformed
-    elif MARK in text or b"{" in text[:512]:
+    elif MARK in text or TRACE in text or b"{" in text[:512]:
         yield from (line for line in text.split(b"\n") if line)
 
 

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ktui.audit.formats.record import BLANK
 from ktui.audit.reading.containers import leaves, may_be_log
@@ -19,7 +19,8 @@ from ktui.audit.reading.lake import LakeStream, in_lake
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 
 if TYPE_CHECKING:
-    from ktui.audit.tally import Tally
+    from ktui.audit.logfile import FileCount
+    from ktui.audit.reading.log_lines import Block
 
 _HEARTBEAT = 0.2  # seconds
 MOST_BLANK = 10_000_000  # lines in a row: a few kilobytes of an archive unpack to them
@@ -46,6 +47,16 @@ class Log(NamedTuple):
             self.name if self.descriptor < 0 else self.descriptor, closefd=self.descriptor < 0
         ) as file:
             yield file
+
+
+class Sink(Protocol):
+    """What records are fed to: a Tally, or a RequestList."""
+
+    files: list[FileCount]
+
+    def open_file(self, name: str, argument: str = "") -> FileCount: ...
+    def feed(self, block: Block) -> None: ...
+    def finish(self) -> None: ...
 
 
 class Stopped(Exception):
@@ -89,17 +100,20 @@ def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
     yield [log for name in names for log in _expand(name, standard_input)]
 
 
-def read_logs(logs: list[Log], tally: Tally, report: Progressed) -> None:
+def read_logs(logs: list[Log], tally: Sink, report: Progressed) -> None:
     """Feed every record; a stream that breaks off is noted as the problem of its file.
 
     `report` stops the reading by raising an exception.
     """
     before = 0
-    for log in logs:
-        before = read_log(log, tally, before, report)
+    try:
+        for log in logs:
+            before = read_log(log, tally, before, report)
+    finally:
+        tally.finish()
 
 
-def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
+def read_log(log: Log, tally: Sink, before: int, report: Progressed) -> int:
     """Feed every record of one file; return `before` plus the bytes read of it."""
     if in_lake(log.name):
         _read_lake(log, tally, before, report)
@@ -135,7 +149,7 @@ def read_log(log: Log, tally: Tally, before: int, report: Progressed) -> int:
     return counting.taken
 
 
-def _read_lake(log: Log, tally: Tally, before: int, report: Progressed) -> None:
+def _read_lake(log: Log, tally: Sink, before: int, report: Progressed) -> None:
     current = tally.open_file(log.name, log.argument)
     try:
         for block in records(BufferedStream(LakeStream(log.name))):
@@ -145,7 +159,7 @@ def _read_lake(log: Log, tally: Tally, before: int, report: Progressed) -> None:
         current.problem = str(broken)
 
 
-def _problem(log: Log, tally: Tally, opened: bool, why: str) -> None:
+def _problem(log: Log, tally: Sink, opened: bool, why: str) -> None:
     file = tally.files[-1] if opened else tally.open_file(log.name, log.argument)
     file.problem = file.problem or why
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ktui.audit.reading.log_lines import Block, blocks, documents
+from ktui.audit.reading.log_lines import Block, blocks, chunks, documents
 from ktui.audit.reading.split_lines import is_split, join_parts
-from ktui.audit.reading.streams import BufferedStream
+from ktui.audit.reading.streams import BrokenStream, BufferedStream
 from ktui.audit.reading.tables import is_header, rows
+from ktui.traces.otlp_protobuf import is_protobuf, messages
+from ktui.traces.spans import NotSpans
 
 _LOOKED_AT = 1 << 20
 _LINES = 20
@@ -25,12 +27,18 @@ def records(source: BufferedStream) -> Iterator[Block]:
         return rows(source)
     if how == "parts":
         return join_parts(blocks(source))
+    if how == "messages":
+        return _messages(source)
     return documents(source) if how == "documents" else blocks(source)
 
 
 def framing(source: BufferedStream) -> str:
-    """Return `lines`, `parts` (lines that a container runtime may have cut), `documents` or `table`."""
+    """Return `lines`, `parts` (lines that a container runtime may have cut), `documents`, `table`, or
+    `messages` (OTLP protobuf).
+    """
     head = source.head(4096)
+    if is_protobuf(head):
+        return "messages"
     if is_split(head):
         return "parts"
     start = head.lstrip()
@@ -46,6 +54,14 @@ def framing(source: BufferedStream) -> str:
         if len(lines) == 1 and not _is_value(head):
             return "documents" if b"}{" in head or b"} {" in head else "lines"
     return "lines"
+
+
+def _messages(source: BufferedStream) -> Iterator[Block]:
+    try:
+        for message in messages(chunks(source)):
+            yield [message]
+    except NotSpans as why:
+        raise BrokenStream(f"{why}: what came before is counted") from None
 
 
 def _is_array(start: bytes) -> bool:

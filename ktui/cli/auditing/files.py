@@ -11,13 +11,31 @@ from typing import TYPE_CHECKING
 
 from ktui.audit.cluster import read_on_dask
 from ktui.audit.grouped import read_grouped
-from ktui.audit.reading.files import Log, Stopped, total_size
+from ktui.audit.reading.files import Log, Stopped, read_logs, total_size
 from ktui.audit.workers import read_all
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from ktui.audit.request_list import RequestList
     from ktui.audit.tally import Tally
+
+
+def list_with_bar(logs: list[Log], requests: RequestList) -> bool:
+    """Read every record of the logs in turn; False after Ctrl-C."""
+    with _progress() as bar, _until_ctrl_c() as pressed:
+        task = bar.add_task("reading", total=total_size(logs) or None)
+
+        def report(name: str, taken: int) -> None:
+            if pressed:
+                raise Stopped
+            bar.update(task, description=_label(name), completed=taken)
+
+        try:
+            read_logs(logs, requests, report)
+        except Stopped:
+            return False
+    return True
 
 
 def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask: str = "") -> None:

@@ -60,7 +60,7 @@ class ReadRequest:
     @property
     def cached(self) -> bool:
         """True if kube-apiserver keeps a watch cache of the resource by default."""
-        return (self.info.group, self.info.resource) not in _UNCACHED
+        return is_cached(self.info.group, self.info.resource)
 
     @property
     def required_name(self) -> str:
@@ -96,6 +96,11 @@ class ReadRequest:
             namespaced=not self.cluster_scoped,
             continued=self.token.state is not TokenState.NONE,
         )
+
+
+def is_cached(group: str, resource: str) -> bool:
+    """True if kube-apiserver keeps a watch cache of the resource by default."""
+    return (group, resource) not in _UNCACHED
 
 
 def parse_request(url: str, verb: str = "") -> ReadRequest:

@@ -86,6 +86,7 @@ def read_text(report: Report) -> str:
         for count, what in (
             (lines.audit, "of an audit log"),
             (lines.httplog, "httplog lines of a kube-apiserver"),
+            (lines.traces, "traces of a kube-apiserver"),
             *([(lines.doubles, "of these also in the audit log: counted there")] if lines.doubles else []),
             *([(lines.duplicates, "duplicates: counted once")] if lines.duplicates else []),
             (lines.etcd, "slow requests in etcd's log"),
@@ -115,7 +116,7 @@ def _problem(problem: str) -> str:
 
 def nothing_recognised(report: Report) -> bool:
     """Return True if no line is about a request."""
-    return not (report.lines.audit or report.lines.httplog or report.lines.etcd)
+    return not (report.lines.audit or report.lines.httplog or report.lines.etcd or report.lines.traces)
 
 
 def unknown_text(report: Report) -> str:

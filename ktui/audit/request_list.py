@@ -1,0 +1,269 @@
+"""`ktui audit --requests`: every request of the logs as one line of JSON, whatever the kind of its log.
+
+A request that is in several logs is one line: an audit Event tells the account, an OTLP trace the route.
+They are matched by their Audit-ID, among as many requests as are kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from ktui.audit.formats import auditlog
+from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
+from ktui.audit.formats.record import OUTSIDE, LoggedRequest, Malformed, Skip, Spent
+from ktui.audit.formats.traces import Traced, TraceReader
+from ktui.audit.logfile import FileCount
+from ktui.audit.reading.longlines import LongLine
+from ktui.audit.tally import TallyOptions
+from ktui.kube.requestinfo import api_verb, parse_path, request_verb, split_url
+from ktui.traces.record import SPANS, TRACE_LINES, TracedRequest
+
+MOST = 200_000
+"""Most requests that are kept to be joined."""
+_AGENT = 200  # characters of a user agent that are compared: klog's traces cut it
+EVENT, HTTPLOG = "audit", "httplog"
+INCOMPLETE = f"{SPANS} (incomplete)"
+_ORDER = {EVENT: 0, HTTPLOG: 1, SPANS: 2, INCOMPLETE: 2, TRACE_LINES: 3}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ListedRequest(msgspec.Struct, gc=False):
+    """One line. A number is null, a text empty, where no log tells it.
+
+    `ms` of a WATCH is how long it was open. `route` is `cache`, `etcd`, `none` (no object was read), or
+    empty. `path` has the query, if a log has it.
+    """
+
+    audit_id: str
+    time: str
+    verb: str
+    path: str
+    user: str = ""
+    user_agent: str = ""
+    status: int | None = None
+    route: str = ""
+    fallback: bool | None = None
+    scanned: int | None = None
+    returned: int | None = None
+    bytes: int | None = None
+    ms: float | None = None
+    stages: dict[str, float] = {}
+    source: str = ""
+
+
+class RequestList:
+    """Collects requests from blocks of records, as a Tally does, and gives each of them to `emit` once."""
+
+    def __init__(
+        self, options: TallyOptions, emit: Callable[[ListedRequest], None], most: int = MOST
+    ) -> None:
+        self._since, self._until = options.since, options.until
+        self._traces = TraceReader()
+        self._read = line_reader(options.now, RecordChoice(self._traces, writes=True))
+        self._emit = emit
+        self._most = most
+        self._kept: OrderedDict[str, dict[str, ListedRequest]] = OrderedDict()  # by Audit-ID and source
+        self._numbers = 0
+        self.files: list[FileCount] = []
+        self.overflowed = False
+
+    @property
+    def unread(self) -> list[str]:
+        """Command line arguments in which no request was found."""
+        read = Counter[str]()
+        for file in self.files:
+            read[file.argument] += file.read
+        return [argument for argument, count in read.items() if not count]
+
+    def open_file(self, name: str, argument: str = "") -> FileCount:
+        self.files.append(FileCount(name, argument or name))
+        return self.files[-1]
+
+    def feed(self, block: list[bytes] | LongLine) -> None:
+        """Read records, in the order of the file."""
+        file = self.files[-1]
+        if isinstance(block, LongLine):
+            file.lines += 1
+            try:
+                self._sort(auditlog.read_long(block.head, block.tail, writes=True), file)
+            except Malformed:
+                file.malformed += 1
+            return
+        for line in block:
+            file.lines += 1
+            self._record(line, file)
+
+    def finish(self) -> None:
+        """Give all requests that are kept, in the order of time."""
+        for request in self._traces.finish():
+            self._take(_of_trace(request), request.at + max(0, request.took), self.files[-1])
+        rest = [_joined(sources) for sources in self._kept.values()]
+        self._kept.clear()
+        for listed in sorted(rest, key=lambda listed: listed.time):
+            self._give(listed)
+
+    def _give(self, listed: ListedRequest) -> None:
+        """Emit a request, unless all that is known of it is an Audit-ID and a route."""
+        if listed.path:
+            self._emit(listed)
+
+    def _record(self, line: bytes, file: FileCount) -> None:
+        try:
+            record = self._read(line)
+        except Malformed:
+            file.malformed += 1
+            return
+        if isinstance(record, Wrapped):
+            for inner in record.records:
+                self._record(inner, file)
+        else:
+            self._sort(record, file)
+
+    def _sort(self, record: Record, file: FileCount) -> None:
+        if isinstance(record, LoggedRequest):
+            self._take(_of_log(record), record.at, file)
+        elif isinstance(record, Traced):
+            if not record.requests:
+                file.skipped[record.skip.what] += 1
+            for request in record.requests:
+                self._take(_of_trace(request), request.at + max(0, request.took), file)
+        elif isinstance(record, Skip):
+            file.skipped[record.what] += 1
+
+    def _take(self, listed: ListedRequest, at: int, file: FileCount) -> None:
+        """Add a request that ended at `at`, if it is from `since` to `until`."""
+        if self._since <= at <= self._until:
+            file.read += 1
+            self._add(listed)
+        else:
+            file.skipped[OUTSIDE.what] += 1
+
+    def _add(self, listed: ListedRequest) -> None:
+        key = listed.audit_id
+        while not key or not _fits(listed, self._kept.get(key, {})):  # a client may send one ID many times
+            self._numbers += 1
+            key = f"{listed.audit_id}#{self._numbers}"
+        sources = self._kept.setdefault(key, {})
+        before = sources.get(listed.source)
+        if before is None or before.status is None or listed.status is not None:
+            sources[listed.source] = listed
+        if len(self._kept) > self._most:
+            self.overflowed = True
+            for _ in range(self._most // 2):
+                self._give(_joined(self._kept.popitem(last=False)[1]))
+
+
+def _fits(listed: ListedRequest, sources: dict[str, ListedRequest]) -> bool:
+    """True if a record can be of the request that has its Audit-ID.
+
+    A client may choose the ID of its requests, so more is compared.
+    """
+    for other in sources.values():
+        if listed.source == other.source and listed.time != other.time and listed.verb != "watch":
+            return False
+        paths = listed.path.partition("?")[0], other.path.partition("?")[0]
+        agents = listed.user_agent[:_AGENT], other.user_agent[:_AGENT]
+        if any(all(pair) and pair[0] != pair[1] for pair in (paths, agents)):
+            return False
+    return True
+
+
+def _of_log(request: LoggedRequest) -> ListedRequest:
+    event = request.verb.islower()
+    path, query = split_url(request.uri)
+    info = parse_path(path)
+    verb = request.verb.lower()
+    if not event and info.is_resource:
+        verb = api_verb(request_verb(request.verb, info, query)) or verb
+    return ListedRequest(
+        audit_id=request.id,
+        time=_iso(request.at - max(0, request.took)),
+        verb=verb,
+        path=request.uri,
+        user=request.user,
+        user_agent=request.agent,
+        status=request.code if request.code >= 0 else None,
+        ms=round(request.took / 1000, 3) if request.took >= 0 and request.done else None,
+        stages=_stages(request.spent) if request.spent is not None else {},
+        source=EVENT if event else HTTPLOG,
+    )
+
+
+def _stages(spent: Spent) -> dict[str, float]:
+    """Return what the apiserver annotated, under the names that traces have for it."""
+    parts = {
+        "flow control": spent.queue, "etcd": spent.etcd, "encode": spent.encode, "send": spent.write,
+        "other": spent.other,
+    }  # fmt: skip
+    return {name: micros / 1000 for name, micros in parts.items() if micros > 0}
+
+
+def _of_trace(request: TracedRequest) -> ListedRequest:
+    spans = request.source == SPANS
+    return ListedRequest(
+        audit_id=request.audit_id,
+        time=_iso(request.at),
+        verb=request.verb,
+        path=request.path,
+        user_agent=request.user_agent,
+        status=_known(request.status),
+        route=request.route,
+        fallback=request.fallback,
+        scanned=_known(request.scanned),
+        returned=_known(request.returned),
+        bytes=_known(request.body),
+        ms=round(request.took / 1000, 3) if request.took >= 0 else None,
+        stages=request.stages,
+        source=INCOMPLETE if spans and not request.complete else request.source,
+    )
+
+
+def _known(number: int) -> int | None:
+    return number if number >= 0 else None
+
+
+def _iso(micros: int) -> str:
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _joined(sources: dict[str, ListedRequest]) -> ListedRequest:
+    """Return one request of what several logs say of it. Complete spans say most, klog's traces least."""
+    if INCOMPLETE in sources and SPANS in sources:
+        partial = sources.pop(INCOMPLETE)  # a WATCH, reported while it was open
+        whole = sources[SPANS]
+        whole.route, whole.fallback = whole.route or partial.route, whole.fallback or partial.fallback
+        whole.stages = {**partial.stages, **whole.stages}
+    logs = [sources[name] for name in sorted(sources, key=_ORDER.__getitem__)]
+    if len(logs) == 1:
+        return logs[0]
+    told = sorted(logs, key=lambda listed: _ORDER[listed.source] in (0, 1))  # traces first
+    routed = next((listed for listed in told if listed.route), None)
+    return ListedRequest(
+        audit_id=logs[0].audit_id,
+        time=min(listed.time for listed in logs),
+        verb=_first(logs, "verb"),
+        path=next((listed.path for listed in logs if "?" in listed.path), "") or _first(logs, "path"),
+        user=_first(logs, "user"),
+        user_agent=_first(logs, "user_agent"),
+        status=_number(logs, "status"),
+        route=routed.route if routed else "",
+        fallback=routed.fallback if routed else None,
+        scanned=_number(told, "scanned"),
+        returned=_number(told, "returned"),
+        bytes=_number(told, "bytes"),
+        ms=_number(told, "ms"),
+        stages=next((listed.stages for listed in told if listed.stages), {}),
+        source="+".join(listed.source for listed in logs),
+    )
+
+
+def _first(logs: list[ListedRequest], name: str) -> str:
+    return next((text for listed in logs if (text := getattr(listed, name))), "")
+
+
+def _number(logs: list[ListedRequest], name: str) -> int | None:
+    return next((value for listed in logs if (value := getattr(listed, name)) is not None), None)
