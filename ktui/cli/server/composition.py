@@ -19,6 +19,7 @@ from ktui.apiserver.services import ServerFacts, Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
+from ktui.cli.output import warn
 from ktui.cli.server.chain import SYNC_SECONDS, RequestChain, make_chain
 from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.controllers import ServerController, make_controllers
@@ -95,7 +96,8 @@ class Composition:
         if self._args.record:
             self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
         minor = self._config.behaviour.minor
-        self._request_logs = RequestLogFiles(self._args, self._config.audit_policy, minor, self._publish_info)
+        changed, policy = self._request_log_changed, self._config.audit_policy
+        self._request_logs = RequestLogFiles(self._args, policy, minor, changed)
         loop = asyncio.get_running_loop()
         if self._args.demo:
             self._demo = Demo(self._args, self._publish_failures, self._follow_filling)
@@ -319,6 +321,12 @@ class Composition:
         self._publish_info()
         if self._census is not None:
             self._census.hurry()
+
+    def _request_log_changed(self) -> None:
+        """Tell the terminal and the dashboard that a log cannot be written, or can be written again."""
+        for warning in self._log_warnings():
+            warn(f"warning: {warning}")
+        self._publish_info()
 
     def _log_warnings(self) -> list[str]:
         return self._request_logs.warnings() if self._request_logs is not None else []

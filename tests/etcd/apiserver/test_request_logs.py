@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from ktui.requestlogs.log_file import LogFile
 from ktui.requestlogs.log_writer import LogWriter
 
 from .conftest import JSON, Api, running
+from .test_metrics import scrape, value
 from .told import Told
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
@@ -65,6 +67,23 @@ async def logged(client: EtcdClient, prefix: str, tmp_path: Path) -> AsyncIterat
         yield Logged(api, writers, tmp_path)
     for file in files:
         file.close()
+
+
+async def test_lost_lines_are_counted_in_the_metrics(client: EtcdClient, prefix: str) -> None:
+    file, told = LogFile(Path("/dev/full")), asyncio.Event()
+    writer = LogWriter("a log", file.write, changed=told.set)
+    writer.start()
+    logs = (AuditLog(writer, EVERYTHING, 36), HttpLog(writer, 36))
+    async with running(client, prefix, request_logs=logs) as api:
+        await api.get("/version")
+        async with asyncio.timeout(60):
+            await told.wait()
+        found = await scrape(api)
+    await writer.stop()
+    file.close()
+    assert value(found, "apiserver_audit_error_total", plugin="log") >= 1
+    assert value(found, "ktui_http_log_lines_lost_total") >= 1
+    assert writer.warnings() == ["a log cannot be written, its lines are lost: No space left on device"]
 
 
 async def test_each_request_has_its_stages(logged: Logged) -> None:
