@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec.json
@@ -29,8 +30,9 @@ async def send_object(
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
     expect(obj.size)
-    with call.meter.phase("encode"):
-        document = await compute(lambda: finished(renderer.whole(obj), form))
+    began = perf_counter()
+    document = await compute(_rendered, renderer, obj, form)
+    call.meter.add_phase("encode", (perf_counter() - began) * 1000.0)
     if call.objects is not None:
         own = _renderer(server, call, resource, as_json(form))
         call.objects.answered(await compute(own.whole, obj))
@@ -66,17 +68,25 @@ async def send_document(call: Call, document: bytes, form: Form, status: int = 2
     call.meter.encoded_bytes += len(document)
     call.meter.reach(len(document))
     call.stamp()
-    with call.meter.phase("send"):
-        if status != 200:
-            await call.response.whole(status, form.media_type, document)
-            return
-        body = Body(call.response, form.media_type, accepts_gzip(call.request.accept_encoding))
+    began = perf_counter()
+    if status != 200:
+        await call.response.whole(status, form.media_type, document)
+    elif accepts_gzip(call.request.accept_encoding):
+        body = Body(call.response, form.media_type, gzip=True)
         await body.write(document)
         await body.end()
+    else:
+        await call.response.start(200, form.media_type)
+        await call.response.end(document)
+    call.meter.add_phase("send", (perf_counter() - began) * 1000.0)
+
+
+def _rendered(renderer: ObjectForm, obj: StoredObject, form: Form) -> bytes:
+    return finished(renderer.whole(obj), form)
 
 
 def _renderer(server: Server, call: Call, resource: Resource, form: Form) -> ObjectForm:
-    include = call.request.parameter("includeObject")
+    include = call.request.parameter("includeObject") if form.target == "Table" else ""
     return object_form(form, resource, server.services.codec, include=include, of_list=False)
 
 

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.deadline import time_allowed, within
+from ktui.apiserver.deadline import within
 from ktui.apiserver.deprecations import warning_of
 from ktui.apiserver.dispatch import (
     READS,
@@ -124,7 +124,7 @@ class Api:
             if call.verb == "WATCH":
                 await self._handle(call)
             else:
-                await within(time_allowed(call.request, call.behaviour.minor), self._handle(call))
+                await within(call.allowed, self._handle(call))
         except StatusError as error:
             call.error = error.message
             unrouted = call.plan is None and error.code != HTTPStatus.METHOD_NOT_ALLOWED

@@ -13,7 +13,7 @@ from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import UNKNOWN, Call, RequestLog
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.deadline import REQUEST_SECONDS, time_allowed
+from ktui.apiserver.deadline import time_allowed
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.flow_control import REFUSED, Rejected, Ticket
 from ktui.apiserver.http.asgi import Receive, Scope, Send
@@ -34,7 +34,7 @@ from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.contract import paths
 from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.golang.quoting import quote
-from ktui.kube.requestinfo import attributes_of, parse_path, request_verb, rules_verb, selected_name
+from ktui.kube.requestinfo import parse_path, request_verb, selected_name
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
 from ktui.kube.users import Requester, described
@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 SYNC_SECONDS = 5.0
 
 
+UNCACHED = ("cache-control", "no-cache, private")
 # kube-apiserver: WithRetryAfter.
 COME_BACK = [("retry-after", "5"), ("connection", "close")]
 
@@ -105,7 +106,8 @@ class Application:
             await response.text(429, "The apiserver is shutting down, please try again later.\n")
             return
         has_token = self._services.authenticator.has_token
-        response.add_headers(browser_headers(request, has_token=has_token))
+        if headers := browser_headers(request, has_token=has_token):
+            response.add_headers(headers)
         if request.badly_escaped:
             await response.refuse_head()
             return
@@ -124,11 +126,11 @@ class Application:
         verb = request_verb(request.method, info, request.query)
         behaviour, bus = self._services.settings.behaviour, self._services.bus
         call = Call(request, response, info, verb, audit_id(request), behaviour, bus)
-        response.add_headers([("audit-id", call.audit_id)])
         if info.incomplete:
+            response.add_headers([("audit-id", call.audit_id)])
             await response.text(500, _without_info(request))
             return
-        response.add_headers([("cache-control", "no-cache, private")])
+        response.add_headers([("audit-id", call.audit_id), UNCACHED])
         if not self._logs:
             await self._serve_recorded(call)
             return
@@ -144,7 +146,7 @@ class Application:
         request, response, verb = call.request, call.response, call.verb
         try:
             if verb != "WATCH":
-                time_allowed(request, self._services.settings.behaviour.minor)
+                call.allowed = time_allowed(request, call.behaviour.minor)
             level = await self._admit(call)
             if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
                 self._begin(call, level)
@@ -168,8 +170,8 @@ class Application:
         authorizer = services.authorizer
         try:
             call.authenticated = who = await services.authenticator.identify(request)
-            if services.authenticator.has_token:
-                call.response.add_headers(unseen_token_headers(request))
+            if services.authenticator.has_token and (headers := unseen_token_headers(request)):
+                call.response.add_headers(headers)
             call.passed("authentication", described(who))
             for kept in self._logs:
                 await kept.received(call)
@@ -190,7 +192,7 @@ class Application:
         """Classify the request and wait for its seats (ktui's own pages need none); raise Rejected."""
         request, info, verb = call.request, call.info, call.verb
         control, behaviour = self._services.flow_control, self._services.settings.behaviour
-        asked = attributes_of(info, rules_verb(info, verb))
+        asked = call.attributes
         call.flow = flow = control.classify(who, asked, behaviour.minor)
         controlled = flow_controlled(behaviour)
         if controlled:
@@ -198,11 +200,9 @@ class Application:
         if not info.is_resource and request.path.startswith(paths.OWN):
             return flow.level
         seats = await self._api.seats(info, verb, request.query, flow.level)
-        watch = verb == "WATCH"
-        patience = (REQUEST_SECONDS if watch else time_allowed(request, behaviour.minor)) / 4.0
-        name = selected_name(info, verb, request.query) if watch else ""
+        name = selected_name(info, verb, request.query) if verb == "WATCH" else ""
         ticket = Ticket(flow, who, asked, seats, name=name, path=request.path)
-        await control.enter(ticket, patience, behaviour, request.disconnection)
+        await control.enter(ticket, call.allowed / 4.0, behaviour, request.disconnection)
         call.ticket = ticket
         if controlled:
             waited = f", queued {ticket.waited * 1000.0:.1f} ms for its seats" if ticket.waited else ""
@@ -226,8 +226,7 @@ class Application:
         if who is None or not info.is_resource:
             return
         call.who = who if call.who is UNKNOWN else call.who
-        asked = attributes_of(info, rules_verb(info, call.verb))
-        flow = call.flow or self._services.flow_control.classify(who, asked, call.behaviour.minor)
+        flow = call.flow or self._services.flow_control.classify(who, call.attributes, call.behaviour.minor)
         self._begin(call, flow.level)
         call.resource = self.catalog.table.find(info.group, info.version, info.resource)
         call.error = error.message

@@ -14,7 +14,7 @@ def authorize(authorizer: Authorizer, call: Call) -> None:
     """Record the decision about a request; raise StatusError 403 unless the request is allowed."""
     info, verb, who = call.info, call.verb, call.who
     # The name that a LIST selects is read for its message only: it takes time.
-    attributes = attributes_of(info, rules_verb(info, verb))
+    attributes = call.attributes
     call.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed and info.is_resource and not info.name:
         name = selected_name(info, verb, call.request.query)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
+from ktui.apiserver.deadline import REQUEST_SECONDS
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.contract.events import (
@@ -19,6 +20,7 @@ from ktui.contract.events import (
     RouteStep,
     figures,
 )
+from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.seats import flow_controlled
@@ -53,7 +55,7 @@ class Call:
     """One request, from its headers to the last byte of its response: what the request chain found out about
     it, its plan, and its cost. The request logs are written from it.
 
-    `authenticated` is the user whose credentials it has, None until authentication has passed; `who` is the
+    `attributes` are what flow schemas and authorizers match. `authenticated` is the user whose credentials it has, None until authentication has passed; `who` is the
     impersonated user, or `authenticated`. `level` is its priority level, `ticket` its seats in flow control.
     `received` is in Unix seconds; `arrived` and `started` are on the clock of `elapsed_ms`, which counts from
     `started`: when the API began to serve it, less the time that it waited for seats.
@@ -82,6 +84,7 @@ class Call:
     objects: LoggedObjects | None = None
     # set while a large request holds a place, until its response begins
     large_requests: LargeRequests | None = None
+    allowed: float = REQUEST_SECONDS  # for its response; a WATCH has a time-out of its own
     _pauses_collector: bool = False
     _announced: int = 0  # number of the chain's stages that were published
 
@@ -99,6 +102,7 @@ class Call:
         self.response = response
         self.info = info
         self.verb = verb
+        self.attributes = attributes_of(info, rules_verb(info, verb))
         self.audit_id = audit_id
         self.behaviour = behaviour
         self.bus = bus
@@ -165,7 +169,8 @@ class Call:
     def announce(self) -> None:
         """Publish that the request has started."""
         self._announced = len(self.stages)
-        if self._unseen():
+        if not self.bus.watched and self.verb != "WATCH":
+            self.bus.skip()
             return
         controlled = flow_controlled(self.behaviour)
         self._publish(
@@ -200,7 +205,8 @@ class Call:
         self.plan = plan
         self.reason_id = plan.reason_id
         self.reason = sentences.reason(plan)
-        if self._unseen():
+        if not self.bus.watched and self.verb != "WATCH":
+            self.bus.skip()
             return
         self._publish(
             RequestRouted(
@@ -214,13 +220,6 @@ class Call:
                 wait=sentences.wait_value(plan),
             )
         )
-
-    def _unseen(self) -> bool:
-        """Return True if an event would have no subscriber; it gets its number all the same."""
-        if self.bus.watched or self.verb == "WATCH":
-            return False
-        self.bus.skip()
-        return True
 
     def _publish(self, event: RequestStarted | RequestRouted) -> None:
         """Publish an event; those of a WATCH's start are kept for later subscribers."""

@@ -48,7 +48,7 @@ class Cacher:
 
     async def get(self, namespace: str | None, name: str, rv: str = "") -> GetAnswer:
         """Return one object; `answer.object` is None if it does not exist. Raises StatusError."""
-        return await self._get.get(namespace, name, rv, self._state())
+        return await self._get.get(namespace, name, rv, self._state)
 
     def cached(self, namespace: str | None, name: str) -> StoredObject | None:
         """Return the object as the cache holds it now, or None.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ktui.cacher.errors import NotFresh, reaching
@@ -9,11 +10,12 @@ from ktui.cacher.requests import GetAnswer
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.kube.routing import decide_get
-from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.plan import Source
+from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.plan import Plan, Source
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
+    from ktui.kube.versions import Behaviour
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
@@ -25,10 +27,17 @@ class GetHandler:
         self._store = store
         self._settings = settings
         self._cache = cache
+        self._decided_for: Behaviour | None = None
+        self._decided: dict[str, Plan] = {}
 
-    async def get(self, namespace: str | None, name: str, rv: str, state: CacheState) -> GetAnswer:
-        """Return the answer; its `object` is None if the object does not exist. Raises StatusError."""
-        plan = decide_get(rv, state, self._settings.behaviour)
+    async def get(
+        self, namespace: str | None, name: str, rv: str, state: Callable[[], CacheState]
+    ) -> GetAnswer:
+        """Return the answer; its `object` is None if the object does not exist. Raises StatusError.
+
+        `state` is called for plans that depend on more than whether the cache is ready.
+        """
+        plan = self._plan(rv, state)
         current_meter().planned(plan, plan.source.value)
         if plan.error is not None:
             if plan.source is Source.ETCD:
@@ -45,6 +54,16 @@ class GetHandler:
         obj, cached_at = self.cached(namespace, name), self._cache.memory.rv
         _count(obj, cached=True)
         return GetAnswer(obj, cached_at, plan, plan.source.value)
+
+    def _plan(self, rv: str, state: Callable[[], CacheState]) -> Plan:
+        """Decide about a GET; one of no or any resourceVersion with a ready cache is decided once."""
+        behaviour, cache = self._settings.behaviour, self._cache
+        if rv not in ("", "0") or cache is None or cache.readiness is not Readiness.READY:
+            return decide_get(rv, state(), behaviour)
+        if self._decided_for is not behaviour:
+            self._decided_for = behaviour
+            self._decided = {text: decide_get(text, state(), behaviour) for text in ("", "0")}
+        return self._decided[rv]
 
     def cached(self, namespace: str | None, name: str) -> StoredObject | None:
         """Return the object as the cache holds it now, or None."""

@@ -172,6 +172,11 @@ class ResourceCache:
         if self.memory.event_buffer.shrink(_SHRUNK_AT_ONCE):
             asyncio.get_running_loop().call_soon(self._shrink)
 
+    @property
+    def readiness(self) -> Readiness:
+        """DISABLED without `--watch-cache`; of a cold cache INITIALIZING."""
+        return self._reflector.readiness if self._settings.watch_cache else Readiness.DISABLED
+
     def routing_state(self) -> CacheState:
         """Return the state that plans depend on."""
         if not self._settings.watch_cache:

@@ -43,18 +43,22 @@ class StateTimes:
     They become ratios when limits change or when they are read.
     """
 
-    __slots__ = ("_limits", "_ratios", "_seconds")
+    __slots__ = ("_limits", "_ratios", "seconds")
 
     def __init__(self, *bounds: tuple[float, ...]) -> None:
         self._ratios = [TimedRatio(each) for each in bounds]
         self._limits: tuple[float, ...] = (1.0,) * len(bounds)
-        self._seconds: dict[State, float] = {}
+        self.seconds: dict[State, float] = {}
 
     def passed(self, state: State, seconds: float) -> None:
         """Add `seconds` to a state; called at each change, so it is mostly only an addition."""
-        self._seconds[state] = self._seconds.get(state, 0.0) + seconds
-        if len(self._seconds) > MOST_STATES:
-            self._settle()
+        known = self.seconds
+        if state in known:
+            known[state] += seconds
+        else:
+            known[state] = seconds
+            if len(known) > MOST_STATES:
+                self._settle()
 
     def limit(self, *limits: float) -> None:
         """Compute ratios to these limits from now on."""
@@ -67,10 +71,10 @@ class StateTimes:
         return self._ratios
 
     def _settle(self) -> None:
-        for state, seconds in self._seconds.items():
+        for state, seconds in self.seconds.items():
             for ratio, number, limit in zip(self._ratios, state, self._limits, strict=True):
                 ratio.observe(number / limit, seconds)
-        self._seconds.clear()
+        self.seconds.clear()
 
 
 class TimingHistogram(Histogram):

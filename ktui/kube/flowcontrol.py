@@ -54,9 +54,7 @@ class PriorityLevel:
     @property
     def nominal_seats(self) -> int:
         """Return the level's seats before lending and borrowing (nominalConcurrencyLimit)."""
-        return self.nominal or math.ceil(
-            SERVER_SEATS * self.shares / sum(level.shares for level in LEVELS.values())
-        )
+        return self.nominal or math.ceil(SERVER_SEATS * self.shares / _default_shares())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +92,11 @@ def displayed_level(level: PriorityLevel) -> PriorityLevel:
 def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
     """Return the priority level of a request; `verb` as in a flow schema's rules."""
     return classify(requester, attributes_of(info, verb), minor).level
+
+
+@cache
+def _default_shares() -> int:
+    return sum(level.shares for level in LEVELS.values())
 
 
 class Classifier:

@@ -89,6 +89,8 @@ def path_segment_faults(name: str) -> list[str]:
     """Return what is wrong with a name that only has to fit into a URL path (RBAC); [] if it is valid."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
+    if "/" not in name and "%" not in name:
+        return []
     return [f"may not contain '{char}'" for char in "/%" if char in name]
 
 

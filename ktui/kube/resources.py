@@ -36,6 +36,10 @@ class Resource:
     are stored. `gated` kinds are off unless a feature gate or --runtime-config enables them: readable if etcd
     holds them, absent from discovery. `deprecation` is the warning added to every answer. `schemas` has a
     custom resource's structural schemas by version (of all versions; empty if nothing is pruned).
+
+    `id` is the name in telemetry, on screens and on the command line: `pods`, `leases.coordination.k8s.io`;
+    `api_version` is `v1`, `apps/v1`. `stored`: etcd holds objects of it; `served_as_stored`: in the served
+    version.
     """
 
     group: str
@@ -59,26 +63,18 @@ class Resource:
     gated: bool = False
     deprecation: str = ""
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)
+    id: str = field(init=False, compare=False, repr=False)
+    api_version: str = field(init=False, compare=False, repr=False)
+    stored: bool = field(init=False, compare=False, repr=False)
+    served_as_stored: bool = field(init=False, compare=False, repr=False)
 
-    @property
-    def id(self) -> str:
-        """`pods`, `leases.coordination.k8s.io`: the name in telemetry, on screens, on the command line."""
-        return f"{self.resource}.{self.group}" if self.group else self.resource
-
-    @property
-    def api_version(self) -> str:
-        """`v1`, `apps/v1`."""
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def stored(self) -> bool:
-        """True if etcd holds objects of this resource."""
-        return bool(self.prefix)
-
-    @property
-    def served_as_stored(self) -> bool:
-        """True if the served version is the storage version."""
-        return self.storage_version in ("", self.api_version)
+    def __post_init__(self) -> None:
+        group = self.group
+        api_version = f"{group}/{self.version}" if group else self.version
+        object.__setattr__(self, "id", f"{self.resource}.{group}" if group else self.resource)
+        object.__setattr__(self, "api_version", api_version)
+        object.__setattr__(self, "stored", bool(self.prefix))
+        object.__setattr__(self, "served_as_stored", self.storage_version in ("", api_version))
 
     @property
     def path(self) -> str:

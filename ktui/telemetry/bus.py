@@ -66,12 +66,8 @@ class Bus:
         self.now = now
         self._seq = 0
         self._subscriptions: list[Subscription] = []
+        self.watched = False  # there are subscribers: without any, no event need be made
         self._snapshots: list[Callable[[], Iterable[AnyEvent]]] = []
-
-    @property
-    def watched(self) -> bool:
-        """True if there are subscribers: without any, expensive descriptions can be skipped."""
-        return bool(self._subscriptions)
 
     def publish(self, event: AnyEvent) -> None:
         if not self._subscriptions:
@@ -99,11 +95,13 @@ class Bus:
         for event in self.present():
             subscription.offer(event)
         self._subscriptions.append(subscription)
+        self.watched = True
         return subscription
 
     def unsubscribe(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
+            self.watched = bool(self._subscriptions)
 
     def _stamp(self, event: AnyEvent) -> AnyEvent:
         self._seq += 1

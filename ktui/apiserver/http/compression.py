@@ -22,7 +22,7 @@ PIECE_BYTES = 64 * 1024
 
 def accepts_gzip(accept_encoding: str) -> bool:
     """Return True if the header names gzip; as upstream only the bare name, not `gzip;q=0.5`."""
-    return any(part.strip() == "gzip" for part in accept_encoding.split(","))
+    return "gzip" in accept_encoding and any(part.strip() == "gzip" for part in accept_encoding.split(","))
 
 
 class Body:
