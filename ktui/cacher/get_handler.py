@@ -45,6 +45,7 @@ class GetHandler:
             raise plan.error
         if plan.source is Source.ETCD or self._cache is None:
             obj, read_at = await self._from_etcd(namespace, name, plan.minimum)
+            obj = self._known(obj)
             _count(obj)
             return GetAnswer(obj, read_at, plan, Source.ETCD.value)
         try:
@@ -54,6 +55,12 @@ class GetHandler:
         obj, cached_at = self.cached(namespace, name), self._cache.memory.rv
         _count(obj, cached=True)
         return GetAnswer(obj, cached_at, plan, plan.source.value)
+
+    def _known(self, obj: StoredObject | None) -> StoredObject | None:
+        """Return the cache's own object if it is what etcd has: its JSON may be made already."""
+        cached = None if obj is None or self._cache is None else self._cache.memory.store.get(obj.key)
+        same = cached is not None and obj is not None and cached.rv == obj.rv and cached.raw == obj.raw
+        return cached if same else obj
 
     def _plan(self, rv: str, state: Callable[[], CacheState]) -> Plan:
         """Decide about a GET; one of no or any resourceVersion with a ready cache is decided once."""

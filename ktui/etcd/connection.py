@@ -31,6 +31,7 @@ class EtcdConnection:
         self.channel = channel
         self._opened_at = time.monotonic()
         self._failed_at = 0.0
+        self._methods: dict[str, grpc.aio.UnaryUnaryMultiCallable] = {}
         self._calls: set[grpc.aio.Call] = set()
         self._watches: set[grpc.aio.Call] = set()
 
@@ -53,7 +54,10 @@ class EtcdConnection:
         """Return the raw response of one RPC within `seconds`. Raises EtcdError."""
         if self.lost:
             raise faults.lost(self.endpoint)
-        call = self.channel.unary_unary(path)(body, metadata=metadata, timeout=seconds)
+        method = self._methods.get(path)
+        if method is None:
+            method = self._methods[path] = self.channel.unary_unary(path)
+        call = method(body, metadata=metadata, timeout=seconds)
         self._calls.add(call)
         try:
             raw: bytes = await call
