@@ -63,9 +63,10 @@ class Request:
         self.badly_escaped = b"%" in self.raw_path and bool(_BAD_ESCAPE.search(self.raw_path))
         self.query: str = scope.get("query_string", b"").decode("latin-1")
         self._sent = scope["headers"]
-        self.headers: dict[str, str] = {}
-        for name, value in self._sent:  # the first of several counts, as for Go's Header.Get
-            self.headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+        # From the last to the first, which counts if a header is sent twice, as for Go's Header.Get.
+        self.headers: dict[str, str] = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(self._sent)
+        }
         self.certified: Requester | None = scope.get("user")
         self.peer = _address(scope.get("client"))
         self._receive = receive
@@ -91,14 +92,16 @@ class Request:
         Which of two a proxy in front of the server has read cannot be known. (Go allows two of
         Authorization, and reads the first.)
         """
-        for name in ("Host", "Authorization"):
-            if len(self.all_values(name.lower())) > 1:
-                return f"too many {name} headers"
+        if len(self.headers) < len(self._sent):
+            for name in ("Host", "Authorization"):
+                if len(self.all_values(name.lower())) > 1:
+                    return f"too many {name} headers"
         return "" if _HOST_BYTES.fullmatch(self.headers.get("host", "")) else "malformed Host header"
 
     @property
     def user_agent(self) -> str:
-        return self.headers.get("user-agent", "").encode("latin-1").decode("utf-8", "replace")
+        sent = self.headers.get("user-agent", "")
+        return sent if sent.isascii() else sent.encode("latin-1").decode("utf-8", "replace")
 
     @property
     def accept(self) -> str:

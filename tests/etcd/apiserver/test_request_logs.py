@@ -69,6 +69,7 @@ async def logged(client: EtcdClient, prefix: str, tmp_path: Path) -> AsyncIterat
         file.close()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
 async def test_lost_lines_are_counted_in_the_metrics(client: EtcdClient, prefix: str) -> None:
     file, told = LogFile(Path("/dev/full")), asyncio.Event()
     writer = LogWriter("a log", file.write, changed=told.set)
