@@ -102,8 +102,15 @@ class Binding(msgspec.Struct, frozen=True):
 
 
 def rules_of(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
-    """Return the rules of a stored role; raise ValueError if they are not valid."""
-    return msgspec.convert(role.get("rules") or (), tuple[PolicyRule, ...], strict=False)
+    """Return the rules of a role, in which null counts as absent; raise ValueError if they are not valid."""
+    rules = role.get("rules") or ()
+    found = [
+        {name: value for name, value in rule.items() if value is not None}
+        if isinstance(rule, Mapping)
+        else rule or {}
+        for rule in rules
+    ]
+    return msgspec.convert(found, tuple[PolicyRule, ...], strict=False)
 
 
 def binding_of(stored: Mapping[str, Any]) -> Binding:

@@ -235,3 +235,26 @@ async def test_an_update_that_creates_needs_both_rights(api: Api) -> None:
     assert (await send(api, "PATCH", where, new, user="", kind=APPLY)).status_code == 201
     new["data"] = {"a": "c"}
     assert (await send(api, "PATCH", f"{where}&force=true", new, user="dave", kind=APPLY)).status_code == 200
+
+
+async def test_odd_roles_and_references_have_an_answer_of_upstream(api: Api) -> None:
+    """Nulls and empty texts reach the check before the validation."""
+    path, named = f"{V1}/clusterroles/writes?dryRun=All", {"metadata": {"name": "writes"}}
+    for rules, code in (
+        ([None], 422),
+        ([{"verbs": None}], 422),
+        ([{"verbs": ["get"], "apiGroups": None, "resources": ["pods"]}], 422),
+        ([{"verbs": [""], "apiGroups": [""], "resources": [""]}], 403),
+        (None, 200),
+    ):
+        answer = await send(api, "PUT", path, {**named, "rules": rules})
+        assert answer.status_code == code, (rules, answer.text)
+    for ref, code, message in (
+        (None, 500, 'unsupported role reference kind: ""'),
+        ({"kind": "X", "name": "y"}, 500, 'unsupported role reference kind: "X"'),
+        ({"kind": "Role", "name": "x"}, 400, "Namespace parameter required."),
+        ({"kind": "ClusterRole"}, 404, f'clusterroles.{GROUP} "" not found'),
+    ):
+        body = {"metadata": {"name": "odd"}, "roleRef": ref}
+        answer = await send(api, "POST", f"{V1}/clusterrolebindings?dryRun=All", body)
+        assert (answer.status_code, answer.json()["message"]) == (code, message)
