@@ -6,6 +6,7 @@ import hmac
 import io
 import os
 import ssl
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 from ktui.audit.reading.documents import Documents
+from ktui.audit.reading.files import refuse_endless
 from ktui.audit.reading.log_lines import Block, blocks
 from ktui.audit.reading.longlines import LongLine
 from ktui.audit.reading.split_lines import join_parts
@@ -54,6 +56,7 @@ class _GrowingFile:
 
     def __init__(self, name: str, live: LiveTally) -> None:
         self._name, self._live = name, live
+        refuse_endless(name, os.stat(name).st_mode)  # noqa: PTH116  # as below
         self._file = io.FileIO(name)
         self._replaced = False
         self._last = b"\n"
@@ -83,6 +86,8 @@ class _GrowingFile:
         except OSError:
             self._replaced = False
             return False  # renamed, and the new file does not exist yet
+        if not stat.S_ISREG(now.st_mode):
+            return False  # a FIFO or a device is not the next file of a log
         if (now.st_ino, now.st_dev) == (mine.st_ino, mine.st_dev):
             if now.st_size >= self._file.tell():
                 return False

@@ -189,7 +189,7 @@ def _files(name: str, argument: str) -> Iterator[Log]:
     if not path.is_dir():
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            _check_special(name, found.st_mode)
+            refuse_endless(name, found.st_mode)
             yield Log(name, argument)
             return
         path.open("rb").close()
@@ -203,9 +203,9 @@ def _files(name: str, argument: str) -> Iterator[Log]:
         yield Log(file, argument, Path(file).stat().st_size)
 
 
-def _check_special(name: str, mode: int) -> None:
+def refuse_endless(name: str, mode: int) -> None:
     """Raise OSError for a device, which may never end, and for a FIFO, which may never begin."""
-    if name.startswith(_OPEN_ALREADY):
+    if stat.S_ISREG(mode) or name.startswith(_OPEN_ALREADY):
         return
     kind = next((text for is_kind, text in _KINDS if is_kind(mode)), "not a file")
     where = f", a link to {Path(name).resolve()}" if Path(name).is_symlink() else ""

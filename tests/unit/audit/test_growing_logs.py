@@ -133,6 +133,20 @@ def test_a_line_cut_by_a_rotation_is_not_joined_with_the_next_file(
     assert (report.lines.audit, report.lines.malformed) == (2, 1)
 
 
+def test_a_fifo_is_not_followed(watched: Watched, tmp_path: Path) -> None:
+    """Neither at first nor after a rotation: opening one waits for a writer."""
+    path = tmp_path / "audit.log"
+    path.write_bytes(b"x\n")
+    file = module._GrowingFile(str(path), watched)
+    assert file.read1() == b"x\n"
+    path.rename(tmp_path / "old.log")
+    os.mkfifo(path)
+    assert [file._reopened() for _ in range(3)] == [False] * 3
+    file.close()
+    with pytest.raises(OSError, match="it is a FIFO, not a log"):
+        follow(str(path), watched)
+
+
 def post(url: str, body: bytes, path: str = "") -> int:
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
