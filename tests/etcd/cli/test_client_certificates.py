@@ -43,13 +43,18 @@ class Authority:
         self.file = directory / f"{name}.crt"
         self.file.write_bytes(made.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, user: str, *groups: str) -> tuple[Path, Path]:
+    def issue(
+        self,
+        user: str,
+        *groups: str,
+        usage: x509.ObjectIdentifier = ExtendedKeyUsageOID.CLIENT_AUTH,
+        ends: datetime.datetime = NOW + DAY,
+    ) -> tuple[Path, Path]:
         """Certificate and key of a user."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         subject = x509.Name([*names, x509.NameAttribute(NameOID.COMMON_NAME, user)])
-        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
-        made = self._builder(subject, key).add_extension(usage, critical=False)
+        made = self._builder(subject, key, ends).add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
         certificate, file = (self._directory / f"{user}.{part}" for part in ("crt", "key"))
         signed = made.sign(self._key, hashes.SHA256())
         certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
@@ -60,15 +65,17 @@ class Authority:
         )
         return certificate, file
 
-    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+    def _builder(
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, ends: datetime.datetime = NOW + DAY
+    ) -> x509.CertificateBuilder:
         return (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(self._name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(NOW - DAY)
-            .not_valid_after(NOW + DAY)
+            .not_valid_before(NOW - 2 * DAY)
+            .not_valid_after(ends)
         )
 
 
@@ -131,10 +138,17 @@ async def test_users_by_certificate(certified: Certified, tmp_path: Path) -> Non
         assert 'User "system:anonymous"' in (await http.get("/api/v1/pods")).json()["message"]
     async with certified.client(None, token="s3cret") as http:
         assert (await whoami(http))["username"] == "admin"
-    other = Authority(tmp_path, "other").issue("mallory", "system:masters")
-    async with certified.client(other) as http:
-        with pytest.raises(httpx.HTTPError):
-            await http.get("/api/v1/namespaces?limit=5")
+    for refused in (
+        Authority(tmp_path, "other").issue("mallory", "system:masters"),
+        certified.authority.issue("late", "system:masters", ends=NOW - DAY),
+        certified.authority.issue("server", "system:masters", usage=ExtendedKeyUsageOID.SERVER_AUTH),
+    ):
+        async with certified.client(refused, token="s3cret") as http:
+            with pytest.raises(httpx.HTTPError):
+                await http.get("/api/v1/namespaces?limit=5")
+    async with certified.client(files) as http:
+        assert (await http.get("/api/v1/namespaces?limit=5")).status_code == 200
+    assert certified.served.said == []
     if KUBECTL is not None:
         await _kubectl_works(KUBECTL, certified, files, tmp_path)
 
