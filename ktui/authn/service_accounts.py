@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ISSUER = "https://kubernetes.default.svc"
 ALGORITHM = "ES256"
+LEEWAY_SECONDS = 60  # kube-apiserver's, for clocks that differ or are set
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 POD_NAME, POD_UID = "authentication.kubernetes.io/pod-name", "authentication.kubernetes.io/pod-uid"
 BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
@@ -84,7 +85,12 @@ class ServiceAccountTokens:
         """Return the account's user if account and bound object still exist; raise InvalidToken."""
         try:
             claims = jwt.decode(
-                token, self._key.public_key(), [ALGORITHM], audience=list(audiences), issuer=ISSUER
+                token,
+                self._key.public_key(),
+                [ALGORITHM],
+                audience=list(audiences),
+                issuer=ISSUER,
+                leeway=LEEWAY_SECONDS,
             )
         except jwt.InvalidTokenError as error:
             raise InvalidToken(str(error)) from error

@@ -19,7 +19,8 @@ from ktui.private_file import open_private
 
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("plain", "json")
-_SECRETS = re.compile(r"(?i)(bearer +|(?:token|password|passwd)=)[^\s&\"',;]+")
+_SECRETS = re.compile(r"(?i)((?:bearer|basic) +|(?:token|password|passwd)(?:=|[\"'] *: *[\"']))[^\s&\"',;]+")
+_PASSWORD_OF_URL = re.compile(r"(://[^\s/:@]*:)[^\s/]+(?=@)")
 # Libraries that log every request at INFO; ktui logs its own.
 _CHATTY = ("httpx", "httpcore", "aiohttp.access")
 _hidden: set[str] = set()
@@ -114,7 +115,7 @@ def without_secrets(text: str) -> str:
     """Return `text` without passwords and tokens."""
     for secret in _hidden:
         text = text.replace(secret, "***")
-    return _SECRETS.sub(r"\1***", text)
+    return _SECRETS.sub(r"\1***", _PASSWORD_OF_URL.sub(r"\1***", text))
 
 
 def _secrets_of(args: argparse.Namespace) -> Iterable[str]:

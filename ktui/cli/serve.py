@@ -185,7 +185,7 @@ async def _serve(config: ServeConfig) -> int:
     from ktui.etcd.errors import EtcdError
 
     composition = Composition(config)
-    hide(config.token or "")
+    hide(config.token or "", *config.users)
     try:
         await composition.start()
         freeze_heap()

@@ -18,6 +18,7 @@ import h11
 
 from ktui.apiserver.http.asgi import ASGIApp, Message, Receive, Scope
 from ktui.apiserver.http.tls import TlsFiles
+from ktui.kube.status import StatusError
 
 log = logging.getLogger(__name__)
 
@@ -25,20 +26,20 @@ PLACES = 32
 SECONDS = 5.0  # for one connection
 MOST_HEAD_BYTES = 16_384
 HEALTH = ("healthz", "livez", "readyz")
-TOO_MANY = (
-    json.dumps(
-        {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Failure",
-            "message": "Too many connections are open, please try again later.",
-            "reason": "TooManyRequests",
-            "details": {"retryAfterSeconds": 1},
-            "code": 429,
-        }
-    ).encode()
-    + b"\n"
+
+
+def as_body(error: StatusError) -> bytes:
+    """Return the JSON of an error that is answered without the application."""
+    return json.dumps(error.body()).encode() + b"\n"
+
+
+TOO_MANY = as_body(
+    StatusError(
+        429,
+        "TooManyRequests",
+        "Too many connections are open, please try again later.",
+        {"retryAfterSeconds": 1},
+    )
 )
 TOO_MANY_HEADERS = [(b"content-type", b"application/json"), (b"retry-after", b"1")]
 

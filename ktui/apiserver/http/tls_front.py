@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import math
 import ssl
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,12 +24,14 @@ from ktui.apiserver.http.health_reserve import (
     PLACES,
     TOO_MANY,
     TOO_MANY_HEADERS,
+    as_body,
     is_health_check,
 )
 from ktui.apiserver.http.health_reserve import (
     SECONDS as LATE_SECONDS,
 )
 from ktui.apiserver.http.loopback import is_loopback
+from ktui.kube.status import unauthorized
 from ktui.kube.users import AUTHENTICATED, Requester
 
 if TYPE_CHECKING:
@@ -38,17 +42,21 @@ HANDSHAKE_SECONDS = 10.0
 CREDENTIAL_IDS_SINCE = 32  # kube-apiserver's minor version
 CREDENTIAL = "authentication.kubernetes.io/credential-id"
 Address = tuple[str, int]
+JSON = [(b"content-type", b"application/json")]
+EXPIRED = as_body(unauthorized())
 PLAIN = [(b"content-type", b"text/plain; charset=utf-8")]
 
 
 class Peer(NamedTuple):
     """The client of a connection; `user` is None if it sent no certificate.
 
-    `late`: all connections were in use, and this one may only ask for the server's health.
+    `ends`: when the certificate does (Unix seconds). `late`: all connections were in use, and this one may
+    only ask for the server's health.
     """
 
     address: Address
     user: Requester | None
+    ends: float
     late: bool
 
 
@@ -97,6 +105,9 @@ class TlsFront:
                     return
                 if peer.late and not is_health_check(scope["path"]):
                     await _refuse(send, 429, TOO_MANY_HEADERS, TOO_MANY)
+                    return
+                if peer.ends < time.time():
+                    await _refuse(send, 401, JSON, EXPIRED)
                     return
                 scope = {**scope, "client": peer.address, "user": peer.user}
             await app(scope, receive, send)
@@ -148,7 +159,9 @@ class TlsFront:
         address = inner.get_extra_info("sockname")[:2]
         session: ssl.SSLObject = outer.get_extra_info("ssl_object")
         user = self._user(session)
-        self._peers[address] = Peer(outer.get_extra_info("peername")[:2], user, late)
+        certificate = session.getpeercert() or {}
+        ends = ssl.cert_time_to_seconds(str(certificate["notAfter"])) if certificate else math.inf
+        self._peers[address] = Peer(outer.get_extra_info("peername")[:2], user, ends, late)
         try:
             yield
         finally:

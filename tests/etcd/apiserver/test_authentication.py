@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import jwt
 import pytest
 
+from ktui.authn import service_accounts
 from ktui.etcd.client import EtcdClient
 from ktui.kube.users import AUTHENTICATED, Requester
 from tests.etcd.apiserver.conftest import TOKEN, Api, running
@@ -112,6 +115,21 @@ async def test_a_service_account_s_token(api: Api) -> None:
     deleted = await api.http.delete(f"{ACCOUNTS}/builder")
     assert deleted.status_code == 200
     await who_once(401, api, sent)
+
+
+@pytest.mark.parametrize(
+    ("clock", "status"), [(-930, 201), (-1000, 401), (+30, 201), (+100, 401)]
+)  # of a token for 900 s: kube-apiserver allows for a minute
+async def test_a_token_when_the_clock_is_set(
+    api: Api, monkeypatch: pytest.MonkeyPatch, clock: float, status: int
+) -> None:
+    now = time.time()
+    with monkeypatch.context() as signing:
+        signing.setattr(service_accounts, "time", SimpleNamespace(time=lambda: now + clock))
+        made = await token(api, expirationSeconds=900)
+    assert made.status_code == 201, made.text
+    sent = made.json()["status"]["token"]
+    await who_once(status, api, sent)
 
 
 async def test_others_can_check_the_token(api: Api) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import ssl
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +15,13 @@ import pytest
 
 from ktui.apiserver.http import connections as guarding
 from ktui.apiserver.http import health_reserve, open_files
-from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http.asgi import Message, Receive, Scope, Send
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.http.open_files import most_connections
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.http.tls import TlsFiles, ensure_certificate
-from ktui.apiserver.http.tls_front import TlsFront
+from ktui.apiserver.http.tls_front import Peer, TlsFront
+from ktui.kube.users import Requester
 
 pytestmark = pytest.mark.anyio
 
@@ -203,3 +205,24 @@ def test_the_limit_of_open_files_is_raised(monkeypatch: pytest.MonkeyPatch) -> N
     assert limits == [(1024, 4096), (4096, 4096)]
     assert open_files.raise_file_limit() == 4096
     assert len(limits) == 2, "it is not lowered"
+
+
+@pytest.mark.parametrize(("ends", "status"), [(60.0, 200), (-60.0, 401)])
+async def test_a_client_certificate_that_expires_on_an_open_connection(
+    tmp_path: Path, ends: float, status: int
+) -> None:
+    tls = ensure_certificate(tmp_path / "tls", "127.0.0.1")
+    front, sent = TlsFront(tls, tls.cert), list[Message]()
+    peer = Peer(("192.0.2.1", 7), Requester("jane"), time.time() + ends, late=False)
+    front._peers["127.0.0.1", 9] = peer
+
+    async def keep(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "path": "/api", "client": ("127.0.0.1", 9)}
+    await front.wrap(application)(scope, _nothing, keep)
+    assert sent[0]["status"] == status
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}

@@ -83,6 +83,7 @@ def test_no_secret_is_written(tmp_path: Path, form: str, monkeypatch: pytest.Mon
     log = logging.getLogger("ktui.x")
     log.info("s3cret bearer-1 from-etcdctl made-up-token")
     log.info("GET /?token=abcdef&limit=5 Authorization: Bearer xyz.123 password=hunter2")
+    log.info('Authorization: Basic dXNlcjpwYXNz, {"token": "in-json"}, https://jane:of%%url@prom:9090/api')
     try:
         raise ValueError("s3cret")
     except ValueError:
@@ -90,6 +91,8 @@ def test_no_secret_is_written(tmp_path: Path, form: str, monkeypatch: pytest.Mon
     text = (tmp_path / "log").read_text()
     for secret in ("s3cret", "bearer-1", "from-etcdctl", "made-up-token", "abcdef", "xyz.123", "hunter2"):
         assert secret not in text
+    assert not any(secret in text for secret in ("dXNlcjpwYXNz", "in-json", "of%url", "of%%url"))
+    assert "jane:***@prom:9090" in text
     assert "limit=5" in text and "ValueError" in text
 
 
