@@ -17,7 +17,7 @@ from ktui.apiserver.negotiation import JSON, PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server
 from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
-from ktui.telemetry.off_loop import compute, expect
+from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -29,10 +29,14 @@ async def send_object(
     """Send a stored object: complete, as metadata only, or as a one-row Table."""
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
-    expect(obj.size)
+    meter = call.meter
+    meter.large = meter.large or obj.size >= LARGE_BYTES
     began = perf_counter()
-    document = await compute(_rendered, renderer, obj, form)
-    call.meter.add_phase("encode", (perf_counter() - began) * 1000.0)
+    if meter.large:
+        document = await compute_large(_rendered, renderer, obj, form)
+    else:
+        document = _rendered(renderer, obj, form)
+    meter.add_phase("encode", (perf_counter() - began) * 1000.0)
     if call.objects is not None:
         own = _renderer(server, call, resource, as_json(form))
         call.objects.answered(await compute(own.whole, obj))

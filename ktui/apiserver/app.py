@@ -64,6 +64,7 @@ class Application:
         self._api = Api(self.server, metrics, others)
         self._pages = Pages(services, self.catalog, metrics, others.pages)
         self._logs = services.request_logs
+        self._has_token = services.authenticator.has_token
         self._stopping = False
         self._ids = itertools.count(1)
         self._concurrent = ConcurrentRequests()
@@ -105,7 +106,7 @@ class Application:
             response.add_headers(COME_BACK)
             await response.text(429, "The apiserver is shutting down, please try again later.\n")
             return
-        has_token = self._services.authenticator.has_token
+        has_token = self._has_token
         if headers := browser_headers(request, has_token=has_token):
             response.add_headers(headers)
         if request.badly_escaped:
@@ -170,7 +171,7 @@ class Application:
         authorizer = services.authorizer
         try:
             call.authenticated = who = await services.authenticator.identify(request)
-            if services.authenticator.has_token and (headers := unseen_token_headers(request)):
+            if self._has_token and (headers := unseen_token_headers(request)):
                 call.response.add_headers(headers)
             call.passed("authentication", described(who))
             for kept in self._logs:

@@ -257,7 +257,10 @@ class Call:
         """Add the headers with route and cost to the response; call before it starts."""
         if self.large_requests is not None:
             self.leave_large()
-        headers = [("x-ktui-request-id", str(self.id)), ("x-ktui-cost", cost_header(self.meter, self.verb))]
+        headers = [
+            ("x-ktui-request-id", str(self.meter.request_id)),
+            ("x-ktui-cost", cost_header(self.meter, self.verb)),
+        ]
         if self.route and self.route != NONE:
             headers.append(("x-ktui-route", public_route(self.route)))
         if self.reason_id:

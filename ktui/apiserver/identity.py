@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os import urandom
+from random import getrandbits
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Headers
@@ -27,8 +27,9 @@ def audit_id(request: Request) -> str:
 
 
 def _random_uuid() -> str:
-    """Return a UUID of version 4 as text; `uuid.uuid4` takes four times as long."""
-    digits = f"{int.from_bytes(urandom(16)) & _FREE_BITS | _VERSION_4:032x}"
+    """Return a UUID of version 4 as text. It has to be unique, not secret: `uuid.uuid4` takes ten times as
+    long."""
+    digits = f"{getrandbits(128) & _FREE_BITS | _VERSION_4:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 

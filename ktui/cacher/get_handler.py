@@ -11,7 +11,7 @@ from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.kube.routing import decide_get
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.plan import Plan, Source
+from ktui.kube.routing.plan import Plan, Source, Wait
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class GetHandler:
         `state` is called for plans that depend on more than whether the cache is ready.
         """
         plan = self._plan(rv, state)
-        current_meter().planned(plan, plan.source.value)
+        current_meter().planned(plan, plan.source._value_)
         if plan.error is not None:
             if plan.source is Source.ETCD:
                 await self._from_etcd(namespace, name)
@@ -48,13 +48,14 @@ class GetHandler:
             obj = self._known(obj)
             _count(obj)
             return GetAnswer(obj, read_at, plan, Source.ETCD.value)
-        try:
-            await self._cache.reach(plan)
-        except NotFresh as late:
-            raise late.as_status() from None
+        if plan.minimum or plan.wait is not Wait.NONE or plan.probe:
+            try:
+                await self._cache.reach(plan)
+            except NotFresh as late:
+                raise late.as_status() from None
         obj, cached_at = self.cached(namespace, name), self._cache.memory.rv
         _count(obj, cached=True)
-        return GetAnswer(obj, cached_at, plan, plan.source.value)
+        return GetAnswer(obj, cached_at, plan, plan.source._value_)
 
     def _known(self, obj: StoredObject | None) -> StoredObject | None:
         """Return the cache's own object if it is what etcd has: its JSON may be made already."""

@@ -1,0 +1,74 @@
+"""How many Python functions a GET calls: counted, so that a longer request path is noticed."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from ktui.etcd.client import EtcdClient
+
+from .conftest import TOKEN, running
+
+pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
+
+POD = {"metadata": {"name": "p"}, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}}
+TIMES = 10
+
+
+class Client:
+    """Calls the application as its HTTP server does, and counts the calls of ktui's functions."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self.status = 0
+
+    async def get(self, path: str, query: str) -> None:
+        sent = {
+            "host": "127.0.0.1:6443",
+            "user-agent": "kubelet/v1.36.0",
+            "accept": "application/json",
+            "authorization": f"Bearer {TOKEN}",
+        }
+        headers = [(name.encode(), value.encode()) for name, value in sent.items()]
+        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "headers": headers}
+        scope |= {"query_string": query.encode(), "client": ("127.0.0.1", 4242)}
+        await self._app(scope, None, self._send)
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        self.status = message.get("status", self.status)
+
+    async def calls(self, path: str, query: str) -> float:
+        """Return the Python functions called for one request, once it has been sent a few times before."""
+        for _ in range(TIMES):
+            await self.get(path, query)
+        assert self.status == 200
+        counted = 0
+
+        def count(frame: FrameType, event: str, _: Any) -> None:
+            nonlocal counted
+            counted += event == "call" and frame.f_code.co_filename != __file__
+
+        gc.disable()  # finalizers of other tests are functions too
+        sys.setprofile(count)
+        try:
+            for _ in range(TIMES):
+                await self.get(path, query)
+        finally:
+            sys.setprofile(None)
+            gc.enable()
+        return counted / TIMES
+
+
+async def test_a_get_from_the_cache_calls_200_functions(client: EtcdClient, prefix: str) -> None:
+    async with running(client, prefix, seats=600) as api:
+        await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
+        created = await api.create("/api/v1/namespaces/a/pods", POD)
+        assert await api.cacher("pods").ready()
+        await api.seen(created.json(), "pods")
+        probe = Client(api.app)
+        calls = await probe.calls("/api/v1/namespaces/a/pods/p", "resourceVersion=0")
+        assert calls <= 200
