@@ -16,7 +16,8 @@ Hex = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-fA-F]{2})*$")]
 
 
 class PrefixChild(msgspec.Struct, frozen=True):
-    """One child of a prefix. `bytes` is keys plus values; `exact` False: extrapolated from a sample.
+    """One child of a prefix. `bytes` is keys plus values; `exact` False: estimated from a sample, and
+    most probably between `low` and `high`.
 
     `leaf`: it has no further prefixes, only keys. A key directly under the parent prefix is a child
     too; its `prefix` does not end in a slash.
@@ -28,6 +29,8 @@ class PrefixChild(msgspec.Struct, frozen=True):
     bytes: Count = 0
     exact: bool = True
     leaf: bool = False
+    low: Count = 0
+    high: Count = 0
 
     def label(self, parent: str) -> str:
         """The part that this child adds to its parent's prefix: `pods/`."""

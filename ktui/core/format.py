@@ -47,6 +47,14 @@ def short_bytes(value: float) -> str:
     return _scaled(value)
 
 
+def interval(low: float, high: float) -> str:
+    """Format a range of bytes: `1.2–4.5M`, `700k–1.2M`; "" if it is one number."""
+    if low == high:
+        return ""
+    least, most = short_bytes(low), short_bytes(high)
+    return f"{least.rstrip(most[-1]) if least[-1:] == most[-1:] and not most[-1].isdigit() else least}–{most}"
+
+
 def long_bytes(value: float) -> str:
     """Bytes with their unit, for texts: `28 B`, `879 kB`, `4.1 MB`."""
     text = _scaled(value)

@@ -18,6 +18,8 @@ class PrefixRow(Struct, frozen=True):
     count: int
     bytes: int
     exact: bool
+    low: int
+    high: int
     leased: bool
     resource: str
     open: bool
@@ -48,6 +50,8 @@ class PrefixOutline(Struct):
                 count=node.count,
                 bytes=node.bytes,
                 exact=node.exact,
+                low=node.low,
+                high=node.high,
                 leased=node.leased,
                 resource=node.resource,
                 open=is_open,

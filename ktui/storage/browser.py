@@ -112,7 +112,11 @@ class EtcdBrowser:
                 size = await self._sizes.of(child.prefix, child.is_key)
                 name = key_text(child.prefix)
                 resource = self._resource_of(name.removeprefix(self._root))
-                children.append(PrefixChild(name, resource, size.count, size.bytes, size.exact, child.leaf))
+                children.append(
+                    PrefixChild(
+                        name, resource, size.count, size.bytes, size.exact, child.leaf, size.low, size.high
+                    )
+                )
             return PrefixPage(self._client.head, children, found.complete)
 
     async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyPage:

@@ -79,5 +79,7 @@ def _event(child: PrefixChild) -> Prefix:
         count=child.count,
         bytes=child.bytes,
         exact=child.exact,
+        low=child.low,
+        high=child.high,
         leased=child.resource == "events",
     )

@@ -54,11 +54,14 @@ class EtcdProgress(Event, frozen=True, kw_only=True, tag="progress"):
 
 
 class Prefix(Event, frozen=True, kw_only=True, tag="prefix"):
-    """Keys under one etcd prefix. `bytes` is keys plus values; `exact` False: extrapolated from a sample."""
+    """Keys under one etcd prefix. `bytes` is keys plus values; `exact` False: estimated from a sample and
+    most probably between `low` and `high`."""
 
     prefix: str  # "/registry/pods/"
     resource: str = ""  # "" when unknown
     count: Count = 0
     bytes: Count = 0
     exact: bool = True
+    low: Count = 0
+    high: Count = 0
     leased: bool = False

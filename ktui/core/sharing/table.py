@@ -104,7 +104,7 @@ _KEPT = {
         "loaded loaded_bytes expected progress_requests stale_since"
     ),
     "progress_tick": "resource rv",
-    "prefix": "resource count bytes exact leased",
+    "prefix": "resource count bytes exact low high leased",
     "watcher_opened": "id resource since form route timeout seats",
     "watcher": (
         "id resource buffered capacity delivered bookmarks made shared live bytes initial initial_bytes "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ktui.contract.events import Prefix
 from ktui.contract.events.live import ResourceAsked
@@ -40,12 +40,22 @@ def joined(state: State) -> list[ResourceSources]:
     """Return every resource in the metrics or the audit log that is read, most expensive first."""
     live = state.live
     stored = {item.resource: item for item in state.prefixes.values() if item.resource}
-    found = [
-        ResourceSources(name, live.asked.get(name), routes_of(live, name, WINDOW), stored.get(name))
-        for name in {*live.resources, *live.asked}
-        if name
-    ]
+    found = []
+    for name in filter(None, {*live.resources, *live.asked}):
+        routes = routes_of(live, name, WINDOW)
+        found.append(
+            ResourceSources(name, live.asked.get(name), routes, with_own_estimate(stored.get(name), routes))
+        )
     busy = [row for row in found if row.asked is not None or (row.routes is not None and row.routes.lists)]
     return sorted(
         busy, key=lambda row: (-(row.cost or 0), -(row.stored.bytes if row.stored else 0), row.resource)
     )
+
+
+def with_own_estimate(stored: Prefix | None, routes: ResourceRoutes | None) -> Prefix | None:
+    """Return the stored objects with the apiserver's own estimate of their bytes (1.34+), which is of all
+    objects, in place of one from a sample."""
+    if stored is None or stored.exact or routes is None or not routes.size_bytes:
+        return stored
+    size = round(routes.size_bytes)
+    return structs.replace(stored, bytes=size, low=size, high=size)

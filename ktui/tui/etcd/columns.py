@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ktui.contract.etcd import StoredKey
-from ktui.core.format import integer, short_bytes, short_count
+from ktui.core.format import integer, interval, short_bytes, short_count
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.etcd.history import KeyRevisions
 from ktui.tui.etcd.tree import TreeRow
@@ -20,7 +20,9 @@ def _bytes(row: TreeRow) -> Cell:
     exact = row.child.exact
     if not exact and not row.child.bytes:  # values of Secrets: only ktui's own etcd is sampled
         return ("?", "$ink-muted")
-    return (f"{'' if exact else '~'}{short_bytes(row.child.bytes)}", "" if exact else "$ink-muted")
+    between = interval(row.child.low, row.child.high)
+    estimated = between or f"~{short_bytes(row.child.bytes)}"
+    return short_bytes(row.child.bytes) if exact else (estimated, "$ink-muted")
 
 
 PREFIXES: tuple[Column[TreeRow], ...] = (
@@ -29,9 +31,9 @@ PREFIXES: tuple[Column[TreeRow], ...] = (
     Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
            align="right", priority=0, descending=True,
            about="keys under it, counted by count_only reads"),
-    Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 6, align="right", priority=0,
+    Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 9, align="right", priority=0,
            descending=True,
-           about="keys and values; ~ estimated from a sample, ? not read", unit="B"),
+           about="keys and values; a range if sampled, ? not read", unit="B"),
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.events import Prefix
-from ktui.core.format import short_bytes, short_count
+from ktui.core.format import interval, short_bytes, short_count
 from ktui.core.prefixes import PrefixOutline, PrefixRow
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.charts.bars import bar
@@ -35,7 +35,9 @@ def _name(row: PrefixRow) -> Cell:
 def _bytes(row: PrefixRow) -> Cell:
     if not row.exact and not row.bytes:  # values of Secrets: only ktui's own etcd is sampled
         return ("?", "$ink-muted")
-    return (("" if row.exact else "~") + short_bytes(row.bytes), "$ink-muted")
+    between = interval(row.low, row.high)
+    estimated = between or f"~{short_bytes(row.bytes)}"
+    return (short_bytes(row.bytes) if row.exact else estimated, "$ink-muted")
 
 
 def _share(row: PrefixRow) -> Cell:
@@ -47,8 +49,8 @@ COLUMNS: tuple[Column[PrefixRow], ...] = (
            about="the next part of the keys under the prefix"),
     figure("keys", "keys", lambda row: row.count, "keys under it, counted by count_only reads",
            cell=lambda row: short_count(row.count)),
-    figure("bytes", "bytes", lambda row: row.bytes, "keys and values; ~ estimated from a sample, ? not read",
-           width=6, priority=2, unit="B", cell=_bytes),
+    figure("bytes", "bytes", lambda row: row.bytes, "keys and values; a range if sampled, ? not read",
+           width=9, priority=2, unit="B", cell=_bytes),
     Column("share", "", _share, lambda row: row.share, width=_BAR, priority=4,
            about="share of all bytes"),
     Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True,
@@ -107,6 +109,8 @@ class PrefixTable(VTable[PrefixRow]):
                 count=child.count,
                 bytes=child.bytes,
                 exact=child.exact,
+                low=child.low,
+                high=child.high,
             )
             for child in page.children
         ]
