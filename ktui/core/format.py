@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from ktui.printable import safe as safe
@@ -48,11 +49,24 @@ def short_bytes(value: float) -> str:
 
 
 def interval(low: float, high: float) -> str:
-    """Format a range of bytes: `1.2–4.5M`, `700k–1.2M`; "" if it is one number."""
-    if low == high:
+    """Format a range of bytes in six cells, rounded outwards: `.7–2M`, `12–46M`; "" if it is empty."""
+    if low >= high:
         return ""
-    least, most = short_bytes(low), short_bytes(high)
-    return f"{least.rstrip(most[-1]) if least[-1:] == most[-1:] and not most[-1].isdigit() else least}–{most}"
+    suffix = next((suffix for suffix in _SUFFIXES if _upwards(high, suffix) < 100), _SUFFIXES[-1])
+    scale = 1000 ** _SUFFIXES.index(suffix)
+    least, most = low / scale, _upwards(high, suffix)
+    down = int(least) if least >= 1 else int(least * 10) / 10
+    return f"{_bare(down)}–{_bare(most)}{suffix}"
+
+
+def _upwards(value: float, suffix: str) -> float:
+    """Return a value in a unit, rounded up to a whole number, below 1 to a decimal."""
+    scaled = value / 1000 ** _SUFFIXES.index(suffix)
+    return math.ceil(scaled) if scaled > 0.9 else math.ceil(scaled * 10) / 10
+
+
+def _bare(value: float) -> str:
+    return f"{value:g}".removeprefix("0") or "0"
 
 
 def long_bytes(value: float) -> str:

@@ -31,7 +31,7 @@ PREFIXES: tuple[Column[TreeRow], ...] = (
     Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
            align="right", priority=0, descending=True,
            about="keys under it, counted by count_only reads"),
-    Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 9, align="right", priority=0,
+    Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 6, align="right", priority=0,
            descending=True,
            about="keys and values; a range if sampled, ? not read", unit="B"),
 )  # fmt: skip

@@ -50,7 +50,7 @@ COLUMNS: tuple[Column[PrefixRow], ...] = (
     figure("keys", "keys", lambda row: row.count, "keys under it, counted by count_only reads",
            cell=lambda row: short_count(row.count)),
     figure("bytes", "bytes", lambda row: row.bytes, "keys and values; a range if sampled, ? not read",
-           width=9, priority=2, unit="B", cell=_bytes),
+           width=6, priority=2, unit="B", cell=_bytes),
     Column("share", "", _share, lambda row: row.share, width=_BAR, priority=4,
            about="share of all bytes"),
     Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True,

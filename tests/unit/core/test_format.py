@@ -151,3 +151,14 @@ def test_frequency(per_second: float, text: str) -> None:
 @pytest.mark.parametrize(("seconds", "text"), [(-1, "00:00"), (65.9, "01:05"), (3845, "1:04:05")])
 def test_elapsed(seconds: float, text: str) -> None:
     assert f.elapsed(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (5, 5, ""), (900_000, 3_900_000, ".9–4M"), (12_300_000, 45_600_000, "12–46M"), (0, 812, "0–.9k"),
+        (123e6, 456e6, ".1–.5G"), (26_200_000, 28_900_000, "26–29M"), (10, 99_500, "0–.1M"),
+    ],
+)  # fmt: skip
+def test_an_interval_is_rounded_outwards(low: float, high: float, text: str) -> None:
+    assert f.interval(low, high) == text and len(text) <= 6
