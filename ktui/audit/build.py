@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from ktui.audit.deduplication import DeduplicatedTally, deduplicate
 from ktui.audit.formats.record import JSON
 from ktui.audit.group import AuditGroup
-from ktui.audit.mismatches import total_observed
+from ktui.audit.mismatches import total_observed, total_traced
 from ktui.audit.notes import notes
 from ktui.audit.other_servers import NOT_AGGREGATED, AggregatedGroups
 from ktui.audit.predictions import VersionPredictions
@@ -121,6 +121,7 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
         ),
         carriers=dict(tally.carriers),
         observed=observed,
+        traced=total_traced(groups, predictions),
         version_from=options.source.origin if options.source else GIVEN,
     )
 

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ktui.audit.group import AuditGroup
-from ktui.audit.journal import NO_GROUP, STARTED
+from ktui.audit.journal import NO_GROUP, STARTED, TRACE
+from ktui.audit.observed import source_of
 from ktui.audit.repeats import repeats
 from ktui.audit.tally import Tally
 
@@ -17,6 +18,8 @@ class DeduplicatedTally:
 
     `duplicates` is the number of records that repeat another one, `doubles` of httplog lines of audit Events.
 
+    `weighted` is the number of sampled traces that count as `weight` requests each.
+
     `folded` is the number of requests in groups that were too small to be kept, by verb.
     """
 
@@ -25,6 +28,8 @@ class DeduplicatedTally:
     unrouted: int
     duplicates: int
     doubles: int
+    weighted: int = 0
+    weight: int = 1
 
 
 def deduplicate(tally: Tally) -> DeduplicatedTally:
@@ -35,6 +40,10 @@ def deduplicate(tally: Tally) -> DeduplicatedTally:
         work.remove(row)
     for line, event in found.doubles:
         work.move(line, event)
+    weight = round(1_000_000 / tally.options.sampling)
+    weighted = 0
+    if weight > 1:
+        weighted = work.weigh({*found.duplicates, *(line for line, _ in found.doubles)}, weight)
     groups = [work.changed.get(id(group), group) for group in tally.groups]
     return DeduplicatedTally(
         groups=[group for group in groups if group.count],
@@ -42,6 +51,8 @@ def deduplicate(tally: Tally) -> DeduplicatedTally:
         unrouted=work.unrouted,
         duplicates=len(found.duplicates),
         doubles=len(found.doubles),
+        weighted=weighted,
+        weight=weight,
     )
 
 
@@ -50,6 +61,9 @@ class _Deduplication:
         self._tally, self._journal = tally, tally.journal
         self._slow = tally.journal.slow_rows()
         self._learned = tally.journal.learned_rows()
+        self._traced = tally.journal.traced_rows()
+        # Rows whose request has a trace already: spans say more than klog's lines.
+        self._told = {row for row in self._traced if self._journal.kind[row] == TRACE}
         self.changed: dict[int, AuditGroup] = {}
         self.folded = tally.folded.requests.copy()
         self.unrouted = tally.unrouted
@@ -57,7 +71,9 @@ class _Deduplication:
     def remove(self, row: int) -> None:
         """Remove a record that is counted elsewhere."""
         journal = self._journal
-        started = journal.kind[row] == STARTED
+        traced = self._traced.get(row)
+        # A trace without its duration is that of a WATCH that is open.
+        started = journal.kind[row] == STARTED or (traced is not None and journal.took[row] < 0)
         number = journal.group[row]
         if number == NO_GROUP:
             self.unrouted -= not started
@@ -67,19 +83,49 @@ class _Deduplication:
             self.folded[group] -= 1
             return
         group = self._own(group)
+        if traced is not None and group.traced is not None:
+            group.traced.add(traced, -1)
         if started:
             group.started -= 1
+            group.remove_seats(*self._learned.get(row, (-1, -1)))
             return
         group.remove(journal.took[row], journal.code[row], self._slow.get(row))
         group.remove_seats(*self._learned.get(row, (-1, -1)))
 
     def move(self, line: int, event: int) -> None:
-        """Count only the Event, with seats and initial latency of its httplog line."""
+        """Count only the Event, with what the other record adds: httplog its seats, a trace its route."""
         self.remove(line)
         number = self._journal.group[event]
         group = self._tally.numbered[number] if number != NO_GROUP else ""
-        if not isinstance(group, str):
-            self._own(group).add_seats(*self._learned.get(line, (-1, -1)))
+        if isinstance(group, str):
+            return
+        group = self._own(group)
+        group.add_seats(*self._learned.get(line, (-1, -1)))
+        if (traced := self._traced.get(line)) is not None and event not in self._told:
+            self._told.add(event)
+            group.add_traced(traced)
+            if (spent := self._slow.pop(event, None)) is not None and group.slow is not None:
+                code = self._journal.code[event]
+                group.slow.add(
+                    spent, source_of(spent, group.key.shape, code), -1
+                )  # a trace says more than the Event's annotations
+
+    def weigh(self, counted_elsewhere: set[int], times: int) -> int:
+        """Count each trace as the requests that it stands for; return how many traces there are."""
+        found = 0
+        journal = self._journal
+        for row in self._traced:
+            if row in counted_elsewhere or journal.kind[row] != TRACE:
+                continue
+            found += 1
+            number = journal.group[row]
+            if number == NO_GROUP:
+                self.unrouted += times - 1
+            elif isinstance(group := self._tally.numbered[number], str):
+                self.folded[group] += times - 1
+            elif journal.took[row] >= 0:
+                self._own(group).weigh(journal.took[row], journal.code[row], times - 1)
+        return found
 
     def _own(self, group: AuditGroup) -> AuditGroup:
         """Return a copy of the group that may be changed."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ktui.audit.client import Client
 from ktui.audit.formats.record import LoggedRequest, SlowRequest, Spent
 from ktui.audit.observed import SlowRequests, source_of
+from ktui.audit.traced import TracedRequests, numbers_of
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape
 
@@ -27,7 +29,7 @@ class AuditGroup:
 
     __slots__ = (
         "codes", "done", "example", "index", "init", "key", "seats_count", "seats_max", "seats_total",
-        "slow", "started", "took",
+        "slow", "started", "took", "traced",
     )  # fmt: skip
 
     def __init__(self, key: AuditGroupKey, example: str, index: int = -1) -> None:
@@ -40,21 +42,40 @@ class AuditGroup:
         self.codes: dict[int, int] = {}
         self.seats_total = self.seats_count = self.seats_max = 0
         self.slow: SlowRequests | None = None
+        self.traced: TracedRequests | None = None
 
     def add(self, request: LoggedRequest) -> None:
         if not request.done:
             self.started += 1
+            self._learn(request)
             return
         self.done += 1
         if request.took >= 0:
             self.took.add(request.took)
         if 400 <= (code := request.code) <= 999:
             self.codes[code] = self.codes.get(code, 0) + 1
-        if request.init >= 0 or request.seats >= 0:
-            self.add_seats(request.seats, request.init)
+        self._learn(request)
         if request.spent is not None:
             self.slow = self.slow or SlowRequests()
             self.slow.add(request.spent, source_of(request.spent, self.key.shape, request.code))
+
+    def _learn(self, request: LoggedRequest) -> None:
+        if request.init >= 0 or request.seats >= 0:
+            self.add_seats(request.seats, request.init)
+        if request.traced is not None:
+            self.add_traced(numbers_of(request.traced))
+
+    def add_traced(self, numbers: Sequence[int]) -> None:
+        """Add what a trace says of one request."""
+        self.traced = self.traced or TracedRequests()
+        self.traced.add(numbers)
+
+    def weigh(self, took: int, code: int, times: int) -> None:
+        """Count a request that stands for others, as a sampled trace does, `times` more."""
+        self.done += times
+        self.took.add(took, times)
+        if 400 <= code <= 999:
+            self.codes[code] = self.codes.get(code, 0) + times
 
     def add_seats(self, seats: int, init: int) -> None:
         """Add seats and initial latency of one request, -1 if unknown."""
@@ -97,6 +118,9 @@ class AuditGroup:
         if other.slow is not None:
             self.slow = self.slow or SlowRequests()
             self.slow.merge(other.slow)
+        if other.traced is not None:
+            self.traced = self.traced or TracedRequests()
+            self.traced.merge(other.traced)
 
     def copy(self) -> AuditGroup:
         made = AuditGroup(self.key, self.example, self.index)

@@ -17,6 +17,7 @@ from itertools import compress
 
 import msgspec
 
+from ktui.audit import traced
 from ktui.audit.formats.record import LoggedRequest, Spent
 
 MOST = 1 << 21
@@ -37,6 +38,7 @@ class Journal:
     )  # fmt: skip
 
     SLOW = 1 + len(Spent.__struct_fields__)  # numbers of a slow request: its row, and those of Spent
+    TRACED = 1 + traced.WIDTH  # numbers of a trace: its row, and what is added up of it
     LEARNED = 3  # numbers of an httplog line with seats or init latency: its row, seats, init latency
 
     def __init__(self, most: int = MOST) -> None:
@@ -44,7 +46,7 @@ class Journal:
         self.id, self.content = array("Q"), array("I")
         self.at, self.took = array("q"), array("q")
         self.code, self.kind, self.group = array("h"), array("B"), array("i")
-        self.slow, self.learned = array("q"), array("q")
+        self.slow, self.learned, self.traced = array("q"), array("q"), array("q")
         self.lost = 0
 
     def __len__(self) -> int:
@@ -76,7 +78,9 @@ class Journal:
         for row, (request, kind) in enumerate(zip(requests, kinds, strict=False), first):
             if (spent := request.spent) is not None:
                 self.slow.extend((row, *msgspec.structs.astuple(spent)))
-            if kind == LINE and (request.seats >= 0 or request.init >= 0):
+            if request.traced is not None:
+                self.traced.extend((row, *traced.numbers_of(request.traced)))
+            if (kind == LINE or request.traced is not None) and (request.seats >= 0 or request.init >= 0):
                 self.learned.extend((row, request.seats, request.init))
 
     def extend(self, other: Journal, groups: list[int]) -> None:
@@ -90,6 +94,7 @@ class Journal:
         for mine, theirs, width in (
             (self.slow, other.slow, Journal.SLOW),
             (self.learned, other.learned, Journal.LEARNED),
+            (self.traced, other.traced, Journal.TRACED),
         ):
             for start in range(0, len(theirs), width):
                 if theirs[start] < kept:
@@ -103,6 +108,10 @@ class Journal:
     def learned_rows(self) -> dict[int, tuple[int, int]]:
         """Return seats and initial latency of httplog lines by row; -1 if unknown."""
         return {row[0]: (row[1], row[2]) for row in _rows(self.learned, Journal.LEARNED)}
+
+    def traced_rows(self) -> dict[int, tuple[int, ...]]:
+        """Return what is added up of each trace, by row."""
+        return {row[0]: row[1:] for row in _rows(self.traced, Journal.TRACED)}
 
     def repeated_ids(self) -> list[list[int]]:
         """Return the rows of each audit-ID that is in several records of a kind, or in both logs."""

@@ -8,7 +8,8 @@ from dataclasses import astuple, dataclass
 from ktui.audit.group import AuditGroup
 from ktui.audit.observed import PARTS, SlowRequests
 from ktui.audit.predictions import EITHER, VersionPredictions
-from ktui.audit.report import Observed
+from ktui.audit.report import Observed, TracedReport
+from ktui.audit.traced import STAGES, TracedRequests
 from ktui.kube.versions import Behaviour
 
 _DECODING = 30  # the first minor that measures the decoding of objects from etcd
@@ -49,6 +50,61 @@ def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions
             total.merge(group.slow)
             served += _served(group, predictions)
     return _observed(total, served, "") if total.count else None
+
+
+def observed_route(group: AuditGroup) -> str:
+    """Return the route that traces describe a group's requests, `cache, etcd` for both; "" without any."""
+    if group.traced is None:
+        return ""
+    return ", ".join(route for route in ("cache", "etcd", "none") if group.traced.of_route(route))
+
+
+def traced_report(group: AuditGroup, predictions: VersionPredictions) -> TracedReport | None:
+    """Return what traces describe a group's requests; None without any."""
+    return (
+        _traced(group.traced, _agreeing(group, predictions)) if group.traced and group.traced.count else None
+    )
+
+
+def total_traced(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> TracedReport | None:
+    """Return what traces describe the requests of all groups; None without any."""
+    total, agree, differ = TracedRequests(), 0, 0
+    for group in groups:
+        if group.traced is not None:
+            total.merge(group.traced)
+            of_group = _agreeing(group, predictions)
+            agree, differ = agree + of_group[0], differ + of_group[1]
+    return _traced(total, (agree, differ)) if total.count else None
+
+
+def _agreeing(group: AuditGroup, predictions: VersionPredictions) -> tuple[int, int]:
+    """Return how many traced requests had the predicted route, and how many another one."""
+    if group.traced is None:
+        return 0, 0
+    predicted = predictions.of(group)
+    if predicted.elsewhere:
+        return 0, 0
+    told = {route: group.traced.of_route(route) for route in ("cache", "etcd")}
+    agree = sum(count for route, count in told.items() if route in predicted.routes())
+    return agree, sum(told.values()) - agree
+
+
+def _traced(of: TracedRequests, agreeing: tuple[int, int]) -> TracedReport:
+    return TracedReport(
+        count=of.count,
+        cache=of.of_route("cache"),
+        etcd=of.of_route("etcd"),
+        none=of.of_route("none"),
+        untold=of.of_route(""),
+        fallback=of.fallback,
+        agree=agreeing[0],
+        differ=agreeing[1],
+        scanned=of.total("scanned"),
+        returned=of.total("returned"),
+        bytes=of.total("body"),
+        probes=of.total("probes") or 0,
+        stages={stage: micros / 1000 for stage, micros in zip(STAGES, of.stages, strict=True) if micros},
+    )
 
 
 def _served(group: AuditGroup, predictions: VersionPredictions) -> _Served:

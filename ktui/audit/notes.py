@@ -20,12 +20,13 @@ def notes(
     """
     yield f"routes are predicted, not logged; assumed: {ASSUMED}"
     yield _ranking(ranked_by, sizes_from)
+    yield from _traces(tally, unique)
     if tally.stopped:
         yield "reading was stopped: the report covers what was read until then"
     if unknown:
         yield (
-            f"{integer(unknown)} LISTs are in no share: GKE's logs leave out query strings, so that their "
-            "route is `cache or etcd`; they have no latency either"
+            f"{integer(unknown)} LISTs are in no share: GKE's logs and klog's traces have no query strings, "
+            "so that the rules give them `cache or etcd`; in GKE's logs they have no latency either"
         )
     if tally.formats["audit"] and tally.formats["httplog"]:
         yield _doubles(unique)
@@ -53,6 +54,18 @@ def notes(
             "there were more clients and shapes than are kept: the smallest are in `others`, without a "
             "route, and the shares are of the rest"
         )
+
+
+def _traces(tally: Tally, unique: DeduplicatedTally) -> Iterator[str]:
+    if not tally.formats["traces"]:
+        return
+    yield "routes of requests in traces are observed; only those of the other requests are predicted"
+    if unique.weighted:
+        yield (
+            f"traces are sampled: {integer(unique.weighted)} traces without an audit Event count as "
+            f"{integer(unique.weight)} requests each (--sampling)"
+        )
+    yield from tally.trace_problems()
 
 
 def _ranking(ranked_by: str, sizes_from: str) -> str:

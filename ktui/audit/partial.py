@@ -20,10 +20,11 @@ from ktui.audit.logfile import FileCount
 from ktui.audit.observed import PARTS, SlowRequests
 from ktui.audit.periods import LogPeriod
 from ktui.audit.tally import BadLine, Tally
+from ktui.audit.traced import ROUTES, TracedRequests
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 
-HEADER = b"ktui audit partial, version 4\n"
+HEADER = b"ktui audit partial, version 5\n"
 _LARGEST = 1 << 30
 _LATEST = 1 << 57  # microseconds: the year 6536
 _BUCKETS = 16 * 64
@@ -46,7 +47,10 @@ class Latencies(msgspec.Struct, array_like=True):
 
 
 class GroupPart(msgspec.Struct, array_like=True):
-    """The fields of an AuditGroup; `slow` has the count, total, parts and sources of its slow requests."""
+    """The fields of an AuditGroup.
+
+    `slow` has the count, total, parts and sources of its slow requests, `traced` the sums of its traced ones.
+    """
 
     agent: str
     user: str
@@ -60,6 +64,7 @@ class GroupPart(msgspec.Struct, array_like=True):
     codes: dict[int, _Count]
     seats: tuple[_Count, _Count, _Count]
     slow: list[int]
+    traced: list[int]
 
 
 class SlowPart(msgspec.Struct, array_like=True):
@@ -135,14 +140,17 @@ def _check(part: PartialTally) -> None:
     try:
         for name, column in columns.items():
             column.frombytes(part.journal[name])
-        sides = [array("q", part.journal[name]) for name in ("slow", "learned")]
+        sides = [array("q", part.journal[name]) for name in ("slow", "learned", "traced")]
     except (KeyError, ValueError):
         raise PartialError("it is damaged (the columns of its journal)") from None
     rows = {len(column) for column in columns.values()}
     numbers = columns["group"]
     if len(rows) > 1 or any(not -1 <= number < len(part.numbered) for number in numbers):
         raise PartialError("it is damaged (the rows of its journal)")
-    if len(sides[0]) % Journal.SLOW or len(sides[1]) % Journal.LEARNED:
+    widths = (Journal.SLOW, Journal.LEARNED, Journal.TRACED)
+    if any(len(side) % width for side, width in zip(sides, widths, strict=True)) or any(
+        not 0 <= route < len(ROUTES) for route in sides[2][1 :: Journal.TRACED]
+    ):
         raise PartialError("it is damaged (the slow requests of its journal)")
     if any(not -len(_FOLDED) <= number < len(part.groups) for number in part.numbered):
         raise PartialError("it is damaged (its groups)")
@@ -162,14 +170,17 @@ def _check(part: PartialTally) -> None:
 
 def _is_sound(group: GroupPart) -> bool:
     """True if the shape is that of the example, and the slow requests are complete."""
-    return shape_of_uri(group.example) == group.shape and len(group.slow) in (0, _SLOW_NUMBERS)
+    return shape_of_uri(group.example) == group.shape and all(
+        len(numbers) in (0, wanted)
+        for numbers, wanted in ((group.slow, _SLOW_NUMBERS), (group.traced, TracedRequests.NUMBERS))
+    )
 
 
 def part_of(tally: Tally) -> PartialTally:
     """Return the tally as data; it can be fed further."""
     places = {group.index: place for place, group in enumerate(tally.groups)}
     journal = {name: getattr(tally.journal, name).tobytes() for name, _ in Journal.COLUMNS}
-    journal |= {name: getattr(tally.journal, name).tobytes() for name in ("slow", "learned")}
+    journal |= {name: getattr(tally.journal, name).tobytes() for name in ("slow", "learned", "traced")}
     return PartialTally(
         files=tally.files,
         formats=tally.formats,
@@ -214,6 +225,7 @@ def _group_part(group: AuditGroup) -> GroupPart:
         slow=[]
         if slow is None
         else [slow.count, slow.total, *(getattr(slow, part) for part in PARTS), *slow.sources.values()],
+        traced=group.traced.numbers() if group.traced is not None else [],
     )
 
 
@@ -295,6 +307,11 @@ def _add_group(group: AuditGroup, of: GroupPart) -> None:
         slow.sources = dict(zip(SlowRequests.SOURCES, rest[len(PARTS) :], strict=True))
         group.slow = group.slow or SlowRequests()
         group.slow.merge(slow)
+    if of.traced:
+        traced = TracedRequests()
+        traced.load(of.traced)
+        group.traced = group.traced or TracedRequests()
+        group.traced.merge(traced)
 
 
 def _histogram(of: Latencies) -> LatencyHistogram:
@@ -312,7 +329,9 @@ def _add_journal(tally: Tally, part: PartialTally, indexes: list[int]) -> None:
     journal = Journal(max(1, len(part.journal["id"]) // 8))
     for name, code in Journal.COLUMNS:
         setattr(journal, name, array(code, part.journal[name]))
-    journal.slow, journal.learned = array("q", part.journal["slow"]), array("q", part.journal["learned"])
+    journal.slow, journal.learned, journal.traced = (
+        array("q", part.journal[name]) for name in ("slow", "learned", "traced")
+    )
     journal.lost = part.lost
     numbers = []
     for number in part.numbered:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.audit.report import UNKNOWN, GroupReport, Latency, Observed, Report, SlowReport
+from ktui.audit.report import UNKNOWN, GroupReport, Latency, Observed, Report, SlowReport, TracedReport
 from ktui.audit.version_shares import VersionShare
 from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, many, percent
 
@@ -159,6 +159,28 @@ def seen(of: Observed) -> str:
     late = f" ({integer(of.fallback)} a fallback)" if of.fallback else ""
     sources = ((f"etcd{late}", of.etcd), ("cache", of.cache), ("unclear", of.unclear))
     return ", ".join(f"{integer(count)} {source}" for source, count in sources if count)
+
+
+def traced(of: TracedReport) -> str:
+    """Return one line about all requests that traces describe."""
+    late = f" ({many(of.fallback, 'fallback')})" if of.fallback else ""
+    sources = (
+        ("the cache", of.cache), (f"etcd{late}", of.etcd), ("neither", of.none), ("unknown", of.untold),
+    )  # fmt: skip
+    routes = ", ".join(f"{integer(count)} {source}" for source, count in sources if count)
+    agree = f"; {integer(of.agree)} as predicted, {integer(of.differ)} not" if of.agree or of.differ else ""
+    probes = f"; {many(of.probes, 'revision probe')}" if of.probes else ""
+    return f"{many(of.count, 'request')} observed in traces, served from: {routes}{agree}{probes}"
+
+
+def traced_group(of: TracedReport) -> str:
+    """Return the routes, objects and stages of a group's traced requests."""
+    parts = []
+    if of.scanned and of.returned is not None:
+        parts.append(f"{integer(of.scanned)} scanned → {integer(of.returned)} returned")
+    longest = sorted(of.stages.items(), key=lambda each: -each[1])[:3]
+    parts += [f"{stage} {long_milliseconds(ms / of.count)}" for stage, ms in longest]
+    return "; ".join(parts)
 
 
 def observed(of: Observed) -> str:

@@ -70,6 +70,30 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
+class TracedReport:
+    """Requests that traces describe: where they were served from, and how many `agree` with the prediction.
+
+    `none`: refused, or no object was read. `untold`: the trace does not say. `fallback`: those of `etcd` for
+    which the cache was asked first. `scanned`, `returned` and `bytes` are sums, null if no trace has them.
+    `probes`: reads of etcd's current revision. `stages`: milliseconds in all, by stage.
+    """
+
+    count: int
+    cache: int
+    etcd: int
+    none: int
+    untold: int
+    fallback: int
+    agree: int
+    differ: int
+    scanned: int | None
+    returned: int | None
+    bytes: int | None
+    probes: int
+    stages: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Requests:
     """Requests, each counted once. `unrouted`: reads of what is not stored (logs, discovery, /healthz)."""
 
@@ -140,8 +164,9 @@ class CheaperVariant:
 class GroupReport:
     """One client's requests of one shape. `latency` of a WATCH is the time that it was open.
 
-    `route` is `cache or etcd` if it depends on a query string that was not logged, `another server` for an
-    aggregated API; `possible_routes` has all. `routes` is by version from the selected one on,
+    `route` is what traces tell (`cache, etcd`: both), else the prediction: `cache or etcd` if it depends on
+    a query string that was not logged, `another server` for an aggregated API; `possible_routes` has all.
+    `routes` is by version from the selected one on,
     `earlier_routes` before it; `errors` by status code from 400 on.
     """
 
@@ -176,6 +201,7 @@ class GroupReport:
     example: str
     possible_routes: tuple[str, ...] = ()
     observed: Observed | None = None
+    traced: TracedReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,5 +267,6 @@ class Report:
     etcd: tuple[SlowReport, ...]
     carriers: dict[str, int] = field(default_factory=dict)
     observed: Observed | None = None
+    traced: TracedReport | None = None
     live: tuple[str, ...] = ()
     version_from: str = "given"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ktui.audit.causes import causes, fills_cache
 from ktui.audit.group import AuditGroup, SlowGroup
-from ktui.audit.mismatches import observed_report
+from ktui.audit.mismatches import observed_report, observed_route, traced_report
 from ktui.audit.predictions import GroupPrediction, VersionPredictions
 from ktui.audit.report import (
     UNKNOWN,
@@ -59,7 +59,7 @@ def group_report(
         init_latency=_latency(group.init),
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
-        route=predicted.route(),
+        route=observed_route(group) or predicted.route(),
         reason_id=plan.reason_id if known else UNKNOWN,
         reason=sentences.reason(plan) if known else why,
         etcd_ops=plan.etcd_ops if known else (),
@@ -75,6 +75,7 @@ def group_report(
         example=group.example,
         possible_routes=predicted.routes(),
         observed=observed_report(group, predictions),
+        traced=traced_report(group, predictions),
     )
 
 

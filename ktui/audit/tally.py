@@ -65,13 +65,15 @@ class Folded:
 class TallyOptions(NamedTuple):
     """`now` bounds the year of klog lines; `etcd_prefix` is kube-apiserver's.
 
-    Only records from `since` to `until` count (microseconds since 1970).
+    Only records from `since` to `until` count (microseconds since 1970). `sampling`: of a million requests so
+    many are traced.
     """
 
     now: datetime
     etcd_prefix: str = "/registry"
     since: int = FIRST
     until: int = LAST
+    sampling: int = 1_000_000
 
 
 class Tally:
@@ -83,11 +85,12 @@ class Tally:
         etcd_prefix: str = "/registry",
         since: int = FIRST,
         until: int = LAST,
+        sampling: int = 1_000_000,
         *,
         most_groups: int = MOST_GROUPS,
         most_requests: int = MOST,
     ) -> None:
-        self.options = TallyOptions(now, etcd_prefix, since, until)
+        self.options = TallyOptions(now, etcd_prefix, since, until, sampling)
         self._traces = TraceReader()
         self._read = line_reader(now, RecordChoice(self._traces))
         self.files: list[FileCount] = []
@@ -173,6 +176,10 @@ class Tally:
             requests: list[LoggedRequest] = []
             self._add_traced(left, self.files[-1], requests)
             self._count_inside(requests, self.files[-1])
+
+    def trace_problems(self) -> list[str]:
+        """Return what could not be read of traces, as sentences."""
+        return self._traces.problems()
 
     def _add_traced(
         self, traced: list[TracedRequest], file: FileCount, requests: list[LoggedRequest]

@@ -97,6 +97,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default=[],
         help="an API group that another server serves (as metrics.k8s.io): no routes for it; repeatable",
     )
+    add(
+        "--sampling",
+        type=count,
+        default=1_000_000,
+        metavar="N",
+        help="traces are sampled at N per million requests: each counts for those that it stands for",
+    )
     add("--top", type=count, default=20, metavar="N", help="how many groups to show (default %(default)s)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("-i", "--screen", action="store_true", help="as screens, all groups")
@@ -164,6 +171,8 @@ def _run(args: argparse.Namespace) -> int:
 
         emit("\n".join(query(args.sql, source).removesuffix("\n") for source in args.files))
         return OK
+    if args.sampling > 1_000_000:
+        return fail("--sampling is a number of requests per million, at most 1000000", USAGE)
     if args.requests:
         return _requests(args)
     _check_version(args)
@@ -276,6 +285,7 @@ def _options(args: argparse.Namespace) -> TallyOptions:
         args.etcd_prefix,
         FIRST if since is None else since,
         LAST if until is None else until,
+        args.sampling,
     )
 
 

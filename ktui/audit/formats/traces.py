@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ktui.audit.formats.record import SPANS, TRACE_LINES, LoggedRequest, Malformed, Skip
+from ktui.core.format import integer
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.klog import MARK, BrokenTrace, TraceLines
 from ktui.traces.otlp_json import decode_json, has_spans
@@ -61,6 +62,21 @@ class TraceReader:
     def finish(self) -> list[TracedRequest]:
         """Return the requests that are left once all logs are read."""
         return self.assembler.finish() + self.lines.finish()
+
+    def problems(self) -> list[str]:
+        """Return what could not be read or was left out, as sentences."""
+        counts, lines = self.assembler.counts, self.lines
+        found = [f"{integer(number)} spans cannot be used: {why}" for why, number in counts.bad.items()]
+        if unknown := {**counts.unknown, **lines.counts.unknown}:
+            named = ", ".join(f"{name!r} ({integer(number)})" for name, number in sorted(unknown.items())[:8])
+            found.append(f"spans with names that ktui does not know: {named}")
+        if counts.others:
+            found.append(f"{integer(counts.others)} spans of other services are left out")
+        if counts.dropped:
+            found.append(f"{integer(counts.dropped)} spans were dropped: their requests were not complete")
+        if lines.cut:
+            found.append(f"{integer(lines.cut)} klog traces are cut off, or their lines are damaged")
+        return found
 
     def _spans(self, spans: list[TraceSpan]) -> Traced:
         if not spans:

@@ -29,6 +29,8 @@ def _lines(report: Report) -> Iterator[str]:
     if others := phrases.others(report):
         yield f"\n{others}"
     yield from _advice(report.groups)
+    if report.traced is not None:
+        yield f"\n### Requests in traces\n\n{phrases.traced(report.traced)}\n"
     yield from _observed(report)
     if report.etcd:
         yield "\n### Slow in etcd\n"

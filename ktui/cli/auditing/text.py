@@ -94,6 +94,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     if others := phrases.others(report):
         console.print(Text(f"  {others}", "dim"))
     _advice(console, report.groups)
+    _traced(console, report)
     _observed(console, report)
     _section(console, "slow in etcd", report.etcd)
     if report.etcd:
@@ -163,6 +164,20 @@ def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
             console.print(_indented(Text(escaped(cheaper.why), "dim"), 12))
         for warning in first.warnings:
             console.print(_indented(Text(f"! {escaped(warning)}", "red"), 5))
+
+
+def _traced(console: Console, report: Report) -> None:
+    """Print where traced requests were served from, first of the groups whose prediction differs."""
+    if report.traced is None:
+        return
+    console.print()
+    console.print(Text(phrases.traced(report.traced), "bold", overflow="fold"))
+    traced = [(group, group.traced) for group in report.groups if group.traced is not None]
+    for group, told in sorted(traced, key=lambda each: -each[1].differ)[:_ADVISED]:
+        predicted = group.routes.get(report.kube_version, "")
+        other = f", predicted {predicted}" if told.differ else ""
+        text = f"  #{group.rank}  {group.route or 'unknown'}{other}: {phrases.traced_group(told)}"
+        console.print(Text(escaped(text), "yellow" if told.differ else "dim", overflow="fold"))
 
 
 def _observed(console: Console, report: Report) -> None:

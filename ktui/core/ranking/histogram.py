@@ -16,11 +16,11 @@ class LatencyHistogram:
         self._buckets: dict[int, int] = {}
         self.count = self.total = self.max = 0
 
-    def add(self, micros: int) -> None:
+    def add(self, micros: int, times: int = 1) -> None:
         bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
-        self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
-        self.count += 1
-        self.total += micros
+        self._buckets[bucket] = self._buckets.get(bucket, 0) + times
+        self.count += times
+        self.total += micros * times
         if micros > self.max:
             self.max = micros
 

@@ -29,6 +29,8 @@ def summary_content(report: Report, partly: bool, width: int, height: int) -> Co
     drawn += [line((safe(text), "$foreground")).truncate(width, ellipsis=True) for text in report.live]
     drawn += _shares(report, width)
     drawn.append(_counted(report, width))
+    if report.traced is not None:
+        drawn.append(line((phrases.traced(report.traced), "$ink-muted")).truncate(width, ellipsis=True))
     if report.observed is not None and report.observed.agree + report.observed.differ:
         drawn.append(line((phrases.observed(report.observed), "$ink-muted")).truncate(width, ellipsis=True))
     room = max(0, height - len(drawn))
