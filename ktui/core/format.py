@@ -61,7 +61,7 @@ def interval(low: float, high: float) -> str:
 
 def _upwards(value: float, suffix: str) -> float:
     """Return a value in a unit, rounded up to a whole number, below 1 to a decimal."""
-    scaled = value / 1000 ** _SUFFIXES.index(suffix)
+    scaled = value / float(1000 ** _SUFFIXES.index(suffix))
     return math.ceil(scaled) if scaled > 0.9 else math.ceil(scaled * 10) / 10
 
 
