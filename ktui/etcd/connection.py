@@ -31,6 +31,7 @@ class EtcdConnection:
         self.channel = channel
         self._opened_at = time.monotonic()
         self._failed_at = 0.0
+        self._asked_at = 0.0  # the first call since the last response or failure
         self._methods: dict[str, grpc.aio.UnaryUnaryMultiCallable] = {}
         self._calls: set[grpc.aio.Call] = set()
         self._watches: set[grpc.aio.Call] = set()
@@ -42,8 +43,14 @@ class EtcdConnection:
 
     @property
     def silent_seconds(self) -> float:
-        """Seconds since etcd's last response or the first attempt; 0 if the connection is known as broken."""
+        """Seconds since etcd's last response or the first attempt.
+
+        After a failure, since the next call: gRPC reconnects for it, and the new connection may be dead. 0
+        until then, as the connection is known as broken.
+        """
         last = max(self.heard_at, self._opened_at)
+        if last <= self._failed_at:
+            last = self._asked_at
         return time.monotonic() - last if last > self._failed_at else 0.0
 
     def heard(self) -> None:
@@ -58,6 +65,7 @@ class EtcdConnection:
         if method is None:
             method = self._methods[path] = self.channel.unary_unary(path)
         call = method(body, metadata=metadata, timeout=seconds)
+        self._asked()
         self._calls.add(call)
         try:
             raw: bytes = await call
@@ -77,10 +85,15 @@ class EtcdConnection:
         if self.lost:
             raise faults.lost(self.endpoint)
         call = self.channel.stream_stream(path)(metadata=metadata)
+        self._asked()
         for calls in (self._calls, self._watches):
             calls.add(call)
             call.add_done_callback(calls.discard)
         return call
+
+    def _asked(self) -> None:
+        if self._asked_at <= max(self.heard_at, self._failed_at):
+            self._asked_at = time.monotonic()
 
     def fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
         """Return the EtcdError for `error`, and record whether the connection works.

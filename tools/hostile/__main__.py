@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 import tempfile
 import time
@@ -36,6 +37,7 @@ def main() -> int:
         for one in chosen:
             print(f"{one.theme:12} {one.name:34} {one.sent}")
         return 0
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # closed connections are what cases are about
     broken = asyncio.run(_run(chosen))
     print(f"\n{len(chosen)} cases, {broken} broken")
     return 1 if broken else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -81,6 +82,22 @@ async def test_a_watch_ends_and_another_one_goes_on_from_there(etcd_of_ours: Sho
         again = client.watch(b"/w/", b"/w0", start_revision=first.revision + 1)
         events = (await anext(again)).events
         assert [(event.kv.key, event.kv.mod_revision) for event in events] == [(b"/w/2", second.revision)]
+        await again.close()
+
+
+async def test_a_connection_that_broke_and_is_dead_when_it_is_back(etcd_of_ours: ShotEtcd) -> None:
+    """A watch over it has never been answered, and no other call uses this connection."""
+    async with linked(etcd_of_ours, 2, Bus()) as (client, (link, _)):
+        first = await etcd_of_ours.client.create(b"/w/1", b"")
+        before = client._transport.endpoints.connection()
+        before._failed_at = time.monotonic()  # it broke, and its endpoint is in use again
+        link.die()
+        watch = client.watch(b"/w/", b"/w0", start_revision=first.revision)
+        async with asyncio.timeout(60):
+            with pytest.raises(ConnectionLostError):
+                await anext(watch)
+        again = client.watch(b"/w/", b"/w0", start_revision=first.revision)
+        assert [event.kv.key for event in (await anext(again)).events] == [b"/w/1"]
         await again.close()
 
 
