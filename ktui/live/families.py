@@ -37,6 +37,15 @@ class Family:
 
 _TOTALS = ("_sum", "_count")
 _LIST = b'verb="LIST"'
+VERBS: Mapping[str, str] = {  # the figures of requests by verb, besides LIST and GET
+    "WATCH": "watch_requests",
+    "POST": "creates",
+    "PUT": "updates",
+    "PATCH": "patches",
+    "APPLY": "patches",
+    "DELETE": "deletes",
+    "DELETECOLLECTION": "deletes",
+}
 
 
 def _counter(name: str, figure: str, since: int = 24, until: int = _EVER) -> Family:
@@ -64,7 +73,14 @@ RESOURCES = (
         31,
     ),
     _histogram("apiserver_watch_cache_read_wait_seconds", "waits", "wait_ms", 30),
-    Family("apiserver_request_total", "requests", ("lists", "list_errors", "list_rejected"), text=_LIST),
+    Family("apiserver_selfrequest_total", "self_requests", ("self_lists",), text=_LIST),
+    Family(
+        "apiserver_request_total",
+        "requests",
+        ("lists", "list_errors", "list_rejected", "gets", "get_errors", *VERBS.values()),
+    ),
+    _counter("apiserver_request_terminations_total", "terminated_requests"),
+    _counter("apiserver_request_aborts_total", "aborted"),
     Family(
         "apiserver_request_duration_seconds",
         "durations",
@@ -81,7 +97,12 @@ RESOURCES = (
     _counter("apiserver_watch_cache_initializations_total", "initializations", 25),
     _counter("watch_cache_capacity_increase_total", "capacity_increases", 25),
     _counter("watch_cache_capacity_decrease_total", "capacity_decreases", 25),
-    Family("apiserver_storage_consistency_checks_total", "checks", ("checks_ok", "checks_failed"), 33),
+    Family(
+        "apiserver_storage_consistency_checks_total",
+        "checks",
+        ("checks_ok", "checks_failed", "checks_errored"),
+        33,
+    ),
     Family(
         "etcd_request_duration_seconds",
         "etcd",

@@ -18,8 +18,8 @@ from ktui.contract.events.live import (
     ResourceScrape,
 )
 from ktui.live.exposition import Sample
-from ktui.live.families import ALL, Family, Reported, reported
-from ktui.live.names import resource_of
+from ktui.live.families import ALL, VERBS, Family, Reported, reported
+from ktui.live.names import resource_of, self_requested
 
 MOST = (1 << 63) - 1
 _RV_MODULUS = 10**15  # the cache's resourceVersion is reported modulo this
@@ -177,8 +177,16 @@ class _Reader:
     def requests(self, family: Family, suffix: str, sample: Sample) -> None:
         if sample.labels.get("subresource"):
             return
-        lists, errors, rejected = family.figures
-        numbers, code = self._of(sample.labels), sample.labels.get("code", "")
+        verb, code = sample.labels.get("verb", ""), sample.labels.get("code", "")
+        numbers = self._of(sample.labels)
+        if verb != "LIST":
+            figure = "gets" if verb == "GET" else VERBS.get(verb)
+            if figure is not None:
+                numbers[figure] += sample.value
+            if verb == "GET" and code[:1] in ("4", "5") and code not in ("404", "429"):
+                numbers["get_errors"] += sample.value
+            return
+        lists, errors, rejected = family.figures[:3]
         numbers[lists] += sample.value
         if code == "429":
             numbers[rejected] += sample.value
@@ -196,10 +204,13 @@ class _Reader:
                 numbers[figure] += _scaled(figure, sample.value)
 
     def checks(self, family: Family, suffix: str, sample: Sample) -> None:
-        good, bad = family.figures
-        status = sample.labels.get("status")
-        if status in ("success", "failure"):  # "error": nothing was compared
-            self._of(sample.labels)[good if status == "success" else bad] += sample.value
+        figure = dict(zip(("success", "failure", "error"), family.figures, strict=True))
+        if (name := figure.get(sample.labels.get("status", ""))) is not None:
+            self._of(sample.labels)[name] += sample.value
+
+    def self_requests(self, family: Family, suffix: str, sample: Sample) -> None:
+        if sample.labels.get("verb") == "LIST" and not sample.labels.get("subresource"):
+            self._resources[self_requested(sample.labels)][family.figures[0]] += sample.value
 
     def etcd(self, family: Family, suffix: str, sample: Sample) -> None:
         operation = sample.labels.get("operation", "")

@@ -28,6 +28,17 @@ def resource_of(labels: Labels) -> str:
     return ""
 
 
+def self_requested(labels: Labels) -> str:
+    """Return the resource of a request that the server sent to itself: before 1.34 it has no group."""
+    found = resource_of(labels)
+    return found if "group" in labels else _plurals().get(found, found)
+
+
+@lru_cache(maxsize=1)
+def _plurals() -> dict[str, str]:
+    return {resource.id.partition(".")[0]: resource.id for resource in reversed(BUILTIN.preferred())}
+
+
 @lru_cache(maxsize=4096)
 def _of_prefix(prefix: str) -> str:
     if (found := _prefixes().get(prefix)) is not None:

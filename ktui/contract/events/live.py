@@ -31,7 +31,9 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     consistent_rejected: Count | None = None  # the cache was late, the client got a 429 (1.37)
     waits: Count | None = None  # reads that waited for the cache
     wait_ms: Milliseconds | None = None
+    slow_waits: Count | None = None  # those of `waits` that took longer than a second
     lists: Count | None = None  # LIST requests answered, whatever their status
+    self_lists: Count | None = None  # those of `lists` that the server sent to itself
     list_errors: Count | None = None  # those of `lists` answered with 4xx or 5xx, except 429
     list_rejected: Count | None = None  # those of `lists` answered with 429
     list_bytes: Count | None = None
@@ -42,6 +44,16 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     cluster_timed: Count | None = None
     namespace_ms: Milliseconds | None = None
     namespace_timed: Count | None = None
+    gets: Count | None = None  # requests by verb, whatever their status
+    get_errors: Count | None = None  # those of `gets` answered with 4xx or 5xx, except 404 and 429
+    watch_requests: Count | None = None
+    creates: Count | None = None
+    updates: Count | None = None
+    patches: Count | None = None
+    deletes: Count | None = None  # of one object or of a collection
+    terminated_requests: Count | None = None  # ended by the server before an answer: timeouts
+    aborted: Count | None = None  # ended by a timeout after which the handler was given up
+    init_events: Count | None = None  # initial events sent to new WATCHes
     watch_events: Count | None = None  # sent to clients
     watch_bytes: Count | None = None
     watch_lists: Count | None = None  # WatchLists that became live
@@ -52,7 +64,9 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     capacity_increases: Count | None = None
     capacity_decreases: Count | None = None
     checks_ok: Count | None = None  # comparisons of the cache with etcd
-    checks_failed: Count | None = None
+    checks_failed: Count | None = None  # they differed
+    checks_errored: Count | None = None  # nothing could be compared
+    init_errors: Count | None = None  # attempts to fill the cache that failed
     etcd_gets: Count | None = None
     etcd_lists: Count | None = None  # list operations, a page each
     etcd_writes: Count | None = None

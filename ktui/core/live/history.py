@@ -1,4 +1,4 @@
-"""How LISTs were served over the past hour, for the whole server and for each resource.
+"""How LISTs of clients were served over the past hour, for the whole server and for each resource.
 
 The growth of a counter between two scrapes is spread evenly over the time between them.
 """
@@ -10,8 +10,6 @@ from collections.abc import Iterator
 import msgspec
 
 from ktui.contract.events.live import ResourceScrape
-from ktui.core.live.replica import ReplicaRow
-from ktui.core.live.resource_routes import etcd_lists
 from ktui.core.live.window import lists_between
 
 PART = 30.0  # seconds
@@ -22,7 +20,7 @@ WHOLE = ""  # the name of all resources together
 
 
 class ListRates(msgspec.Struct, gc=False):
-    """LISTs from cache and etcd, and the objects that they read, within one part or per second."""
+    """LISTs of clients from cache and etcd, and the objects that they read, within one part or per second."""
 
     cache: float = 0.0
     etcd: float = 0.0
@@ -43,7 +41,7 @@ class ListHistory(msgspec.Struct):
     began: float = 0.0
     ended: float = 0.0
 
-    def add(self, row: ReplicaRow, before: ResourceScrape, after: ResourceScrape) -> None:
+    def add(self, before: ResourceScrape, after: ResourceScrape) -> None:
         """Add the growth between two consecutive scrapes of a resource at one replica."""
         self.began = min(self.began or before.at, before.at)
         self.ended = max(self.ended, after.at)
@@ -51,9 +49,11 @@ class ListHistory(msgspec.Struct):
             return
         grown = lists_between(before, after)
         found = ListRates(
-            grown["cache_lists"] or 0.0, etcd_lists(grown, row.minor) or 0.0,
-            grown["cache_fetched"] or 0.0, grown["etcd_fetched"] or 0.0,
-        )  # fmt: skip
+            grown["client_cache_lists"] or 0.0,
+            grown["client_etcd_lists"] or 0.0,
+            grown["client_cache_fetched"] or 0.0,
+            grown["client_etcd_fetched"] or 0.0,
+        )
         if found == ListRates():
             return
         self._spread(WHOLE, before.at, after.at, found)

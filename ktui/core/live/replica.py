@@ -15,6 +15,7 @@ from ktui.contract.events.live import (
     RequestsDump,
     ResourceScrape,
 )
+from ktui.core.live.client_reads import ClientReads
 
 KEPT_SECONDS = 120.0  # of scrapes, and the first one: rates look back a minute
 
@@ -26,6 +27,7 @@ class ScrapeSeries(msgspec.Struct):
 
     points: deque[Any] = msgspec.field(default_factory=deque)
     first: Any = None  # the first scrape, even if `points` no longer has it
+    reads: ClientReads = msgspec.field(default_factory=ClientReads)  # for a resource
 
     def add(self, scrape: Scrape) -> None:
         self.first = self.first or scrape

@@ -10,7 +10,6 @@ from ktui.contract.events.live import ResourceScrape
 from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.window import Grown, growth, latest, share, summed, total
 
-PROBES_COUNTED = range(31, 37)  # minors that count the revision probe of a consistent read as a storage LIST
 Number = float | None  # None: not reported
 
 
@@ -28,12 +27,18 @@ class Served(msgspec.Struct, frozen=True, gc=False):
 
 
 class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
-    """Totals over `seconds`, and current gauges. None: no replica reports the figure."""
+    """Totals over `seconds`, and current gauges. None: no replica reports the figure.
+
+    LISTs are those of clients; what the server read on its own account is in `own_cache`, `own_etcd` and
+    `checks`.
+    """
 
     resource: str
     seconds: float
     cache: Served
     etcd: Served
+    own_cache: Served = Served()
+    own_etcd: Served = Served()
     probes: Number = None  # revision probes of consistent reads that etcd answered
     indexed: Number = None
     evaluated: Number = None
@@ -64,6 +69,23 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
     capacity_decreases: Number = None
     checks_ok: Number = None
     checks_failed: Number = None
+    checks_errored: Number = None
+    check_lists: Number = None  # LISTs of etcd by consistency checks
+    check_objects: Number = None  # read from etcd by consistency checks
+    check_bytes: Number = None  # of these, by the server's own estimate of sizes
+    init_events: Number = None
+    init_errors: Number = None
+    slow_waits: Number = None
+    watch_list_ms: Number = None  # mean
+    gets: Number = None
+    get_errors: Number = None
+    watch_requests: Number = None
+    creates: Number = None
+    updates: Number = None
+    patches: Number = None
+    deletes: Number = None
+    terminated_requests: Number = None
+    aborted: Number = None
     etcd_gets: Number = None
     etcd_list_calls: Number = None
     etcd_writes: Number = None
@@ -86,6 +108,11 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
         return total((self.cache.fetched, self.etcd.fetched))
 
     @property
+    def checks(self) -> Number:
+        """Consistency checks that compared the cache with etcd."""
+        return total((self.checks_ok, self.checks_failed))
+
+    @property
     def returned(self) -> Number:
         return total((self.cache.returned, self.etcd.returned))
 
@@ -104,24 +131,6 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
         return share(self.fetched, self.returned)
 
 
-def etcd_lists(grown: Grown, minor: int) -> Number:
-    """LISTs that read objects from etcd.
-
-    In 1.31 to 1.36 the counter includes the revision probe of each consistent read, and from 1.34 on a
-    rare probe for the resource's size. Neither lists objects, so the list calls are an upper bound too.
-    """
-    counted = grown.get("storage_lists")
-    if counted is None or minor not in PROBES_COUNTED:
-        return counted
-    if not grown.get("etcd_fetched"):
-        return 0.0
-    probes = total((grown.get("consistent_success"), grown.get("consistent_failure"))) or 0.0
-    lists = max(0.0, counted - probes)
-    calls = grown.get("etcd_lists")
-    # No call under this resource's name: they are counted under another (custom resources before 1.34).
-    return min(lists, calls) if calls is not None and grown.get("etcd_timed") else lists
-
-
 def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | None) -> ResourceRoutes:
     """Sum a resource over `rows`, which all report it, for the last `seconds` (None: everything kept)."""
     growths = [growth(row.resources[resource], seconds) for row in rows]
@@ -129,32 +138,44 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
     points = [row.resources[resource].last for row in rows]
 
     of = summed(grown).__getitem__
+    sent, own_sent = of("lists"), of("self_lists") or 0.0
+    lists = max(0.0, sent - own_sent) if sent is not None else None
+    checks, check_objects = total((of("checks_ok"), of("checks_failed"))), of("check_objects")
+    objects = _largest(point.gauges.objects for point in points)
+    size_bytes = _largest(point.gauges.size_bytes for point in points)
 
     return ResourceRoutes(
         resource=resource,
         seconds=max(part.seconds for part in growths),
-        cache=Served(of("cache_lists"), of("cache_fetched"), of("cache_returned")),
-        etcd=Served(
-            total(etcd_lists(part, row.minor) for part, row in zip(grown, rows, strict=True)),
-            of("etcd_fetched"),
-            of("etcd_returned"),
+        cache=Served(of("client_cache_lists"), of("client_cache_fetched"), of("client_cache_returned")),
+        etcd=Served(of("client_etcd_lists"), of("client_etcd_fetched"), of("client_etcd_returned")),
+        own_cache=Served(
+            _less(of("cache_lists"), of("client_cache_lists")),
+            _less(of("cache_fetched"), of("client_cache_fetched")),
+            _less(of("cache_returned"), of("client_cache_returned")),
+        ),
+        own_etcd=Served(
+            of("check_lists"),
+            _less(of("etcd_fetched"), of("client_etcd_fetched")),
+            _less(of("etcd_returned"), of("client_etcd_returned")),
         ),
         probes=total((of("consistent_success"), of("consistent_failure"))),
         indexed=of("indexed_lists"),
-        evaluated=of("etcd_evaluated"),
-        success=of("consistent_success"),
+        evaluated=of("client_etcd_evaluated"),
+        success=_less(of("consistent_success"), own_sent),
         failure=of("consistent_failure"),
         fallback=of("consistent_fallback"),
         rejected_reads=of("consistent_rejected"),
         waits=of("waits"),
         wait_ms=share(of("wait_ms"), of("waits")),
-        lists=of("lists"),
+        slow_waits=of("slow_waits"),
+        lists=lists,
         errors=of("list_errors"),
         rejected=of("list_rejected"),
-        bytes=of("list_bytes"),
+        bytes=_share_of(of("list_bytes"), lists, sent),
         mean_bytes=share(of("list_bytes"), of("list_sizes")),
         ms=share(of("list_ms"), of("list_timed")),
-        cluster_lists=of("cluster_timed"),
+        cluster_lists=_less(of("cluster_timed"), own_sent),
         cluster_ms=share(of("cluster_ms"), of("cluster_timed")),
         namespace_lists=of("namespace_timed"),
         namespace_ms=share(of("namespace_ms"), of("namespace_timed")),
@@ -162,6 +183,18 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         watch_events=of("watch_events"),
         watch_bytes=of("watch_bytes"),
         watch_lists=of("watch_lists"),
+        watch_list_ms=share(of("watch_list_ms"), of("watch_lists")),
+        init_events=of("init_events"),
+        init_errors=of("init_errors"),
+        gets=of("gets"),
+        get_errors=of("get_errors"),
+        watch_requests=of("watch_requests"),
+        creates=of("creates"),
+        updates=of("updates"),
+        patches=of("patches"),
+        deletes=of("deletes"),
+        terminated_requests=of("terminated_requests"),
+        aborted=of("aborted"),
         terminated=of("terminated_watchers"),
         cache_events=of("cache_events"),
         refills=total(_refills(part, point) for part, point in zip(grown, points, strict=True)),
@@ -169,15 +202,29 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         capacity_decreases=of("capacity_decreases"),
         checks_ok=of("checks_ok"),
         checks_failed=of("checks_failed"),
+        checks_errored=of("checks_errored"),
+        check_lists=of("check_lists"),
+        check_objects=check_objects,
+        check_bytes=_share_of(size_bytes, check_objects, objects) if checks else check_objects,
         etcd_gets=of("etcd_gets"),
         etcd_list_calls=of("etcd_lists"),
         etcd_writes=of("etcd_writes"),
         etcd_errors=of("etcd_errors"),
         etcd_calls=of("etcd_timed"),
         etcd_ms=share(of("etcd_ms"), of("etcd_timed")),
-        objects=_largest(point.gauges.objects for point in points),
-        size_bytes=_largest(point.gauges.size_bytes for point in points),
+        objects=objects,
+        size_bytes=size_bytes,
     )
+
+
+def _less(counted: Number, part: Number) -> Number:
+    """Return what is left of `counted` without `part`."""
+    return None if counted is None else max(0.0, counted - (part or 0.0))
+
+
+def _share_of(value: Number, part: Number, whole: Number) -> Number:
+    """Return `value` times `part` / `whole`."""
+    return value if value is None or part is None or not whole else value * part / whole
 
 
 def _refills(grown: Grown, last: ResourceScrape) -> Number:

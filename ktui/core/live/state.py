@@ -149,10 +149,17 @@ def fold(live: LiveState, event: Any) -> None:
         if name not in series:
             series[name] = ScrapeSeries()
             if row.scrape.at < event.at:  # metrics of a resource or level begin with its first request
-                series[name].add(_before_first(event, row.scrape.at))
-        if isinstance(event, ResourceScrape) and series[name].points:
-            live.history.add(row, series[name].last, event)
-        series[name].add(event)
+                _add_scrape(live, row, series[name], _before_first(event, row.scrape.at))
+        _add_scrape(live, row, series[name], event)
+
+
+def _add_scrape(live: LiveState, row: ReplicaRow, series: ScrapeSeries, scrape: Scrape) -> None:
+    if isinstance(scrape, ResourceScrape):
+        before = series.last if series.points else None
+        scrape = series.reads.add(before, scrape, row.minor)
+        if before is not None:
+            live.history.add(before, scrape)
+    series.add(scrape)
 
 
 def _fold_replica(live: LiveState, event: ReplicaScrape) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ktui.contract.events.live import LevelCounters, LevelScrape, ResourceCounters, ResourceScrape
+from ktui.core.live.client_reads import ReadCounters
 from ktui.core.live.replica import ScrapeSeries
 
 Grown = dict[str, float | None]  # by figure; None: this server does not report it
@@ -33,7 +34,7 @@ def between(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScr
 
 
 def lists_between(first: ResourceScrape, last: ResourceScrape) -> Grown:
-    """Return the growth of only those counters that show where LISTs were served from."""
+    """Return the growth of only those counters that show where LISTs of clients were served from."""
     return _grown(first, last, _LISTS)
 
 
@@ -78,12 +79,9 @@ def _reader(*names: str) -> Reader:
     return names, attrgetter(*names)
 
 
-_RESOURCE = _reader(*ResourceCounters.__struct_fields__)
+_RESOURCE = _reader(*ReadCounters.__struct_fields__)
 _LEVEL = _reader(*(name for name in LevelCounters.__struct_fields__ if name != "wait_buckets"))
-_LISTS = _reader(
-    "cache_lists", "cache_fetched", "storage_lists", "etcd_fetched", "etcd_lists", "etcd_timed",
-    "consistent_success", "consistent_failure",
-)  # fmt: skip
+_LISTS = _reader("client_cache_lists", "client_cache_fetched", "client_etcd_lists", "client_etcd_fetched")
 
 
 def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:

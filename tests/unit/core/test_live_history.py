@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.contract.events.live import ReplicaScrape, ResourceCounters, ResourceScrape
+from ktui.contract.events.live import ReplicaScrape, ResourceScrape
+from ktui.core.live.client_reads import ReadCounters
 from ktui.core.live.history import MOST_RESOURCES, PART, PARTS, WHOLE, ListHistory
-from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import MOST_REPLICAS, LiveState, fold, fold_all
 from tests.unit.live.folded import recorded_events
@@ -17,13 +17,9 @@ from tests.unit.live.recorded import lists_sent
 START = 1_795_335_510.0  # a part begins here
 
 
-def row(version: str = "1.30") -> ReplicaRow:
-    return ReplicaRow(START, ReplicaScrape(at=START, replica="1", version=version))
-
-
 def scraped(after: float, resource: str = "pods", replica: str = "1", **counters: int) -> ResourceScrape:
     return ResourceScrape(
-        at=START + after, replica=replica, resource=resource, counters=ResourceCounters(**counters)
+        at=START + after, replica=replica, resource=resource, counters=ReadCounters(**counters)
     )
 
 
@@ -35,8 +31,8 @@ def total(history: ListHistory, resource: str = WHOLE) -> float:
 def test_nothing_is_lost_or_added_by_spreading(steps: list[tuple[float, int]]) -> None:
     history, at, count = ListHistory(), 0.0, 0
     for seconds, more in steps:
-        before, after = scraped(at, cache_lists=count), scraped(at + seconds, cache_lists=count + more)
-        history.add(row(), before, after)
+        before = scraped(at, client_cache_lists=count)
+        history.add(before, scraped(at + seconds, client_cache_lists=count + more))
         at, count = at + seconds, count + more
     assert total(history) == pytest.approx(count)
     assert total(history, "pods") == pytest.approx(count) if count else "pods" not in history.parts
@@ -44,8 +40,8 @@ def test_nothing_is_lost_or_added_by_spreading(steps: list[tuple[float, int]]) -
 
 def test_two_minutes_between_scrapes_are_four_equal_parts() -> None:
     history = ListHistory()
-    history.add(row(), scraped(0, storage_lists=0, etcd_fetched=0),
-                scraped(120, storage_lists=60, etcd_fetched=600))  # fmt: skip
+    history.add(scraped(0, client_etcd_lists=0, client_etcd_fetched=0),
+                scraped(120, client_etcd_lists=60, client_etcd_fetched=600))  # fmt: skip
     assert [rates.etcd for rates in history.per_second("pods")][-4:] == [0.5] * 4
     assert [rates.read_etcd for rates in history.per_second()][-4:] == [5.0] * 4
 
@@ -54,7 +50,7 @@ def test_only_an_hour_is_kept() -> None:
     history = ListHistory()
     for number in range(3 * PARTS):
         at = number * PART
-        history.add(row(), scraped(at, cache_lists=number), scraped(at + PART, cache_lists=number + 1))
+        history.add(scraped(at, client_cache_lists=number), scraped(at + PART, client_cache_lists=number + 1))
     assert len(history.parts[WHOLE]) <= PARTS + 2
     assert len(list(history.per_second())) == PARTS
 
@@ -62,11 +58,11 @@ def test_only_an_hour_is_kept() -> None:
 def test_a_chart_spans_what_is_known() -> None:
     history = ListHistory()
     assert (history.span, list(history.per_second())) == (0, [])
-    history.add(row(), scraped(0), scraped(15))
+    history.add(scraped(0), scraped(15))
     assert history.span == 0  # no part is over
-    history.add(row(), scraped(15), scraped(31))
+    history.add(scraped(15), scraped(31))
     assert history.span == 10
-    history.add(row(), scraped(31), scraped(11 * PART))
+    history.add(scraped(31), scraped(11 * PART))
     assert history.span == 30
 
 
@@ -74,7 +70,7 @@ def test_a_limited_number_of_resources_has_a_history_of_their_own() -> None:
     history = ListHistory()
     for number in range(MOST_RESOURCES + 20):
         name = f"kind{number}"
-        history.add(row(), scraped(0, name, cache_lists=0), scraped(60, name, cache_lists=1))
+        history.add(scraped(0, name, client_cache_lists=0), scraped(60, name, client_cache_lists=1))
     assert len(history.parts) == MOST_RESOURCES + 1
     assert total(history) == pytest.approx(MOST_RESOURCES + 20)
 
@@ -99,7 +95,7 @@ def test_restarts_without_end_keep_a_limited_number_of_replicas_and_sums() -> No
     live = LiveState()
     for number in range(3 * MOST_REPLICAS):
         name = str(number)
-        fold(live, scraped(number, replica=name, cache_lists=1))
+        fold(live, scraped(number, replica=name, client_cache_lists=1))
         fold(live, ReplicaScrape(at=START + number, replica=name))
         routes_of(live, "pods")
     assert list(live.replicas) == [str(number) for number in range(2 * MOST_REPLICAS, 3 * MOST_REPLICAS)]
