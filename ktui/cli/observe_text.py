@@ -17,11 +17,13 @@ from ktui.core.format import (
     integer,
     long_bytes,
     many,
+    percent,
     short_bytes,
     short_count,
     short_milliseconds,
     times,
 )
+from ktui.core.live.checks import ROW, Checks, checks_of, saving_text
 from ktui.core.live.findings import Finding, Severity, findings
 from ktui.core.live.levels import LevelRow, level_rows
 from ktui.core.live.resource_routes import ResourceRoutes
@@ -59,7 +61,8 @@ def _mean(value: float | None, count: float | None) -> str:
 
 _RESOURCES: Sequence[ObserveColumn] = (
     ObserveColumn("resource", lambda row: row.resource, right=False),
-    ObserveColumn("LIST/s", lambda row: _rate(row, row.lists)),
+    ObserveColumn("LIST/s", lambda row: _rate(row, row.answered)),
+    ObserveColumn("429", lambda row: _count(row.rejected), narrowest=70),
     ObserveColumn("cache", lambda row: _count(row.cache.lists)),
     ObserveColumn("etcd", lambda row: _count(row.etcd.lists)),
     ObserveColumn("read C", lambda row: _count(row.cache.fetched), narrowest=90),
@@ -101,9 +104,10 @@ def print_report(live: LiveState, console: Console, top: int) -> None:
     console.print(Text(verdict(routes), style="bold"))
     console.print(Text(_scope(live, routes)))
     busy = [row for row in routes if row.lists or row.served]
-    _table(console, "LISTs by resource, from metrics", _RESOURCES, busy[:top])
+    _table(console, "LISTs of clients by resource, from metrics", _RESOURCES, busy[:top])
     if len(busy) > top:
         console.print(Text(f"and {many(len(busy) - top, 'resource')} more (--top)"))
+    _checks(console, checks_of(routes))
     levels = [row for row in level_rows(live) if _busy(row)]
     _table(console, "priority levels, from metrics", _LEVELS, levels)
     samples = len(live.dumps)
@@ -155,6 +159,25 @@ def _findings(console: Console, found: Sequence[Finding]) -> None:
         console.print(head + Text(f"{item.subject}: {item.text}"))
         console.print(Padding(Text(item.advice), (0, 0, 0, 9)))
         console.print(Padding(Text(f"metric: {item.metric}", style="dim"), (0, 0, 0, 9)))
+
+
+_CHECKS: Sequence[ObserveColumn] = (
+    ObserveColumn("", lambda row: ROW, right=False),
+    ObserveColumn("count", lambda row: _count(row.count)),
+    ObserveColumn("etcd", lambda row: _count(row.lists)),
+    ObserveColumn("objects", lambda row: _count(row.objects)),
+    ObserveColumn("bytes", lambda row: _size(row.bytes)),
+    ObserveColumn("of etcd's reads", lambda row: NONE if row.share is None else percent(row.share)),
+    ObserveColumn("differ", lambda row: _count(row.failed)),
+    ObserveColumn("errors", lambda row: _count(row.errored)),
+)
+
+
+def _checks(console: Console, checks: Checks | None) -> None:
+    if checks is None:
+        return
+    _table(console, "what kube-apiserver reads on its own account", _CHECKS, [checks])
+    console.print(Text(saving_text(checks), style="dim"))
 
 
 def _load(console: Console, live: LiveState) -> None:

@@ -26,6 +26,7 @@ from ktui.contract.events import (
     Marker,
     Prefix,
     ProgressTick,
+    ReplicaDown,
     ReplicaScrape,
     RequestFinished,
     RequestRouted,
@@ -259,5 +260,6 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     LevelsDump: _live,
     FlowConfig: _live,
     CacheProbe: _live,
+    ReplicaDown: _live,
     ResourceAsked: _live,
 }

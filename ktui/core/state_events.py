@@ -68,13 +68,16 @@ def _live(state: State) -> Iterator[AnyEvent]:
     for source, problem in live.problems.items():
         yield LiveStatus(at=live.now, source=source, problem=problem)
     for row in live.replicas.values():
-        yield from (series.last for series in row.resources.values())
+        for series in row.resources.values():
+            yield msgspec.structs.replace(series.last, counters=series.reads.raw)
         yield from (series.last for series in row.levels.values())
         yield row.scrape
         if row.dump is not None:
             yield row.dump
         if row.levels_dump is not None:
             yield row.levels_dump
+        if row.down is not None:
+            yield row.down
         yield from row.probes.values()
     if live.flow is not None:
         yield live.flow

@@ -36,10 +36,14 @@ class Sample(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The samples of a family to keep: those with one of `names` whose line contains `text`."""
+    """The samples of a family to keep: those with one of `names` whose line contains `text`.
+
+    `texts` has the text of single names instead.
+    """
 
     names: Sequence[bytes]
     text: bytes = b""
+    texts: Mapping[bytes, bytes] = {}
 
 
 class Exposition:
@@ -107,8 +111,9 @@ class Exposition:
 
     def _search(self, block: bytes, wanted: Wanted) -> None:
         for name in wanted.names:
+            text = wanted.texts.get(name, wanted.text)
             for line in _lines(block, name):
-                if wanted.text in line:
+                if text in line:
                     self._keep(line, name)
 
     def _keep(self, line: bytes, name: bytes) -> None:

@@ -19,7 +19,8 @@ _EVER = 99
 class Family:
     """A metric family. `samples` are the suffixes of its sample names, `figures` what they supply.
 
-    `since` and `until` are the first and last minor that has it. Only lines that contain `text` are kept.
+    `since` and `until` are the first and last minor that has it. Only lines that contain `text` are kept, and
+    of a histogram's buckets only the one with the bound `bucket` in seconds.
     """
 
     name: str
@@ -29,10 +30,20 @@ class Family:
     until: int = _EVER
     samples: tuple[str, ...] = ("",)
     text: bytes = b""
+    bucket: int = 0
 
     @property
     def wanted(self) -> Wanted:
-        return Wanted([f"{self.name}{suffix}".encode() for suffix in self.samples], self.text)
+        names = [f"{self.name}{suffix}".encode() for suffix in self.samples]
+        bucket = {f"{self.name}_bucket".encode(): f'le="{self.bucket}"'.encode()} if self.bucket else {}
+        return Wanted(names, self.text, bucket)
+
+    @property
+    def matcher(self) -> str:
+        """What `text` and `bucket` are in a Prometheus selector; "" if they are not set."""
+        if self.bucket:
+            return f'le=~"|{self.bucket}|{self.bucket}.0"'  # without a bound too: sum and count
+        return self.text.decode()
 
 
 _TOTALS = ("_sum", "_count")
@@ -72,14 +83,21 @@ RESOURCES = (
         ("consistent_success", "consistent_failure", "consistent_fallback", "consistent_rejected"),
         31,
     ),
-    _histogram("apiserver_watch_cache_read_wait_seconds", "waits", "wait_ms", 30),
+    Family(
+        "apiserver_watch_cache_read_wait_seconds",
+        "waits",
+        ("waits", "wait_ms", "fast_waits"),
+        30,
+        samples=(*_TOTALS, "_bucket"),
+        bucket=1,
+    ),
     Family("apiserver_selfrequest_total", "self_requests", ("self_lists",), text=_LIST),
     Family(
         "apiserver_request_total",
         "requests",
         ("lists", "list_errors", "list_rejected", "gets", "get_errors", *VERBS.values()),
     ),
-    _counter("apiserver_request_terminations_total", "terminated_requests"),
+    Family("apiserver_request_terminations_total", "terminations", ("terminated_requests",)),
     _counter("apiserver_request_aborts_total", "aborted"),
     Family(
         "apiserver_request_duration_seconds",
@@ -95,6 +113,8 @@ RESOURCES = (
     _counter("apiserver_terminated_watchers_total", "terminated_watchers", 25),
     _counter("apiserver_watch_cache_events_received_total", "cache_events", 27),
     _counter("apiserver_watch_cache_initializations_total", "initializations", 25),
+    _counter("apiserver_watch_cache_initialization_errors_total", "init_errors", 37),
+    _counter("apiserver_init_events_total", "init_events", 25),
     _counter("watch_cache_capacity_increase_total", "capacity_increases", 25),
     _counter("watch_cache_capacity_decrease_total", "capacity_decreases", 25),
     Family(
@@ -119,7 +139,7 @@ GAUGES = (
     Family("apiserver_resource_objects", "gauge", ("objects",), 34),
     Family("apiserver_resource_size_estimate_bytes", "gauge", ("size_bytes",), 34),
 )
-_FLOW = "apiserver_flowcontrol_"
+_FLOW, _ADMISSION = "apiserver_flowcontrol_", "apiserver_admission_"
 LEVELS = (
     Family(f"{_FLOW}dispatched_requests_total", "level", ("dispatched",)),
     Family(f"{_FLOW}rejected_requests_total", "rejected", ("rejected",)),
@@ -141,6 +161,9 @@ PROCESS = (
     Family("process_start_time_seconds", "process", ("started",)),
     Family("process_resident_memory_bytes", "process", ("memory_bytes",)),
     Family("process_cpu_seconds_total", "process", ("cpu",)),
+    Family("apiserver_tls_handshake_errors_total", "process", ("tls_errors",)),
+    Family(f"{_ADMISSION}webhook_admission_duration_seconds", "admission", ("webhooks",), samples=_TOTALS),
+    Family(f"{_ADMISSION}controller_admission_duration_seconds", "admission", ("plugins",), samples=_TOTALS),
     Family("apiserver_storage_size_bytes", "process", ("storage_bytes",), 28),
     Family("apiserver_storage_db_total_size_in_bytes", "process", ("storage_bytes",), 26, 36),
     Family("etcd_db_total_size_in_bytes", "process", ("storage_bytes",), 24, 25),
@@ -161,6 +184,7 @@ class Reported:
     resources: frozenset[str] = field(default_factory=frozenset)
     watches: bool = False
     levels: frozenset[str] = field(default_factory=frozenset)
+    process: frozenset[str] = field(default_factory=frozenset)
 
 
 def reported(present: Iterable[str], minor: int) -> Reported:
@@ -175,4 +199,5 @@ def reported(present: Iterable[str], minor: int) -> Reported:
         frozenset(figure for family in RESOURCES if known(family) for figure in family.figures),
         known(GAUGES[0]),
         frozenset(figure for family in LEVELS if known(family) for figure in family.figures),
+        frozenset(figure for family in PROCESS if known(family) for figure in family.figures),
     )

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ktui.contract.events.live import (
+    CallTime,
     LevelCounters,
     LevelGauges,
     LevelScrape,
@@ -22,6 +23,7 @@ from ktui.live.families import ALL, VERBS, Family, Reported, reported
 from ktui.live.names import resource_of, self_requested
 
 MOST = (1 << 63) - 1
+MOST_CALLED = 500  # webhooks, and admission plugins
 _RV_MODULUS = 10**15  # the cache's resourceVersion is reported modulo this
 _READS = {"get": "etcd_gets", "list": "etcd_lists", "listStream": "etcd_lists"}
 _WRITES = frozenset(("create", "update", "delete"))
@@ -49,6 +51,7 @@ class ScrapePage(msgspec.Struct):
     process: Numbers
     gates: dict[str, bool]
     version: str = ""  # "1.36"; "" if the page does not have it
+    admission: dict[str, dict[str, CallTime]] = msgspec.field(default_factory=dict)  # webhooks, plugins
     counted: Numbers = msgspec.field(default_factory=dict)  # all counters by a unique name
 
     def events(self, replica: ReplicaScrape) -> list[Any]:
@@ -94,6 +97,7 @@ class _Reader:
         self._level_gauges: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
         self._buckets: dict[str, Numbers] = defaultdict(lambda: defaultdict(float))
         self._process: Numbers = {}
+        self._admission: dict[str, dict[str, list[float]]] = {"webhooks": {}, "plugins": {}}
         self._gates: dict[str, bool] = {}
         self._version = ""
 
@@ -109,10 +113,18 @@ class _Reader:
             self._process,
             self._gates,
             self._version,
+            admission={
+                kind: {name: _call_time(*numbers) for name, numbers in calls.items()}
+                for kind, calls in self._admission.items()
+                if kind in self._reported.process
+            },
         )
 
     def _resource(self, name: str) -> ResourceScrape:
-        counted = dict.fromkeys(self._reported.resources, 0.0) | self._resources.get(name, {})
+        numbers = self._resources.get(name, {})
+        counted = dict.fromkeys(self._reported.resources, 0.0) | numbers
+        if "waits" in numbers and "fast_waits" not in numbers:
+            counted.pop("fast_waits", None)  # buckets were removed on the way
         gauges = {"watches": 0.0} if self._reported.watches else {}
         gauges |= self._gauges.get(name, {})
         return ResourceScrape(
@@ -161,6 +173,16 @@ class _Reader:
             count if suffix == "_count" else total, sample.value
         )
 
+    def waits(self, family: Family, suffix: str, sample: Sample) -> None:
+        numbers = self._of(sample.labels)
+        waits, total, fast = family.figures
+        if suffix == "_count":
+            numbers[waits] += sample.value
+        elif suffix == "_sum":
+            numbers[total] += sample.value * 1000
+        elif sample.labels.get("le") in ("1", "1.0"):
+            numbers[fast] += sample.value
+
     def sizes(self, family: Family, suffix: str, sample: Sample) -> None:
         figure = family.figures[0 if suffix == "_count" else -1]
         self._of(sample.labels)[figure] += sample.value
@@ -192,6 +214,10 @@ class _Reader:
             numbers[rejected] += sample.value
         elif code[:1] in ("4", "5"):
             numbers[errors] += sample.value
+
+    def terminations(self, family: Family, suffix: str, sample: Sample) -> None:
+        if sample.labels.get("code") != "429":  # these are counted as rejected
+            self._of(sample.labels)[family.figures[0]] += sample.value
 
     def durations(self, family: Family, suffix: str, sample: Sample) -> None:
         if sample.labels.get("subresource"):
@@ -263,6 +289,18 @@ class _Reader:
         added = self._process.get(figure, 0.0) if figure == "hidden_metrics" else 0.0
         self._process[figure] = sample.value + added
 
+    def admission(self, family: Family, suffix: str, sample: Sample) -> None:
+        calls = self._admission[family.figures[0]]
+        name = sample.labels.get("name", "")
+        if name not in calls and len(calls) >= MOST_CALLED:
+            return
+        call = calls.setdefault(name, [0.0, 0.0, 0.0])
+        if suffix == "_sum":
+            call[1] += sample.value * 1000
+        else:
+            call[0] += sample.value
+            call[2] += sample.value if sample.labels.get("rejected") == "true" else 0.0
+
     def inflight(self, family: Family, suffix: str, sample: Sample) -> None:
         kind = sample.labels.get("request_kind", "")
         figure = {"readOnly": "reading", "mutating": "writing"}.get(kind)
@@ -294,6 +332,11 @@ def _by_sample() -> dict[str, tuple[Family, str]]:
 
 
 _BY_SAMPLE = _by_sample()
+
+
+def _call_time(calls: float, ms: float, rejected: float) -> CallTime:
+    counts = [int(value) if 0 <= value < MOST else 0 for value in (calls, rejected)]
+    return CallTime(counts[0], round(ms, 3) if 0 <= ms < 1e15 else 0.0, counts[1])
 
 
 def _level_of(sample: Sample) -> str:

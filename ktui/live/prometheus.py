@@ -92,6 +92,7 @@ class PrometheusFeed:
         self._interval = interval
         self._clock = clock
         self._families: dict[str, set[str]] = {}  # by instance
+        self._started: dict[str, tuple[float, int]] = {}  # start time and restarts, by instance
         self._gates: dict[str, bool] = {}
         self._version = ""
         self._announcer = ServerAnnouncer()
@@ -196,7 +197,16 @@ class PrometheusFeed:
     def _events(self, page: ScrapePage, instance: str, at: float) -> list[AnyEvent]:
         self._version = page.version or self._version
         self._gates = page.gates or self._gates
-        return page_events(page, ReplicaScrape(at=at, replica=instance, version=page.version))
+        name = self._process_of(instance, page.process.get("started", 0.0))
+        return page_events(page, ReplicaScrape(at=at, replica=name, version=page.version))
+
+    def _process_of(self, instance: str, started: float) -> str:
+        """Return the replica's name: another one after a restart, as its counters began anew."""
+        known, restarts = self._started.get(instance, (started, 0))
+        if started and known and abs(started - known) >= 1:
+            restarts += 1
+        self._started[instance] = (started or known, restarts)
+        return f"{instance}, restart {restarts}" if restarts else instance
 
     def _server(self) -> list[AnyEvent]:
         server = LiveServer(
@@ -214,14 +224,13 @@ class PrometheusFeed:
 
 def selectors() -> Iterator[str]:
     """Yield selectors for all needed series, each for a few families."""
-    by_text: dict[bytes, list[Family]] = {}
+    by_matcher: dict[str, list[Family]] = {}
     for family in ALL:
-        by_text.setdefault(family.text, []).append(family)
-    for text, families in by_text.items():
+        by_matcher.setdefault(family.matcher, []).append(family)
+    for matcher, families in by_matcher.items():
         for start in range(0, len(families), FAMILIES_A_QUERY):
             names = _names(families[start : start + FAMILIES_A_QUERY])
-            matcher = f",{text.decode()}" if text else ""
-            yield f'{{__name__=~"{"|".join(names)}"{matcher}}}'
+            yield f'{{__name__=~"{"|".join(names)}"{f",{matcher}" if matcher else ""}}}'
 
 
 def _names(families: Iterable[Family]) -> list[str]:

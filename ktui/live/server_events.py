@@ -85,5 +85,9 @@ def page_events(page: ScrapePage, replica: ReplicaScrape) -> list[AnyEvent]:
         hidden_metrics=number("hidden_metrics"),
         reading=number("reading"),
         writing=number("writing"),
+        cpu_seconds=cpu if 0 <= (cpu := page.process.get("cpu", -1.0)) < 1e12 else None,
+        tls_errors=number("tls_errors"),
+        webhooks=page.admission.get("webhooks"),
+        plugins=page.admission.get("plugins"),
     )
     return [msgspec.structs.replace(event, at=replica.at) for event in page.events(row)]

@@ -19,6 +19,7 @@ from ktui.contract.events.live import (
     LevelsDump,
     LiveServer,
     LiveStatus,
+    ReplicaDown,
     ReplicaScrape,
     RequestsDump,
     ResourceAsked,
@@ -58,6 +59,7 @@ __all__ = [
     "Marker",
     "Prefix",
     "ProgressTick",
+    "ReplicaDown",
     "ReplicaScrape",
     "RequestFinished",
     "RequestRouted",
@@ -102,5 +104,6 @@ AnyEvent = (
     | LevelsDump
     | FlowConfig
     | CacheProbe
+    | ReplicaDown
     | ResourceAsked
 )

@@ -31,7 +31,7 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     consistent_rejected: Count | None = None  # the cache was late, the client got a 429 (1.37)
     waits: Count | None = None  # reads that waited for the cache
     wait_ms: Milliseconds | None = None
-    slow_waits: Count | None = None  # those of `waits` that took longer than a second
+    fast_waits: Count | None = None  # those of `waits` that took at most a second
     lists: Count | None = None  # LIST requests answered, whatever their status
     self_lists: Count | None = None  # those of `lists` that the server sent to itself
     list_errors: Count | None = None  # those of `lists` answered with 4xx or 5xx, except 429
@@ -128,6 +128,14 @@ class LevelScrape(Event, frozen=True, kw_only=True, tag="live_level", gc=False):
     gauges: LevelGauges = LevelGauges()
 
 
+class CallTime(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Calls and their duration since the process began."""
+
+    calls: Count = 0
+    ms: Milliseconds = 0.0
+    rejected: Count = 0  # those of `calls` that rejected the request
+
+
 class ReplicaScrape(Event, frozen=True, kw_only=True, tag="live_replica"):
     """The end of one replica's scrape; the events of its resources and levels precede this event.
 
@@ -145,6 +153,18 @@ class ReplicaScrape(Event, frozen=True, kw_only=True, tag="live_replica"):
     hidden_metrics: Count | None = None  # metrics that the server has hidden or disabled
     reading: Count | None = None  # read requests in flight
     writing: Count | None = None
+    cpu_seconds: Seconds | None = None  # used since the process began
+    tls_errors: Count | None = None  # TLS handshakes that failed
+    # Admission webhooks and plugins by name. None: not reported.
+    webhooks: dict[str, CallTime] | None = None
+    plugins: dict[str, CallTime] | None = None
+
+
+class ReplicaDown(Event, frozen=True, kw_only=True, tag="live_down"):
+    """A replica that does not answer any more. Its next scrape or dump ends that."""
+
+    replica: str
+    reason: str  # one sentence
 
 
 class RunningRequest(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

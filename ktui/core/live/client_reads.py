@@ -43,7 +43,8 @@ _raw = attrgetter(*_RAW)
 _SUMMED = (
     "cache_lists", "cache_fetched", "cache_returned", "storage_lists", "etcd_fetched", "etcd_evaluated",
     "etcd_returned", "etcd_lists", "etcd_timed", "consistent_success", "consistent_failure",
-    "initializations", "lists", "list_errors", "list_rejected", "self_lists", "checks_ok", "checks_failed", "checks_errored",
+    "initializations", "lists", "list_errors", "list_rejected", "self_lists", "checks_ok", "checks_failed",
+    "checks_errored",
 )  # fmt: skip
 _summed = attrgetter(*_SUMMED)
 _CACHE = ("cache_fetched", "cache_returned")

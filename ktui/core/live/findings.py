@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from enum import IntEnum
+from collections.abc import Iterator
 
 import msgspec
 
-from ktui.core.format import frequency, integer, long_milliseconds, many, times
+from ktui.core.format import frequency, integer, long_milliseconds, many
 from ktui.core.live.levels import LevelRow, level_rows
-from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.processes import WEBHOOK, admission_rows, process_growth, slow_admission
+from ktui.core.live.resource_findings import CHECKS, Finding, Severity
 from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
 
-AMPLIFIED = 50  # objects read for each one returned
-LARGE = 500  # objects of a resource whose LISTs from etcd are worth a finding
-OFTEN = 0.1  # LISTs per second of a resource that no client watches
-LEAST_FETCHED = 1_000  # objects within the window: fewer cost little, whatever the factor
-WHO = "metrics do not name the client: `ktui audit AUDIT.LOG` ranks the clients of an audit log"
-_UNCACHED = ("events", "events.events.k8s.io")
-_PRIVATE = ("secrets", "configmaps")
+__all__ = ["Finding", "Severity", "findings", "worst"]
 
-
-class Severity(IntEnum):
-    """How urgent; `--fail-on` names one of them."""
-
-    NOTICE = 1
-    WARNING = 2
-    CRITICAL = 3
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """`cost` ranks findings of one severity: objects read per second, or requests."""
-
-    id: str
-    severity: Severity
-    subject: str  # a resource or a priority level
-    text: str
-    metric: str
-    advice: str
-    cost: float = 0.0
+SLOW_ADMISSION_MS, LEAST_CALLS = 500.0, 3  # mean of a webhook's or plugin's calls
+TLS_ERRORS = 0.2  # failed handshakes per second
+NAMED = 3  # resources of a merged finding, besides the first
+# One cause outside the resource, as an etcd that stalls, gives these for many resources.
+_SHARED_CAUSE = frozenset((
+    "consistent-read-fallback", "consistent-read-rejected", "slow-consistent-reads", "cache-refilled",
+    "cache-check-error", "cache-cannot-fill", "requests-terminated",
+))  # fmt: skip
 
 
 def findings(live: LiveState, seconds: float | None = None) -> list[Finding]:
@@ -53,173 +36,51 @@ def findings(live: LiveState, seconds: float | None = None) -> list[Finding]:
 def _findings(live: LiveState, seconds: float | None) -> list[Finding]:
     minor = max((row.minor for row in live.replicas.values()), default=0)
     found: list[Finding] = []
-    for row in all_routes(live, seconds):
-        for check in _RESOURCE_CHECKS:
-            found += check(row, minor)
-    for level in level_rows(live, seconds):
-        found += _level_findings(level)
+    if live.covered(seconds):  # one scrape says nothing of rates
+        for row in all_routes(live, seconds):
+            for check in CHECKS:
+                found += check(row, minor)
+        for level in level_rows(live, seconds):
+            found += _level_findings(level)
+        found += _process_findings(live, seconds)
+        found = merged(found)
     found += _server_findings(live)
     return sorted(found, key=lambda item: (-item.severity, -item.cost, item.subject))
+
+
+def merged(found: list[Finding]) -> list[Finding]:
+    """Make one finding of those that the same cause gives for several resources."""
+    by_id: dict[str, list[Finding]] = {}
+    for item in found:
+        by_id.setdefault(item.id, []).append(item)
+    kept: list[Finding] = []
+    if "consistent-read-fallback" in by_id or "consistent-read-rejected" in by_id:
+        by_id.pop("slow-consistent-reads", None)  # the waits that ended in time
+    for id_, items in by_id.items():
+        first = max(items, key=lambda item: (item.severity, item.cost))
+        if id_ not in _SHARED_CAUSE or len(items) == 1:
+            kept += items
+            continue
+        others = sorted(item.subject for item in items if item is not first)
+        names = ", ".join(others[:NAMED]) + (
+            f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        )
+        kept.append(
+            msgspec.structs.replace(
+                first,
+                text=f"{first.text}; the same of {names}",
+                cost=sum(item.cost for item in items),
+            )
+        )
+    return kept
 
 
 def worst(found: list[Finding]) -> Severity | None:
     return max((item.severity for item in found), default=None)
 
 
-def _rate(row: ResourceRoutes | LevelRow, value: float | None) -> float:
+def _rate(row: LevelRow, value: float | None) -> float:
     return (value or 0) / row.seconds if row.seconds else 0.0
-
-
-def _fallbacks(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    if row.fallback:
-        yield Finding(
-            "consistent-read-fallback",
-            Severity.CRITICAL,
-            row.resource,
-            f"{many(round(row.fallback), 'consistent LIST')} waited 3 s for the cache and then read etcd",
-            'apiserver_watch_cache_consistent_read_total{fallback="true"}',
-            "the cache is behind etcd: look at etcd's latency and defragmentation, "
-            "and at the lag on the Cache screen",
-            _rate(row, row.etcd.fetched),
-        )
-    if row.rejected_reads:
-        yield Finding(
-            "consistent-read-rejected",
-            Severity.CRITICAL,
-            row.resource,
-            f"{many(round(row.rejected_reads), 'consistent LIST')} got a 429: the cache was 3 s behind",
-            'apiserver_watch_cache_consistent_read_total{fallback="skipped"}',
-            "the cache is behind etcd: look at etcd's latency and defragmentation",
-            _rate(row, row.rejected_reads),
-        )
-
-
-def _from_etcd(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    lists, fetched = row.etcd.lists or 0, row.etcd.fetched or 0
-    if not lists or row.resource in _UNCACHED or max(row.objects or 0, fetched / lists) < LARGE:
-        return
-    if minor >= 31:
-        why = "from 1.31 on a LIST without resourceVersion comes from the cache: "
-        why += "resourceVersionMatch=Exact" + ("" if minor >= 34 else ", a continue token")
-        why += ", a cache that is not ready" + (" or a fallback" if row.fallback else "") + " reads etcd"
-    else:
-        why = (
-            "before 1.31 every LIST without resourceVersion=0 reads etcd: let clients send resourceVersion=0"
-        )
-    yield Finding(
-        "etcd-lists",
-        Severity.WARNING,
-        row.resource,
-        f"{many(round(lists), 'LIST')} read {many(round(fetched), 'object')} from etcd "
-        f"({frequency(_rate(row, fetched))} objects)",
-        "apiserver_storage_list_fetched_objects_total",
-        f"{why}; {WHO}",
-        _rate(row, fetched),
-    )
-
-
-def _amplified(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    for served, where, family in ((row.cache, "the cache", "cache"), (row.etcd, "etcd", "storage")):
-        factor, fetched = served.amplification, served.fetched or 0
-        if fetched < LEAST_FETCHED or (factor is not None and factor < AMPLIFIED):
-            continue
-        factor_text = "none was returned" if factor is None else f"{times(factor)} as many as were returned"
-        yield Finding(
-            "amplification",
-            Severity.WARNING,
-            row.resource,
-            f"LISTs read {many(round(fetched), 'object')} in {where}: {factor_text}",
-            f"apiserver_{family}_list_fetched_objects_total ÷ …_returned_objects_total",
-            "a selector that no index serves makes the server read all objects: use spec.nodeName or the "
-            f"namespace where possible, or one WATCH instead of LISTs; {WHO}",
-            _rate(row, fetched),
-        )
-
-
-def _refills(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    if row.refills:
-        yield Finding(
-            "cache-refilled",
-            Severity.WARNING,
-            row.resource,
-            f"the watch cache was filled again ({many(round(row.refills), 'time')}): each reads all of etcd",
-            "apiserver_watch_cache_initializations_total",
-            "its watch of etcd broke off: look for compaction or restarts in etcd's log",
-            _rate(row, row.objects),
-        )
-    if row.capacity_increases:
-        yield Finding(
-            "event-buffer-grows",
-            Severity.NOTICE,
-            row.resource,
-            f"the event buffer was enlarged {many(round(row.capacity_increases), 'time')}",
-            "watch_cache_capacity_increase_total",
-            "objects change faster than the buffer lasts 75 s: find what writes so often, "
-            "for a client that reconnects late must list again",
-            _rate(row, row.cache_events),
-        )
-
-
-def _damage(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    if row.checks_failed:
-        yield Finding(
-            "cache-inconsistent",
-            Severity.CRITICAL,
-            row.resource,
-            "the watch cache differs from etcd",
-            'apiserver_storage_consistency_checks_total{status="failure"}',
-            "restart the kube-apiserver replica and report it: reads from this cache are wrong",
-            _rate(row, row.cache.returned),
-        )
-    if row.terminated:
-        yield Finding(
-            "slow-watchers",
-            Severity.WARNING,
-            row.resource,
-            f"WATCHes cut off because the client read too slowly: {integer(round(row.terminated))}",
-            "apiserver_terminated_watchers_total",
-            f"each of them lists again; {WHO}",
-            _rate(row, (row.terminated or 0) * (row.objects or 1)),
-        )
-
-
-def _polling(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    lists = _rate(row, row.lists)
-    if row.watches == 0 and lists >= OFTEN:
-        yield Finding(
-            "polled",
-            Severity.NOTICE,
-            row.resource,
-            f"listed {frequency(lists)} and watched by no client",
-            'apiserver_request_total{verb="LIST"}, apiserver_longrunning_requests{verb="WATCH"}',
-            f"one WATCH (an informer) replaces the polling; {WHO}",
-            _rate(row, row.fetched),
-        )
-
-
-def _private(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    if row.resource in _PRIVATE and row.cluster_lists:
-        yield Finding(
-            "cluster-wide-secrets" if row.resource == "secrets" else "cluster-wide-configmaps",
-            Severity.WARNING if row.resource == "secrets" else Severity.NOTICE,
-            row.resource,
-            f"{many(round(row.cluster_lists), 'LIST')} over all namespaces",
-            'apiserver_request_duration_seconds_count{verb="LIST",scope="cluster"}',
-            "a client that holds all of them needs the memory and the right to read all: list by namespace, "
-            f"by name or with a label selector; {WHO}",
-            _rate(row, row.fetched),
-        )
-
-
-_RESOURCE_CHECKS: tuple[Callable[[ResourceRoutes, int], Iterator[Finding]], ...] = (
-    _fallbacks,
-    _from_etcd,
-    _amplified,
-    _refills,
-    _damage,
-    _polling,
-    _private,
-)
 
 
 def _level_findings(row: LevelRow) -> Iterator[Finding]:
@@ -231,13 +92,18 @@ def _level_findings(row: LevelRow) -> Iterator[Finding]:
             Severity.CRITICAL,
             row.level,
             f"{many(round(row.rejected), 'request')} of this level rejected with 429"
-            + (f" ({reasons})" if reasons else ""),
+            + (f" ({reasons})" if reasons else "")
+            + (
+                f"; some were queued in each of {many(row.queue_samples, 'sample')}"
+                if row.queue_never_empty
+                else ""
+            ),
             "apiserver_flowcontrol_rejected_requests_total",
             "the Flow control screen shows who holds the seats: make those requests cheaper, "
             "or give the level more shares",
             _rate(row, row.rejected),
         )
-    if row.queue_never_empty:
+    elif row.queue_never_empty:
         wait = f"; half of them waited over {long_milliseconds(row.wait_p50)}" if row.wait_p50 else ""
         yield Finding(
             "queue-never-empty",
@@ -247,6 +113,38 @@ def _level_findings(row: LevelRow) -> Iterator[Finding]:
             "apiserver_flowcontrol_current_inqueue_requests",
             "the level is short of seats: the Flow control screen shows who holds them",
             _rate(row, row.dispatched),
+        )
+
+
+def _process_findings(live: LiveState, seconds: float | None) -> Iterator[Finding]:
+    """Yield what replicas report besides resources and levels: slow admission, failing TLS handshakes."""
+    for call in slow_admission(admission_rows(live, seconds), SLOW_ADMISSION_MS, LEAST_CALLS):
+        webhook = call.kind == WEBHOOK
+        yield Finding(
+            "slow-webhook" if webhook else "slow-admission",
+            Severity.WARNING,
+            call.name,
+            f"this admission {call.kind} took {long_milliseconds(call.ms)} on average in "
+            f"{many(round(call.calls), 'call')}",
+            f"apiserver_admission_{'webhook' if webhook else 'controller'}_admission_duration_seconds",
+            "every write that it matches waits for it and holds its seats: look at the webhook's own server, "
+            "narrow its rules, or give it a short timeoutSeconds"
+            if webhook
+            else "every write that it matches waits for it and holds its seats",
+            call.calls * call.ms / 1000,
+        )
+    errors = [process_growth(row, seconds) for row in live.replicas.values()]
+    failed = sum(growth.tls_errors or 0.0 for growth in errors)
+    span = max((growth.seconds for growth in errors), default=0.0)
+    if span and failed / span >= TLS_ERRORS:
+        yield Finding(
+            "tls-handshake-errors",
+            Severity.NOTICE,
+            "kube-apiserver",
+            f"{many(round(failed), 'TLS handshake')} failed ({frequency(failed / span)})",
+            "apiserver_tls_handshake_errors_total",
+            "a client that does not trust the certificate, or a load balancer that probes without TLS",
+            failed / span,
         )
 
 

@@ -11,6 +11,7 @@ from ktui.contract.events.live import (
     CacheProbe,
     LevelScrape,
     LevelsDump,
+    ReplicaDown,
     ReplicaScrape,
     RequestsDump,
     ResourceScrape,
@@ -29,7 +30,7 @@ class ScrapeSeries(msgspec.Struct):
     first: Any = None  # the first scrape, even if `points` no longer has it
     reads: ClientReads = msgspec.field(default_factory=ClientReads)  # for a resource
 
-    def add(self, scrape: Scrape) -> None:
+    def add(self, scrape: Scrape | ReplicaScrape) -> None:
         self.first = self.first or scrape
         self.points.append(scrape)
         while len(self.points) > 2 and self.points[1].at <= scrape.at - KEPT_SECONDS:
@@ -39,6 +40,16 @@ class ScrapeSeries(msgspec.Struct):
     def last(self) -> Any:
         return self.points[-1]
 
+    def ends(self, seconds: float | None) -> tuple[Any, Any]:
+        """Return the scrape `seconds` before the last one (None: the first one), and the last one."""
+        first, last = self.first, self.last
+        if seconds is not None:
+            for point in self.points:
+                if point.at > last.at - seconds:
+                    break
+                first = point
+        return first, last
+
 
 class ReplicaRow(msgspec.Struct):
     """One process: the time of its first scrape (Unix seconds), and what its scrapes reported."""
@@ -47,6 +58,8 @@ class ReplicaRow(msgspec.Struct):
     scrape: ReplicaScrape
     resources: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
     levels: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
+    scrapes: ScrapeSeries = msgspec.field(default_factory=ScrapeSeries)  # of the process itself
+    down: ReplicaDown | None = None  # since its last answer it has not answered
     dump: RequestsDump | None = None
     levels_dump: LevelsDump | None = None
     probes: dict[str, CacheProbe] = msgspec.field(default_factory=dict)  # the newest of each resource

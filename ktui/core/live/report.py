@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.contract.events.live import RunningRequest
+from ktui.core.live.checks import EVERY, GATE, Checks, checks_of
 from ktui.core.live.findings import findings
 from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.processes import admission_rows, process_growth
 from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.resource_routes import ResourceRoutes, Served
 from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
+from ktui.core.live.window import total
 
 Document = dict[str, Any]
 _MEANS = ("seats", "executing", "queued")
@@ -34,7 +37,9 @@ def report_document(live: LiveState, seconds: float | None = None) -> Document:
         "gates": dict(sorted(server.gates.items())) if server else {},
         "replicas": _replicas(live),
         "resources": {row.resource: resource_document(row) for row in routes},
+        "consistency_checks": _checks(checks_of(routes)),
         "levels": {row.level: level_document(row) for row in level_rows(live, seconds)},
+        "admission": [_plain_numbers(row) for row in admission_rows(live, seconds)],
         "executing": [_running(*item) for item in live.running() if not item[1].queued],
         "queued": [_running(*item) for item in live.running() if item[1].queued],
         "users": [
@@ -69,6 +74,18 @@ def resource_document(row: ResourceRoutes) -> Document:
         "lists": _number(row.lists),
         "errors": _number(row.errors),
         "rejected": _number(row.rejected),
+        "verbs": {
+            "get": _number(row.gets),
+            "list": _number(row.lists),
+            "watch": _number(row.watch_requests),
+            "create": _number(row.creates),
+            "update": _number(row.updates),
+            "patch": _number(row.patches),
+            "delete": _number(row.deletes),
+        },
+        "terminated_requests": _number(total((row.terminated_requests, row.aborted))),
+        "initial_events": _number(row.init_events),
+        "watchlist_ms": _number(row.watch_list_ms),
         "watches": _number(row.watches),
         "watch_events": _number(row.watch_events),
         "watch_bytes": _number(row.watch_bytes),
@@ -83,11 +100,32 @@ def resource_document(row: ResourceRoutes) -> Document:
         "amplification": _number(row.amplification),
         "objects": _number(row.objects),
         "rates": {
-            "lists": _number(row.per_second(row.lists)),
+            "lists": _number(row.per_second(row.answered)),
             "cache_lists": _number(row.per_second(row.cache.lists)),
             "etcd_lists": _number(row.per_second(row.etcd.lists)),
             "fetched": _number(row.per_second(row.fetched)),
             "bytes": _number(row.per_second(row.bytes)),
+        },
+    }
+
+
+def _checks(checks: Checks | None) -> Document | None:
+    if checks is None:
+        return None
+    return {
+        "count": _number(checks.count),
+        "failed": _number(checks.failed),
+        "errors": _number(checks.errored),
+        "resources": checks.resources,
+        "etcd_lists": _number(checks.lists),
+        "objects": _number(checks.objects),
+        "bytes": _number(checks.bytes),
+        "share_of_etcd_reads": _number(checks.share),
+        "saving": {
+            "gate": GATE,
+            "objects_a_round": _number(checks.per_replica),
+            "bytes_a_round": _number(checks.per_replica_bytes),
+            "seconds_a_round": EVERY,
         },
     }
 
@@ -120,7 +158,7 @@ def _replicas(live: LiveState) -> Document:
 
 
 def _replica(row: ReplicaRow) -> Document:
-    scrape = row.scrape
+    scrape, growth = row.scrape, process_growth(row)
     return {
         "replica": scrape.replica,
         "version": scrape.version,
@@ -130,6 +168,10 @@ def _replica(row: ReplicaRow) -> Document:
         "page_lines": scrape.page_lines,
         "scrape_ms": _number(scrape.ms),
         "memory_bytes": scrape.memory_bytes,
+        "memory_grown_bytes": growth.grown,
+        "cores": _number(growth.cores),
+        "tls_handshake_errors": _number(growth.tls_errors),
+        "answers": row.down is None,
         "etcd_size_bytes": scrape.storage_bytes,
         "in_flight": {"reading": scrape.reading, "writing": scrape.writing},
     }
@@ -149,6 +191,12 @@ def _running(replica: str, request: RunningRequest) -> Document:
 
 def _plain(struct: Any) -> Document:
     return {name: getattr(struct, name) for name in struct.__struct_fields__}
+
+
+def _plain_numbers(struct: Any) -> Document:
+    return {
+        name: _number(value) if isinstance(value, float) else value for name, value in _plain(struct).items()
+    }
 
 
 def _number(value: float | None) -> float | None:

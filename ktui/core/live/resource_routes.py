@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ktui.contract.events.live import ResourceScrape
+from ktui.contract.events.live import ResourceCounters, ResourceScrape
 from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.window import Grown, growth, latest, share, summed, total
 
@@ -70,12 +70,13 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
     checks_ok: Number = None
     checks_failed: Number = None
     checks_errored: Number = None
+    checked: bool = False  # since a replica began, there was a check
     check_lists: Number = None  # LISTs of etcd by consistency checks
     check_objects: Number = None  # read from etcd by consistency checks
     check_bytes: Number = None  # of these, by the server's own estimate of sizes
     init_events: Number = None
     init_errors: Number = None
-    slow_waits: Number = None
+    fast_waits: Number = None
     watch_list_ms: Number = None  # mean
     gets: Number = None
     get_errors: Number = None
@@ -97,6 +98,16 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
 
     def per_second(self, value: Number) -> Number:
         return value / self.seconds if value is not None and self.seconds else None
+
+    @property
+    def answered(self) -> Number:
+        """LIST requests without those rejected with 429."""
+        return _less(self.lists, self.rejected)
+
+    @property
+    def succeeded(self) -> Number:
+        """LIST requests that were not answered with an error."""
+        return _less(self.answered, self.errors)
 
     @property
     def served(self) -> Number:
@@ -168,7 +179,7 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         rejected_reads=of("consistent_rejected"),
         waits=of("waits"),
         wait_ms=share(of("wait_ms"), of("waits")),
-        slow_waits=of("slow_waits"),
+        fast_waits=of("fast_waits"),
         lists=lists,
         errors=of("list_errors"),
         rejected=of("list_rejected"),
@@ -203,6 +214,7 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         checks_ok=of("checks_ok"),
         checks_failed=of("checks_failed"),
         checks_errored=of("checks_errored"),
+        checked=any(_checked(point.counters) for point in points),
         check_lists=of("check_lists"),
         check_objects=check_objects,
         check_bytes=_share_of(size_bytes, check_objects, objects) if checks else check_objects,
@@ -215,6 +227,10 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         objects=objects,
         size_bytes=size_bytes,
     )
+
+
+def _checked(counters: ResourceCounters) -> bool:
+    return bool(counters.checks_ok or counters.checks_failed or counters.checks_errored)
 
 
 def _less(counted: Number, part: Number) -> Number:

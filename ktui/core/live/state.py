@@ -15,6 +15,7 @@ from ktui.contract.events.live import (
     LevelsDump,
     LiveServer,
     LiveStatus,
+    ReplicaDown,
     ReplicaScrape,
     RequestsDump,
     ResourceAsked,
@@ -32,7 +33,9 @@ GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as n
 LIVE_EVENTS = (
     LiveServer,
     LiveStatus,
+    ReplicaDown,
     ReplicaScrape,
+    ReplicaDown,
     ResourceScrape,
     LevelScrape,
     RequestsDump,
@@ -85,8 +88,15 @@ class LiveState(msgspec.Struct):
         return [row for row in self.replicas.values() if self._is_present(row)]
 
     def _is_present(self, row: ReplicaRow) -> bool:
+        if row.down is not None:
+            return False
         interval = self.status.interval if self.status is not None else 0.0
         return not interval or self.now - row.scrape.at <= GONE_AFTER * interval
+
+    def covered(self, seconds: float | None = None) -> float:
+        """Return how many of the last `seconds` (None: all) rates cover; 0 before a second scrape."""
+        found = [row.scrapes.ends(seconds) for row in self.replicas.values() if row.scrapes.points]
+        return max((last.at - first.at for first, last in found), default=0.0)
 
     @property
     def resources(self) -> list[str]:
@@ -139,6 +149,9 @@ def fold(live: LiveState, event: Any) -> None:
         _fold_sample(live, event)
     elif isinstance(event, ReplicaScrape):
         _fold_replica(live, event)
+    elif isinstance(event, ReplicaDown):
+        if event.replica in live.replicas:
+            live.replicas[event.replica].down = event
     else:
         row = live.replicas.get(event.replica)
         if row is None:  # its ReplicaScrape follows
@@ -165,9 +178,10 @@ def _add_scrape(live: LiveState, row: ReplicaRow, series: ScrapeSeries, scrape: 
 def _fold_replica(live: LiveState, event: ReplicaScrape) -> None:
     row = live.replicas.get(event.replica)
     if row is None:
-        _add_replica(live, ReplicaRow(event.at, event))
-        return
-    row.scrape = event
+        row = ReplicaRow(event.at, event)
+        _add_replica(live, row)
+    row.scrape, row.down = event, None
+    row.scrapes.add(event)
     for level in row.levels.values():  # ktui's own server reports only those that have changed
         if level.last.at < event.at:
             level.add(msgspec.structs.replace(level.last, at=event.at))
@@ -196,7 +210,7 @@ def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe)
     if row is None:
         return
     if isinstance(event, RequestsDump):
-        row.dump = event
+        row.dump, row.down = event, None
     elif isinstance(event, LevelsDump):
         row.levels_dump = event
     else:

@@ -9,14 +9,14 @@ from ktui.core.live.resource_routes import ResourceRoutes
 
 
 def verdict(routes: Sequence[ResourceRoutes]) -> str:
-    """Return a sentence about the first of `routes`: the resource whose LISTs read most objects."""
+    """Return a sentence about the first of `routes`: the one whose LISTs by clients read most objects."""
     listed = [row for row in routes if row.served or row.lists]
     if not routes:
         return "no scrape yet"
     if not any(row.seconds for row in routes):
         return "one scrape so far: rates need two"
     if not listed:
-        return f"no LIST in {duration(max(row.seconds for row in routes))}"
+        return f"no LIST by clients in {duration(max(row.seconds for row in routes))}"
     worst = listed[0]
     if worst.served is None:
         return f"{worst.resource}: this server does not report where LISTs are served from"

@@ -24,7 +24,7 @@ class Growth(msgspec.Struct, frozen=True):
 
 def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
     """Return the growth from the scrape `seconds` ago (None: the first one) to the last one."""
-    first, last = _ends(series, seconds)
+    first, last = series.ends(seconds)
     return Growth(between(first, last), last.at - first.at)
 
 
@@ -58,16 +58,6 @@ def summed(parts: Sequence[Grown]) -> Grown:
     return whole
 
 
-def _ends(series: ScrapeSeries, seconds: float | None) -> tuple[Any, Any]:
-    first, last = series.first, series.last
-    if seconds is not None:
-        for point in series.points:
-            if point.at > last.at - seconds:
-                break
-            first = point
-    return first, last
-
-
 Read = Callable[[Any], tuple[float | None, ...]]
 
 
@@ -86,7 +76,7 @@ _LISTS = _reader("client_cache_lists", "client_cache_fetched", "client_etcd_list
 
 def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:
     """Return the growth of a level's wait histogram: cumulative counts by bound (`le`, seconds)."""
-    first, last = _ends(series, seconds)
+    first, last = series.ends(seconds)
     before = first.counters.wait_buckets
     return {le: max(0.0, count - before.get(le, 0)) for le, count in last.counters.wait_buckets.items()}
 

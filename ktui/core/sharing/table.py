@@ -79,6 +79,8 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
         "denied": Treatment.EMPTY,  # quotes the user
     },
     "live_status": {"problem": Treatment.TEXT},
+    "live_replica": {"webhooks": Treatment.EMPTY},
+    "live_down": {"reason": Treatment.TEXT},
     "live_level": {"level": Treatment.LEVEL},
     "live_requests": {"requests": Treatment.RUNNING},
     "live_levels": {"levels": Treatment.EMPTY, "queues": Treatment.EMPTY},  # names of levels
@@ -122,8 +124,9 @@ _KEPT = {
     "live_status": "source interval requests received_bytes busy_ms",
     "live_replica": (
         "replica version started page_bytes page_lines ms memory_bytes storage_bytes hidden_metrics reading "
-        "writing"
+        "writing cpu_seconds tls_errors plugins"
     ),
+    "live_down": "replica",
     "live_resource": "replica resource counters gauges",
     "live_level": "replica counters gauges",
     "live_requests": "replica",

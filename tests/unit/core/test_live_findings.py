@@ -96,7 +96,7 @@ def test_events_come_from_etcd_by_design() -> None:
 
 @pytest.mark.parametrize(("resource", "severity"), [("secrets", 2), ("configmaps", 1)])
 def test_secrets_and_configmaps_of_all_namespaces(resource: str, severity: int) -> None:
-    (found,) = findings(over_a_minute(resource, cluster_timed=2, watches=1))
+    (found,) = findings(over_a_minute(resource, lists=2, cluster_timed=2, watches=1))
     assert (found.id, found.severity) == (f"cluster-wide-{resource}", severity)
 
 
@@ -109,9 +109,11 @@ def test_levels() -> None:
             ReplicaScrape(at=at, replica="1", version="1.36"),
         ]  # fmt: skip
 
-    rejected, queued = findings(live_of(scrape(100, 0), scrape(115, 3), scrape(130, 7)))
+    (rejected,) = findings(live_of(scrape(100, 0), scrape(115, 3), scrape(130, 7)))  # one cause
     assert (rejected.id, rejected.severity) == ("rejected", Severity.CRITICAL)
     assert "7 requests of this level rejected with 429 (queue full 7)" in rejected.text
+    assert "queued in each of 3 samples" in rejected.text
+    (queued,) = findings(live_of(scrape(100, 7), scrape(115, 7), scrape(130, 7)))
     assert queued.id == "queue-never-empty"
 
 
@@ -166,7 +168,7 @@ def test_a_window_takes_the_last_scrapes_only() -> None:
 @pytest.mark.parametrize(
     ("figures", "says"),
     [
-        ({}, "no LIST in 1m"),
+        ({}, "no LIST by clients in 1m"),
         ({"cache_lists": 10, "cache_fetched": 10, "cache_returned": 10},
          "pods: all 10 LISTs in 1m from the watch cache"),
         ({"cache_lists": 97, "cache_fetched": 1900, "cache_returned": 10_000, "storage_lists": 3,

@@ -9,6 +9,7 @@ import contextlib
 import gzip
 import itertools
 import json
+import lzma
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from ktui.client.kube_connection import KubeConnection
 
 DATA = Path(__file__).parent / "data"
 REDUCED = DATA / "pages-1.36.jsonl.gz"
+IDLE = DATA / "idle-1.36.jsonl.xz"  # of two replicas over 13 minutes without a request by a client
 FIRST, MIDDLE, LAST = 0, 1, 2
 
 Answer = tuple[int, str, bytes]
@@ -30,7 +32,8 @@ Answer = tuple[int, str, bytes]
 
 @cache
 def pages(file: Path = REDUCED) -> list[dict[str, Any]]:
-    with gzip.open(file, "rt") as lines:
+    opened = lzma.open(file, "rt") if file.suffix == ".xz" else gzip.open(file, "rt")
+    with opened as lines:
         return [json.loads(line) for line in lines]
 
 
