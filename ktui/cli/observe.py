@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ktui.cli.durations import seconds
@@ -13,8 +15,11 @@ from ktui.cli.output import emit_json, warn
 from ktui.cli.printing import Printer
 from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
 
+GRACE, CLOSING = 10.0, 2.0  # seconds after --for until the report is made, whatever the server does
+
 if TYPE_CHECKING:
     from ktui.client.kube_connection import KubeConnection
+    from ktui.contract.events.live import Denied
     from ktui.core.live.state import LiveState
     from ktui.live.feed import LiveFeed
 
@@ -28,7 +33,7 @@ Only GETs are sent: /metrics of every replica, /version, /readyz, the kube-apise
 of API Priority and Fairness. `ktui rbac` prints the ClusterRole that this needs. Figures are those of the
 whole server, all clients together; the ones that a server does not report are null, or ? in the tables.
 
-exit status: 0 observed, 1 findings at least as severe as --fail-on, 2 usage, 3 no connection"""
+exit status: 0 observed, 1 findings at least as severe as --fail-on, 2 usage, 3 no replica could be read"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -66,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
         live = asyncio.run(_observe(args))
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)
+    if not live.replicas:
+        return fail(_nothing_read(live), NO_CONNECTION)
     if args.json:
         emit_json(report_document(live))
     else:
@@ -77,10 +84,22 @@ def run(args: argparse.Namespace) -> int:
     return FAILED if failed else OK
 
 
+def _nothing_read(live: LiveState) -> str:
+    """Return why there are no figures, with the RBAC rule that would give them."""
+    metrics = _refused(live)
+    if metrics is None or not metrics.rule:
+        reason = f" ({metrics.reason})" if metrics is not None else ""
+        return f"no replica's /metrics could be read{reason}: nothing is known of its LISTs"
+    return (
+        f"/metrics may not be read ({metrics.reason}): nothing is known of its LISTs; "
+        f"the missing rule is {metrics.rule}, which the ClusterRole of `ktui rbac` has"
+    )
+
+
 async def _observe(args: argparse.Namespace) -> LiveState:
     """Scrape for `--for` seconds, at least once at the beginning and once at the end."""
     from ktui.client.connection import ClientError  # start-up time
-    from ktui.core.live.state import LiveState, fold_all
+    from ktui.core.live.state import LiveState
     from ktui.live.scraper import Scraper
 
     live = LiveState()
@@ -91,15 +110,21 @@ async def _observe(args: argparse.Namespace) -> LiveState:
         feed = PrometheusFeed(prometheus_connection(args), args.window)
     else:
         feed = Scraper(lambda: _connection(args), args.interval)
+    late = False
     try:
-        fold_all(live, await feed.start())
-        for warning in feed.warnings:
-            warn(f"warning: {warning}")
-        if not args.prometheus:  # whose first answer contains the past
-            async for events in feed.batches(args.window):
-                fold_all(live, events)
+        async with asyncio.timeout(args.window + GRACE):
+            await _read(feed, live, args)
+    except TimeoutError:
+        late = True
     finally:
-        await feed.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING):
+                await feed.close()
+    if late:
+        text = f"the server did not answer within {args.window + GRACE:.0f} s"
+        if not live.replicas:
+            raise ClientError(feed.problem or text)
+        warn(f"{text}: the last scrape is missing")
     if feed.problem:
         if not live.replicas:
             raise ClientError(feed.problem)
@@ -108,6 +133,26 @@ async def _observe(args: argparse.Namespace) -> LiveState:
         grant = f"; `ktui rbac` prints the role that grants {denied.rule}" if denied.rule else ""
         warn(f"{denied.path} cannot be read: {denied.reason}{grant}")
     return live
+
+
+async def _read(feed: LiveFeed, live: LiveState, args: argparse.Namespace) -> None:
+    from ktui.core.live.state import fold_all  # start-up time
+
+    began = time.monotonic()
+    fold_all(live, await feed.start())
+    for warning in feed.warnings:
+        warn(f"warning: {warning}")
+    if not args.prometheus:  # whose first answer contains the past
+        async for events in feed.batches(max(0.0, args.window - (time.monotonic() - began))):
+            fold_all(live, events)
+            if not live.replicas and _refused(live) is not None:
+                return  # waiting changes nothing
+
+
+def _refused(live: LiveState) -> Denied | None:
+    """Return the refusal of /metrics; None if it may be read."""
+    denied = live.server.denied if live.server is not None else ()
+    return next((item for item in denied if item.path == "/metrics"), None)
 
 
 def _connection(args: argparse.Namespace) -> KubeConnection:

@@ -32,11 +32,15 @@ from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 
 UNKNOWN, NONE = "?", "·"
+LEAST, BETWEEN = 18, 3  # cells of a column of names at least, and between columns
 _STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "default"}
 
 
 class ObserveColumn(NamedTuple):
-    """One column; `narrowest` is the least width of the terminal at which it is shown."""
+    """One column; `narrowest` is the least width of the terminal at which it is shown.
+
+    Where the values are long, columns that need a wider terminal are left out first.
+    """
 
     title: str
     cell: Callable[[Any], str]
@@ -80,12 +84,12 @@ _RESOURCES: Sequence[ObserveColumn] = (
 )
 _LEVELS: Sequence[ObserveColumn] = (
     ObserveColumn("level", lambda row: row.level, right=False),
-    ObserveColumn("nominal", lambda row: _count(row.nominal)),
+    ObserveColumn("nominal", lambda row: _count(row.nominal), narrowest=70),
     ObserveColumn("current", lambda row: _count(row.current)),
     ObserveColumn("executing", lambda row: _count(row.executing)),
     ObserveColumn("queued", lambda row: _count(row.queued)),
     ObserveColumn("dispatched", lambda row: _count(row.dispatched)),
-    ObserveColumn("rejected", lambda row: _count(row.rejected)),
+    ObserveColumn("429", lambda row: _count(row.rejected)),
     ObserveColumn("wait p50", lambda row: _mean(row.wait_p50, row.waits), narrowest=96),
     ObserveColumn("p99 ms", lambda row: _mean(row.wait_p99, row.waits), narrowest=96),
 )
@@ -139,11 +143,22 @@ def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows:
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", title_style="bold")
     shown = [column for column in columns if column.narrowest <= console.width]
+    widths = {
+        column.title: max(len(column.title), *(len(column.cell(row)) for row in rows)) for column in shown
+    }
+
+    def width() -> int:
+        cells = (
+            widths[column.title] if column.right else min(LEAST, widths[column.title]) for column in shown
+        )
+        return sum(cells) + BETWEEN * (len(shown) - 1)
+
+    while width() > console.width and len(shown) > 2:
+        shown.remove(max(shown[1:], key=lambda column: (column.narrowest, shown.index(column))))
     for column in shown:
         side: Literal["left", "right"] = "right" if column.right else "left"
-        widest = max(len(column.title), *(len(column.cell(row)) for row in rows))
-        least = widest if column.right else None  # numbers are never cut
-        table.add_column(column.title, justify=side, overflow="ellipsis", no_wrap=True, min_width=least)
+        widest = widths[column.title] if column.right else None  # numbers are never cut
+        table.add_column(column.title, justify=side, overflow="ellipsis", no_wrap=True, min_width=widest)
     for row in rows:
         table.add_row(*(Text(column.cell(row)) for column in shown))
     console.print(table)
@@ -164,10 +179,10 @@ def _findings(console: Console, found: Sequence[Finding]) -> None:
 _CHECKS: Sequence[ObserveColumn] = (
     ObserveColumn("", lambda row: ROW, right=False),
     ObserveColumn("count", lambda row: _count(row.count)),
-    ObserveColumn("etcd", lambda row: _count(row.lists)),
+    ObserveColumn("pages", lambda row: _count(row.lists), narrowest=90),
     ObserveColumn("objects", lambda row: _count(row.objects)),
     ObserveColumn("bytes", lambda row: _size(row.bytes)),
-    ObserveColumn("of etcd's reads", lambda row: NONE if row.share is None else percent(row.share)),
+    ObserveColumn("share of etcd", lambda row: NONE if row.share is None else percent(row.share)),
     ObserveColumn("differ", lambda row: _count(row.failed)),
     ObserveColumn("errors", lambda row: _count(row.errored)),
 )

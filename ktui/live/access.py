@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:  # `ktui rbac` needs no HTTP client
     from ktui.client.api import RefusedError
 
 NAME = "ktui-observer"
+LONGEST_NAME = 200  # characters of a binding's name that come from its subject
 RETRY_SECONDS = 300.0  # until a refused path is tried again
 
 
@@ -85,10 +88,23 @@ def binding_document(user: str, group: str, service_account: str) -> dict[str, o
     return {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRoleBinding",
-        "metadata": {"name": NAME},
+        "metadata": {"name": binding_name(subject)},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
         "subjects": [subject],
     }
+
+
+def binding_name(subject: dict[str, str]) -> str:
+    """Return a binding's name of its own for each subject, so that none replaces another's.
+
+    The API server rejects only the path's separators in such a name; others are replaced so that it can be
+    typed, and a digest keeps names apart that differ in these.
+    """
+    whole = ":".join(subject[part] for part in ("kind", "namespace", "name") if part in subject)
+    plain = re.sub(r"[^a-z0-9.:-]+", "-", whole.lower())[:LONGEST_NAME]
+    if plain != whole.lower() or subject["name"] != subject["name"].lower():
+        plain += f"-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+    return f"{NAME}:{plain}"
 
 
 def denied(path: str, status: int, message: str) -> Denied:

@@ -12,6 +12,7 @@ class LiveFeed(Protocol):
     """A source of live figures. All methods raise ClientError.
 
     `start` connects and returns the first events; `batches` yields more for `seconds` (None: without end).
+    `refresh` asks for new figures before the interval is over.
     """
 
     problem: str
@@ -22,5 +23,7 @@ class LiveFeed(Protocol):
     async def start(self) -> list[AnyEvent]: ...
 
     def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]: ...
+
+    def refresh(self) -> None: ...
 
     async def close(self) -> None: ...

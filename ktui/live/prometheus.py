@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -97,6 +98,7 @@ class PrometheusFeed:
         self._version = ""
         self._announcer = ServerAnnouncer()
         self._load = Load()
+        self._due = asyncio.Event()  # a query before the interval is over
         self.problem = ""
 
     @property
@@ -118,13 +120,19 @@ class PrometheusFeed:
             )
         return [*self._server(), *events, self._status()]
 
+    def refresh(self) -> None:
+        """Query now instead of after the interval."""
+        self._due.set()
+
     async def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]:
         """Yield new figures every few seconds. A failed query is reported and repeated."""
         loop = asyncio.get_running_loop()
         end = None if seconds is None else loop.time() + seconds
         while end is None or loop.time() < end:
             left = self._interval if end is None else min(self._interval, end - loop.time())
-            await asyncio.sleep(max(0.0, left))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._due.wait(), max(0.0, left))
+            self._due.clear()
             events: list[AnyEvent] = []
             try:
                 moments = await self._query("query", {"time": f"{self._clock():.3f}"})

@@ -38,15 +38,22 @@ class Scrape:
 class ReplicaConnection:
     """One connection; `replica` is the name of the replica at its other end, "" until it is known.
 
-    Methods raise ClientError; RefusedError for a status other than 200.
+    Methods raise ClientError; RefusedError for a status other than 200. They wait for each other: a second
+    connection could lead to another replica.
     """
 
     def __init__(self, target: KubeConnection, user_agent: str, load: Load) -> None:
         """Every request adds its cost to `load`."""
         self.replica = ""
+        self.lost = False  # it broke: what is at its other end is known after the next scrape
+        self._one = asyncio.Lock()
         self.url = target.url
         self._client = ApiClient(target, user_agent, idle_seconds=IDLE_SECONDS)
         self._load = load
+
+    @property
+    def busy(self) -> bool:
+        return self._one.locked()
 
     async def close(self) -> None:
         await self._client.close()
@@ -79,10 +86,11 @@ class ReplicaConnection:
         return bytes(content)
 
     async def _read(self, path: str, accept: str, received: Received) -> AsyncGenerator[bytes, None]:
-        self._load.requests += 1
-        try:
-            async for piece in self._client.read(path, accept, received):
-                yield piece
-        finally:
-            self._load.received_bytes += received.wire_bytes
-            self._load.busy_ms += received.ms
+        async with self._one:
+            self._load.requests += 1
+            try:
+                async for piece in self._client.read(path, accept, received):
+                    yield piece
+            finally:
+                self._load.received_bytes += received.wire_bytes
+                self._load.busy_ms += received.ms

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.live.replica_connection import ReplicaConnection, Scrape
 from ktui.live.replicas import Replicas, follows
 
 MOST_REPLICAS = 16
+SEARCHED_FOR = 8  # rounds in which a replica that stopped answering is searched for
 UNSUCCESSFUL = 3  # new connections in a row to known replicas, after which no more are opened
 
 Scraped = Callable[[ReplicaConnection], Awaitable[Scrape]]
@@ -21,8 +23,10 @@ class ReplicaPool:
         self._connect = connect
         self._scrape = scrape
         self._replicas = Replicas()
+        self._lost: dict[str, int] = {}  # replicas that stopped answering: rounds to search for them
         self._searched = False  # True once replicas were searched for with new connections
         self.open: list[ReplicaConnection] = []
+        self.failed: list[tuple[str, str]] = []  # replicas that did not answer in the last round, and why
 
     @property
     def first(self) -> ReplicaConnection:
@@ -39,10 +43,26 @@ class ReplicaPool:
             await connection.close()
 
     async def scrapes(self, expected: int | None) -> AsyncIterator[tuple[str, Scrape]]:
-        """Yield name and page of every replica; `expected` is the number of replicas, None: unknown."""
+        """Yield name and page of every replica; `expected` is the number of replicas, None: unknown.
+
+        A replica that does not answer is in `failed` with the reason. Raises ClientError if none answers.
+        """
+        self.failed = []
         for connection in list(self.open):
-            scrape = await self._scrape(connection)
+            try:
+                scrape = await self._scrape(connection)
+            except RefusedError:
+                raise
+            except ClientError as error:
+                if len(self.open) == 1:
+                    raise
+                self.open.remove(connection)
+                self._lost[connection.replica] = SEARCHED_FOR
+                self.failed.append((connection.replica, str(error)))
+                await connection.close()
+                continue
             connection.replica = self._replicas.identify(scrape.page, connection.replica)
+            connection.lost = False
             yield connection.replica, scrape
         await self._close_duplicates()
         async for found in self._search(expected):
@@ -64,14 +84,20 @@ class ReplicaPool:
         """
         missing = len(self.open) < (expected or 0)
         unsuccessful = (UNSUCCESSFUL - 1 if missing else UNSUCCESSFUL) if self._searched else 0
+        if self._lost:
+            found = {connection.replica for connection in self.open}
+            self._lost = {name: left - 1 for name, left in self._lost.items() if left and name not in found}
+            unsuccessful = 0
         self._searched = True
         while unsuccessful < UNSUCCESSFUL and len(self.open) < MOST_REPLICAS:
             connection = self._connect()
             try:
                 scrape = await self._scrape(connection)
                 connection.replica = await self._new_replica(scrape)
-            except ClientError:
+            except ClientError as error:
                 await connection.close()
+                if self.failed and not isinstance(error, RefusedError):
+                    return  # the load balancer still leads to the replica that does not answer
                 raise
             if not connection.replica:
                 unsuccessful += 1

@@ -17,32 +17,21 @@ from ktui.client.connection import ClientError
 from ktui.client.exec_plugin import PATIENCE, waiting
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events import AnyEvent
-from ktui.contract.events.live import (
-    CacheProbe,
-    FlowConfig,
-    LevelsDump,
-    LiveStatus,
-    ReplicaScrape,
-    RequestsDump,
-)
-from ktui.live.dumps import levels_of, queues_of, requests_of
-from ktui.live.probes import decode_list, probe_paths
-from ktui.live.replica_connection import METRICS, TEXT, ReplicaConnection, Scrape
+from ktui.contract.events.live import FlowConfig, LiveStatus, ReplicaDown, ReplicaScrape
+from ktui.live.replica_connection import METRICS, ReplicaConnection, Scrape
 from ktui.live.replica_pool import ReplicaPool
+from ktui.live.samples import Samples
 from ktui.live.server_details import ServerDetails
 from ktui.live.server_events import Load, ServerAnnouncer, page_events
 from ktui.live.threads import in_daemon_thread
 
 SECONDS = 15.0  # between two scrapes of a replica
 MOST_SECONDS = 240.0
-SLOW_MS = 1_000.0  # a scrape that takes longer doubles the interval
+START_SECONDS, START_ROUNDS = 30.0, 4  # the longest interval in the first rounds
+SLOW_MS = 1_000.0  # a round with a scrape that takes longer doubles the interval
 DUMP_SECONDS = 1.0
 DETAILS_SECONDS = 60.0  # between two reads of readiness and Leases
 STATUS_SECONDS = 5.0
-_DUMPS = "/debug/api_priority_and_fairness"
-DUMP = f"{_DUMPS}/dump_requests?includeRequestDetails=1"
-LEVELS, QUEUES = f"{_DUMPS}/dump_priority_levels", f"{_DUMPS}/dump_queues"
-
 Connect = Callable[[], KubeConnection]  # reads the kubeconfig; called in a thread: it may run a program
 
 
@@ -66,7 +55,12 @@ class Scraper:
         self._pool = ReplicaPool(self._connection, self._page)
         self._announcer = ServerAnnouncer()
         self._load = Load()
+        self._due = False  # a round is to begin before the interval is over
+        self._began = 0.0  # the last round
+        self._rounds = 0
+        self._slow, self._wait = False, 0.0  # in this round: a slow page or a 429, and its Retry-After
         self.details = ServerDetails(clock)
+        self._samples = Samples(self._pool, self.details, clock)
         self._flow: FlowConfig | None = None
         self.problem = ""
 
@@ -85,37 +79,64 @@ class Scraper:
     async def close(self) -> None:
         await self._pool.close()
 
+    def refresh(self) -> None:
+        """Scrape now instead of after the interval."""
+        self._due = True
+
     async def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]:
         """Yield events for `seconds` (None: without end), with a scrape at the beginning and at the end.
 
-        A failed scrape is reported and repeated.
+        A failed scrape is reported and repeated. While a page is slow, the other replicas are still sampled.
         """
         loop = asyncio.get_running_loop()
-        async for events in self._scrapes():
-            yield events
-        yield await self.dump_levels()
-        scraped = reported = refreshed = loop.time()
-        end = None if seconds is None else scraped + seconds
-        while end is None or loop.time() < end:
-            left = DUMP_SECONDS if end is None else end - loop.time()
-            await asyncio.sleep(max(0.0, min(DUMP_SECONDS, left)))
-            if events := await self.dump():
-                yield events
-            now = loop.time()
-            if now - refreshed >= DETAILS_SECONDS:
-                refreshed = now
-                await self.details.refresh(self._pool.first)
-                yield [*self._server(), *await self._read_flow()]
-            if now - scraped >= self._interval:
-                scraped = reported = now
-                async for events in self._scrapes():
+        began = self._began = refreshed = reported = loop.time()
+        end = None if seconds is None else began + seconds
+        ready: asyncio.Queue[list[AnyEvent]] = asyncio.Queue()
+        work = asyncio.ensure_future(self._round(ready))
+        try:
+            while end is None or loop.time() < end:
+                left = DUMP_SECONDS if end is None else min(DUMP_SECONDS, end - loop.time())
+                if work.done():
+                    await asyncio.sleep(max(0.0, left))
+                else:
+                    await asyncio.wait({work}, timeout=max(0.0, left))
+                while not ready.empty():
+                    yield ready.get_nowait()
+                if events := await self.dump():
                     yield events
-                yield await self.dump_levels()
-            elif now - reported >= STATUS_SECONDS:
-                reported = now
-                yield [self._status()]
-        if end is not None:
-            yield await self.scrape()
+                now = loop.time()
+                if not work.done():
+                    continue
+                work.result()
+                if self._due or now - self._began >= self._interval:
+                    self._due, self._began = False, now
+                    details = now - refreshed >= DETAILS_SECONDS
+                    refreshed = now if details else refreshed
+                    work = asyncio.ensure_future(self._round(ready, details=details))
+                elif now - reported >= STATUS_SECONDS:
+                    reported = now
+                    yield [self._status()]
+            rounds: list[asyncio.Task[None] | None] = [work] if not work.done() else []
+            if work.done() or self._began == began:  # the last scrape; rates need two
+                rounds.append(None)
+            for last in rounds:
+                work = last or asyncio.ensure_future(self._round(ready))
+                while not work.done() or not ready.empty():
+                    await asyncio.wait({work}, timeout=DUMP_SECONDS)
+                    while not ready.empty():
+                        yield ready.get_nowait()
+                work.result()
+        finally:
+            work.cancel()
+
+    async def _round(self, ready: asyncio.Queue[list[AnyEvent]], *, details: bool = False) -> None:
+        """Scrape every replica once, and put the events into `ready` page by page."""
+        if details:
+            await self.details.refresh(self._pool.first)
+            await ready.put([*self._server(), *await self._read_flow()])
+        async for events in self._scrapes():
+            await ready.put(events)
+        await ready.put(await self.dump_levels())
 
     async def scrape(self) -> list[AnyEvent]:
         """Scrape every replica once, and return the events."""
@@ -126,77 +147,49 @@ class Scraper:
         if self.details.refusals.refused(METRICS):
             yield [self._status()]
             return
+        down: list[AnyEvent] = []
+        self._slow, self._wait = False, 0.0
         try:
             async for replica, scrape in self._pool.scrapes(self.details.expected):
                 yield self._events(scrape, replica)
             self.problem = ""
+            at = self._clock()
+            down = [ReplicaDown(at=at, replica=name, reason=why) for name, why in self._pool.failed if name]
         except RefusedError as error:
             await self._refused(METRICS, error)
         except ClientError as error:
             self.problem = str(error)
+            for connection in self._pool.open:
+                down += self._samples.down(connection, self.problem)
             await self._reconnect()  # these connections may be dead
-        yield [*self._server(), self._status()]
+        self._pace()
+        yield [*down, *self._server(), self._status()]
+
+    def _pace(self) -> None:
+        """Set the interval after a round: twice as long if a page was slow or refused with 429."""
+        self._rounds += 1
+        most = max(self._given, START_SECONDS if self._rounds <= START_ROUNDS else MOST_SECONDS)
+        if self._slow:
+            self._interval = max(min(self._interval * 2, most), min(self._wait, MOST_SECONDS))
+        else:
+            self._interval = max(self._given, self._interval / 2)
 
     async def dump(self) -> list[AnyEvent]:
-        """Return the executing and waiting requests of each replica."""
-        events: list[AnyEvent] = []
-        if self.details.refusals.refused(DUMP) or self.problem:
-            return events
-        for connection in self._pool.open:
-            if not connection.replica:
-                continue
-            try:
-                at, content = self._clock(), await connection.document(DUMP, TEXT)
-            except RefusedError as error:
-                self.details.refusals.add(DUMP, error)
-                return self._server()
-            except ClientError:
-                return events  # the next scrape reports why
-            requests = requests_of(content.decode("utf-8", "replace"))
-            events.append(RequestsDump(at=at, replica=connection.replica, requests=requests))
-        return events
+        """Return the executing and waiting requests of each replica, and which of them do not answer."""
+        if self.problem:
+            return []  # the next scrape reports whether it is over
+        events = await self._samples.requests()
+        if any(isinstance(event, ReplicaDown) for event in events):
+            self._due = True  # search for what the load balancer leads to now
+        return [*events, *self._server()]
 
     async def dump_levels(self) -> list[AnyEvent]:
-        """Return priority levels and busy queues of each replica.
-
-        Called per scrape: the page of queues is long.
-        """
-        events: list[AnyEvent] = []
-        if self.details.refusals.refused(LEVELS) or self.problem:
-            return events
-        for connection in self._pool.open:
-            try:
-                at, levels = self._clock(), await connection.document(LEVELS, TEXT)
-                queues = await connection.document(QUEUES, TEXT)
-            except RefusedError as error:
-                self.details.refusals.add(LEVELS, error)
-                return self._server()
-            except ClientError:
-                return events  # the next scrape reports why
-            if connection.replica:
-                found = levels_of(levels.decode("utf-8", "replace"))
-                busy = queues_of(queues.decode("utf-8", "replace"))
-                events.append(LevelsDump(at=at, replica=connection.replica, levels=found, queues=busy))
-        return events
+        """Return priority levels and busy queues of each replica."""
+        return [] if self.problem else [*await self._samples.levels(), *self._server()]
 
     async def probe(self, path: str, resource: str) -> list[AnyEvent]:
-        """Return how far the cache of `resource` is behind etcd at each replica. Raises ClientError.
-
-        Sends two reads of a name that no object has, one from the cache and one consistent.
-        """
-        events: list[AnyEvent] = []
-        for connection in [item for item in self._pool.open if item.replica]:
-            began = time.monotonic()
-            found = [decode_list(await connection.document(each), each) for each in probe_paths(path)]
-            ms = (time.monotonic() - began) * 1000
-            cached, newest = found
-            events.append(
-                CacheProbe(
-                    at=self._clock(), replica=connection.replica, resource=resource,
-                    cache_rv=cached, newest_rv=newest, ms=ms,
-                )
-            )  # fmt: skip
-        return events
+        """Return how far the cache of `resource` is behind etcd at each replica. Raises ClientError."""
+        return await self._samples.probe(path, resource)
 
     async def _read_flow(self) -> list[AnyEvent]:
         found = await self.details.read_flow(self._pool.first)
@@ -214,10 +207,7 @@ class Scraper:
 
     async def _page(self, connection: ReplicaConnection) -> Scrape:
         scrape = await connection.scrape(self.details.minor, self._clock)
-        if scrape.ms > SLOW_MS:
-            self._interval = min(self._interval * 2, MOST_SECONDS)
-        elif self._interval > self._given:
-            self._interval = max(self._given, self._interval / 2)
+        self._slow = self._slow or scrape.ms > SLOW_MS
         return scrape
 
     async def _refused(self, path: str, error: RefusedError) -> None:
@@ -225,7 +215,7 @@ class Scraper:
             self.details.refusals.add(path, error)
             return
         if error.status == 429:
-            self._interval = min(max(self._interval * 2, float(error.retry_after)), MOST_SECONDS)
+            self._slow, self._wait = True, float(error.retry_after)
         self.problem = f"{path}: {error}"
         if error.status == 401:
             await self._reconnect()  # credentials expire: the kubeconfig may give new ones

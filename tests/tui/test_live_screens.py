@@ -64,7 +64,7 @@ def test_routes(snap_compare: Snap, size: tuple[int, int]) -> None:
         (("7", "t", "t", "t"), "busy queues"),
         (("7", "enter"), "level:"),
         (("8", "t"), "ConsistentListFromCache"),
-        (("1", "t"), "listed 27/min and watched by no client"),
+        (("1", "t"), "listed 25/min and watched by no client"),
     ],
     ids=[
         "running",

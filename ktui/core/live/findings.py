@@ -13,7 +13,7 @@ from ktui.core.live.resource_findings import CHECKS, Finding, Severity
 from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
 
-__all__ = ["Finding", "Severity", "findings", "worst"]
+__all__ = ["SLOW_ADMISSION_MS", "Finding", "Severity", "findings", "worst"]
 
 SLOW_ADMISSION_MS, LEAST_CALLS = 500.0, 3  # mean of a webhook's or plugin's calls
 TLS_ERRORS = 0.2  # failed handshakes per second

@@ -150,8 +150,9 @@ def fold(live: LiveState, event: Any) -> None:
     elif isinstance(event, ReplicaScrape):
         _fold_replica(live, event)
     elif isinstance(event, ReplicaDown):
-        if event.replica in live.replicas:
-            live.replicas[event.replica].down = event
+        row = live.replicas.get(event.replica)
+        if row is not None and row.down is None:
+            row.down = event
     else:
         row = live.replicas.get(event.replica)
         if row is None:  # its ReplicaScrape follows

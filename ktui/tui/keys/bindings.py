@@ -327,6 +327,7 @@ TARGET: Bindings = [_key("target.close", "escape,q", "dismiss(None)", "close", "
 
 LIVE: Bindings = [
     _key("live.tab", "t", "turn_tab", "view", "the next table of the screen"),
+    _hidden("live.refresh", "u", "refresh_figures", "scrape or query now", "refresh"),
 ]
 LIVE_CACHES: Bindings = [
     *LIVE,

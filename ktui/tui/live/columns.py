@@ -14,7 +14,9 @@ from ktui.core.format import (
     short_milliseconds,
     times,
 )
-from ktui.core.live.findings import Severity
+from ktui.core.live.findings import SLOW_ADMISSION_MS, Severity
+from ktui.core.live.processes import WEBHOOK, AdmissionRow
+from ktui.core.live.window import total
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.live.rows import (
     CacheAt,
@@ -97,8 +99,8 @@ def _rate(
 # Requests: routes by resource.
 ROUTES: tuple[Column[RouteLine], ...] = (
     _resource(lambda row: row.routes.resource),
-    _rate("lists", "LIST/s", lambda row: row.routes.lists, "LIST requests a second: apiserver_request_total",
-          width=6, priority=0),
+    _rate("lists", "LIST/s", lambda row: row.routes.answered if row.checks is None else 0,
+          "LIST requests of clients a second, without 429s: apiserver_request_total", width=6, priority=0),
     _rate("cache", "C /s", lambda row: row.routes.cache.lists,
           "LISTs a second from the watch cache: apiserver_cache_list_total", priority=0),
     _rate("etcd", "E /s", lambda row: row.routes.etcd.lists,
@@ -139,7 +141,18 @@ ROUTES: tuple[Column[RouteLine], ...] = (
             width=4, loud=1, loud_style="bold $error"),
 )  # fmt: skip
 
-_SHORT = ["resource", "lists", "cache", "etcd", "read_etcd", "amplification", "bytes", "ms", "fallback"]
+_SHORT = [
+    "resource",
+    "lists",
+    "rejected",
+    "cache",
+    "etcd",
+    "read_etcd",
+    "amplification",
+    "bytes",
+    "ms",
+    "fallback",
+]
 SHORT_ROUTES = tuple(column for column in ROUTES if column.id in _SHORT)
 
 
@@ -233,6 +246,39 @@ ETCD: tuple[Column[RouteLine], ...] = (
             unit="B"),
 )  # fmt: skip
 
+VERBS: tuple[Column[RouteLine], ...] = (
+    _resource(lambda row: row.routes.resource),
+    _rate("gets", "GET/s", lambda row: row.routes.gets, "GETs a second: apiserver_request_total", priority=0),
+    _rate("lists", "LIST/s", lambda row: row.routes.lists, "LISTs of clients a second, with 429s", width=6,
+          priority=0),
+    _rate("watches", "WATCH/s", lambda row: row.routes.watch_requests, "WATCHes that ended a second", width=7,
+          priority=1),
+    _rate("creates", "POST/s", lambda row: row.routes.creates, "creates a second", width=6, priority=1),
+    _rate("updates", "PUT/s", lambda row: row.routes.updates, "updates a second", priority=1),
+    _rate("patches", "PATCH/s", lambda row: row.routes.patches, "patches a second, applies among them",
+          width=7, priority=1),
+    _rate("deletes", "DEL/s", lambda row: row.routes.deletes, "deletes a second, also of collections",
+          priority=1),
+    _number("errors", "GET err", lambda row: row.routes.get_errors,
+            "GETs answered with 4xx or 5xx, except 404 and 429", width=7, priority=2, loud=1),
+    _number("ended", "timeouts", lambda row: total((row.routes.terminated_requests, row.routes.aborted)),
+            "requests that the server ended without an answer: apiserver_request_terminations_total, "
+            "apiserver_request_aborts_total", width=8, priority=1, loud=1, loud_style="bold $error"),
+)  # fmt: skip
+
+ADMISSION: tuple[Column[AdmissionRow], ...] = (
+    Column("name", "webhook or plugin", lambda row: row.name, width=20, flex=2, most=60, priority=0,
+           about="the webhook's or the plugin's name"),
+    Column("kind", "kind", lambda row: (row.kind, "bold" if row.kind == WEBHOOK else "$ink-muted"), width=7,
+           priority=0, about="webhook, or a plugin inside kube-apiserver"),
+    _number("calls", "calls", lambda row: row.calls, "calls in the window", priority=0),
+    _number("ms", "ms", lambda row: row.ms,
+            "mean of a call: apiserver_admission_webhook_admission_duration_seconds", priority=0, unit="ms",
+            loud=SLOW_ADMISSION_MS),
+    _number("rejected", "refused", lambda row: row.rejected, "calls that rejected the request", width=7,
+            priority=1),
+)  # fmt: skip
+
 WATCHES: tuple[Column[RouteLine], ...] = (
     _resource(lambda row: row.routes.resource),
     _number("watches", "open", lambda row: row.routes.watches,
@@ -247,6 +293,10 @@ WATCHES: tuple[Column[RouteLine], ...] = (
             width=7, priority=1, shown=times, of=lambda row: row.routes.cache_events),
     _number("watch_lists", "WatchList", lambda row: row.routes.watch_lists,
             "WatchLists that became live: apiserver_watch_list_duration_seconds", width=9, priority=2),
+    _number("watch_list_ms", "ms", lambda row: row.routes.watch_list_ms,
+            "mean until a WatchList is live", priority=3, unit="ms", of=lambda row: row.routes.watch_lists),
+    _rate("initial", "initial/s", lambda row: row.routes.init_events,
+          "initial events a second sent to new WATCHes: apiserver_init_events_total", width=9, priority=1),
     _number("terminated", "cut off", lambda row: row.routes.terminated,
             "WATCHes cut off because the client read too slowly", width=7, priority=0, loud=1,
             loud_style="bold $error"),
@@ -325,14 +375,21 @@ REPLICAS: tuple[Column[ReplicaLine], ...] = (
     Column("replica", "replica", lambda row: row.name, width=7, priority=0,
            about="in the order of discovery"),
     Column("state", "state",
-           lambda row: ("● scraped", "$success") if row.present else ("○ gone", "bold $warning"), width=9,
-           priority=0, about="gone: no scrape of it for three intervals"),
+           lambda row: ("● scraped", "$success") if row.present
+           else ("○ down", "bold $error") if row.row.down is not None else ("○ gone", "bold $warning"),
+           width=9, priority=0,
+           about="down: it does not answer; gone: no scrape of it for three intervals"),
     Column("version", "version", lambda row: row.row.scrape.version or UNKNOWN, width=7, priority=1,
            about="the minor"),
     Column("uptime", "uptime", lambda row: duration(row.uptime), lambda row: row.uptime, 7, align="right",
            priority=1, about="since the process began", unit="s"),
     _number("memory", "memory", lambda row: row.row.scrape.memory_bytes, "process_resident_memory_bytes",
             width=6, priority=1, unit="B"),
+    _number("grown", "grown", lambda row: row.growth.grown, "more memory than a minute ago", priority=2,
+            unit="B"),
+    _number("cores", "cores", lambda row: row.growth.cores,
+            "CPU cores used, mean: process_cpu_seconds_total", priority=1,
+            shown=lambda value: f"{value:.2f}"),
     _number("reading", "reads", lambda row: row.row.scrape.reading, "read requests in flight", priority=2),
     _number("writing", "writes", lambda row: row.row.scrape.writing, "other requests in flight", width=6,
             priority=2),

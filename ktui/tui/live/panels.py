@@ -17,7 +17,9 @@ from ktui.core.format import (
     many,
     times,
 )
+from ktui.core.live.checks import Checks, checks_text, saving_text
 from ktui.core.live.findings import Finding
+from ktui.core.live.processes import AdmissionRow, ProcessGrowth
 from ktui.core.live.resource_routes import Number, ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
@@ -56,7 +58,8 @@ def flow_content(levels: Sequence[LevelLine], width: int) -> Content:
         first = (f"waiting for seats: {names}", "bold $warning")
     else:
         first = ("no request waits for its seats", f"bold {STRONG}")
-    rest = f"; {many(int(rejected), 'request')} rejected in the last minute" if rejected else ""
+    span = duration(max((row.row.seconds for row in levels), default=0.0))
+    rest = f"; {many(int(rejected), 'request')} rejected in the last {span}" if rejected else ""
     return line(first, (rest, "bold $error")).truncate(width, ellipsis=True)
 
 
@@ -66,7 +69,8 @@ def verdict_lines(live: LiveState, routes: Sequence[RouteLine]) -> int:
 
 
 def _verdict(live: LiveState, routes: Sequence[RouteLine]) -> list[Content]:
-    rendered = [line((verdict([item.routes for item in routes]), f"bold {STRONG}"))]
+    first = verdict([item.routes for item in routes]) if live.replicas else not_known(live)
+    rendered = [line((first, f"bold {STRONG}"))]
     whole = [item.routes for item in since_the_start(live)]
     if whole and max(row.seconds for row in whole) >= 2 * WINDOW:
         rendered.append(line((f"since the first scrape: {verdict(whole)}", "$foreground")))
@@ -78,6 +82,20 @@ def _verdict(live: LiveState, routes: Sequence[RouteLine]) -> list[Content]:
     return rendered
 
 
+def not_known(live: LiveState) -> str:
+    """Return why there are no figures; "" if there are some."""
+    if live.replicas:
+        return "" if live.covered(WINDOW) else "one scrape so far: rates need two, nothing is judged yet"
+    denied = live.server is not None and any(item.path == "/metrics" for item in live.server.denied)
+    return "not known: /metrics may not be read" if denied else "not known: no scrape yet"
+
+
+def span_text(live: LiveState) -> str:
+    """Return the time that rates cover: `last 58s`, `one scrape so far`, `not known`."""
+    covered = live.covered(WINDOW)
+    return f"last {duration(covered)}" if covered else "one scrape so far" if live.replicas else "not known"
+
+
 def _scopes(live: LiveState) -> list[str]:
     """Return what the figures are of, in variants, longest first."""
     reached = len(live.present)
@@ -86,17 +104,21 @@ def _scopes(live: LiveState) -> list[str]:
     replicas = f"{reached} of {many(expected, 'replica')}"
     origin = "by Prometheus" if server is not None and server.origin == "prometheus" else "metrics"
     every = f", every {duration(status.interval)}" if status is not None and status.interval else ""
+    if not (covered := live.covered(WINDOW)):
+        return [f"{origin} of {replicas}{every}"]
+    span = f"last {duration(covered)}"
     return [
-        f"{origin} of {replicas}{every}; rates over the last minute, all clients together; ? not reported",
-        f"{origin} of {replicas}{every}; rates over the last minute; ? not reported",
+        f"{origin} of {replicas}{every}; rates over the {span}, all clients together; ? not reported",
+        f"{origin} of {replicas}{every}; rates over the {span}; ? not reported",
         f"{origin} of {replicas}{every}",
     ]
 
 
-def finding_content(finding: Finding | None, width: int, height: int) -> Content:
+def finding_content(finding: Finding | None, live: LiveState, width: int, height: int) -> Content:
     """Return a finding with its advice."""
     if finding is None:
-        return line(("nothing to change was found in the last minute", MUTED))
+        none = f"nothing to change was found in the {span_text(live)}"
+        return line((not_known(live) or none, MUTED))
     word, style = SEVERITY[finding.severity]
     rendered = [line((word, style), (f"  {finding.subject}: {finding.text}", STRONG))]
     rendered += [line((text, "$foreground")) for text in textwrap.wrap(finding.advice, max(20, width))]
@@ -108,10 +130,10 @@ def _count(value: Number) -> str:
     return "?" if value is None else integer(round(value))
 
 
-def route_content(row: RouteLine | None, found: Sequence[Finding], width: int, height: int) -> Content:
-    """Return what happened to a resource's LISTs in the last minute, in words, and the findings on it."""
-    if row is None:
-        return line(("no LIST in the last minute", MUTED))
+def route_content(row: RouteLine, found: Sequence[Finding], width: int, height: int) -> Content:
+    """Return what happened to a resource's LISTs in the window, in words, and the findings on it."""
+    if row.checks is not None:
+        return checks_content(row.checks, width, height)
     routes = row.routes
     rendered = [
         _pair("cache", f"{_count(routes.cache.lists)} LISTs ({_count(routes.indexed)} by an index) read "
@@ -131,6 +153,47 @@ def route_content(row: RouteLine | None, found: Sequence[Finding], width: int, h
     rendered.append(
         line(("unknown here: which client, resourceVersion, limit, selectors — ktui audit", MUTED))
     )
+    return first_lines(rendered, width, height)
+
+
+def checks_content(checks: Checks, width: int, height: int) -> Content:
+    """Return what the consistency checks read and found, and what switching them off would save."""
+    texts = [checks_text(checks), saving_text(checks)]
+    rendered = [line((part, "$foreground")) for text in texts for part in textwrap.wrap(text, max(20, width))]
+    rendered.append(
+        line(("metric  apiserver_storage_consistency_checks_total; no part of clients' LISTs", MUTED))
+    )
+    return first_lines(rendered, width, height)
+
+
+def requests_content(row: RouteLine | None, live: LiveState, width: int, height: int) -> Content:
+    """Return a resource's requests by verb."""
+    if row is None:
+        return line((not_known(live) or "no request", MUTED))
+    routes = row.routes
+    rendered = [
+        _pair("resource", f"{routes.resource}, {span_text(live)}"),
+        _pair("reads", f"{_count(routes.gets)} GETs ({_count(routes.get_errors)} failed), "
+                       f"{_count(routes.lists)} LISTs, {_count(routes.watch_requests)} WATCHes ended"),
+        _pair("writes", f"{_count(routes.creates)} creates, {_count(routes.updates)} updates, "
+                        f"{_count(routes.patches)} patches, {_count(routes.deletes)} deletes"),
+        _pair("etcd", f"{_count(routes.etcd_gets)} gets: GETs without resourceVersion, probes, writes"),
+        _pair("timeouts", f"{_count(routes.terminated_requests)} ended by the server, "
+                          f"{_count(routes.aborted)} given up"),
+    ]  # fmt: skip
+    return first_lines(rendered, width, height)
+
+
+def admission_content(row: AdmissionRow | None, live: LiveState, width: int, height: int) -> Content:
+    """Return the calls of a webhook or plugin."""
+    if row is None:
+        return line((not_known(live) or "no webhook or plugin was called", MUTED))
+    rendered = [
+        _pair(row.kind, row.name),
+        _pair("calls", f"{_count(row.calls)} in the {span_text(live)}, {long_milliseconds(row.ms)} each, "
+                       f"{_count(row.rejected)} rejected the request"),
+        line(("a write waits for all webhooks that match it, and holds its seats meanwhile", MUTED)),
+    ]  # fmt: skip
     return first_lines(rendered, width, height)
 
 
@@ -189,7 +252,9 @@ def cache_content(row: CacheAt | None, width: int, height: int) -> Content:
         _pair("events", f"{_count(routes.cache_events)} from etcd in {duration(routes.seconds)}"),
         _pair("buffer", f"{_count(row.capacity)} events, enlarged {_count(routes.capacity_increases)} times"),
         _pair(
-            "checks", f"{_count(routes.checks_ok)} agreed with etcd, {_count(routes.checks_failed)} differed"
+            "checks",
+            f"{_count(routes.checks_ok)} agreed with etcd, {_count(routes.checks_failed)} differed, "
+            f"{_count(routes.checks_errored)} ended with an error",
         ),
     ]
     return first_lines(rendered, width, height)
@@ -269,10 +334,15 @@ def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, h
         scrape = row.row.scrape
         mark = ("● ", "$success") if row.present else ("○ ", "bold $warning")
         memory = f", {long_bytes(scrape.memory_bytes)}" if scrape.memory_bytes is not None else ""
+        state = f"up {duration(row.uptime)}" if row.present else f"was up {duration(row.uptime)}"
+        down = row.row.down
+        why = (
+            "" if row.present else f"  down: {down.reason}" if down is not None else "  not scraped any more"
+        )
         rendered.append(
             line(mark, (f"replica {row.name}", STRONG),
-                 (f"  {scrape.version or '?'}, up {duration(row.uptime)}{memory}", "$foreground"),
-                 ("" if row.present else "  not scraped any more", "$warning"))
+                 (f"  {scrape.version or '?'}, {state}{memory}{_trend(row.growth)}", "$foreground"),
+                 (why, "$warning"))
         )  # fmt: skip
     expected = (live.server.expected if live.server is not None else 0) or 0
     present = sum(row.present for row in rows)
@@ -281,6 +351,20 @@ def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, h
             line((f"○ {many(expected - present, 'replica')} of the Leases never reached", "bold $warning"))
         )
     return first_lines(rendered or [line(("none scraped yet", MUTED))], width, height)
+
+
+def _live_after(routes: ResourceRoutes) -> str:
+    ms = routes.watch_list_ms
+    return f", live after {long_milliseconds(ms)} on average" if ms is not None else ""
+
+
+def _trend(growth: ProcessGrowth) -> str:
+    """Return the trend of memory, and the CPU used: `, +12 MB in 1m, 0.35 cores`."""
+    found = ""
+    if growth.grown is not None:
+        sign = "+" if growth.grown >= 0 else "−"
+        found += f" ({sign}{long_bytes(abs(growth.grown))} in {duration(growth.seconds)})"
+    return found + (f", {growth.cores:.2f} cores" if growth.cores is not None else "")
 
 
 def etcd_content(row: RouteLine | None, live: LiveState, width: int, height: int) -> Content:
@@ -313,6 +397,8 @@ def watch_content(row: RouteLine | None, width: int, height: int) -> Content:
         _pair("open", f"{_count(routes.watches)}, kube-apiserver's own included"),
         _pair("sent", f"{_count(routes.watch_events)} events in {duration(routes.seconds)}"
                       + (f" ({frequency(sent)})" if sent else "")),
+        _pair("initial", f"{_count(routes.init_events)} events to new WATCHes; {_count(routes.watch_lists)} "
+                         f"WatchLists{_live_after(routes)}"),
         _pair("cut off", f"{_count(routes.terminated)} because the client read too slowly"),
         line(("unknown here: which clients watch, and from which resourceVersion", MUTED)),
     ]  # fmt: skip

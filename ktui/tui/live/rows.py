@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
+from ktui.core.live.checks import Checks, checks_of, row_of
 from ktui.core.live.findings import Finding, findings
 from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.processes import AdmissionRow, ProcessGrowth, admission_rows, process_growth
 from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.routes import all_routes, at_replica
@@ -14,14 +16,16 @@ from ktui.core.live.state import LiveState, UserRow
 from ktui.kube.versions import BehaviourError, behaviour_of
 
 WINDOW = 60.0  # seconds that rates cover
+VERBS = ("gets", "lists", "watch_requests", "creates", "updates", "patches", "deletes")
 
 UserLine = UserRow
 
 
 class RouteLine(msgspec.Struct, frozen=True, gc=False):
-    """One resource, summed over all replicas."""
+    """One resource, summed over all replicas; or with `checks` the consistency checks of all resources."""
 
     routes: ResourceRoutes
+    checks: Checks | None = None
 
 
 class CacheAt(msgspec.Struct, frozen=True, gc=False):
@@ -97,7 +101,8 @@ class ReplicaLine(msgspec.Struct, frozen=True):
 
     row: ReplicaRow
     present: bool
-    uptime: float
+    uptime: float  # until it was last seen
+    growth: ProcessGrowth
 
     @property
     def name(self) -> str:
@@ -121,8 +126,24 @@ def since_the_start(live: LiveState) -> list[RouteLine]:
 
 
 def listed(live: LiveState) -> list[RouteLine]:
-    """Return the resources with LISTs in the window, those whose LISTs read most first."""
-    return [line for line in routes(live) if line.routes.lists or line.routes.served]
+    """Return the resources with LISTs by clients in the window, those whose LISTs read most first.
+
+    The last line has the consistency checks of all resources.
+    """
+    lines = routes(live)
+    found = [line for line in lines if line.routes.lists or line.routes.served]
+    checks = checks_of([line.routes for line in lines])
+    return [*found, RouteLine(row_of(checks), checks)] if checks is not None and checks.seconds else found
+
+
+def requested(live: LiveState) -> list[RouteLine]:
+    """Return the resources with requests in the window, those with most GETs first."""
+    found = [line for line in routes(live) if any(getattr(line.routes, verb) for verb in VERBS)]
+    return sorted(found, key=lambda line: (-(line.routes.gets or 0), line.routes.resource))
+
+
+def admission(live: LiveState) -> list[AdmissionRow]:
+    return admission_rows(live, WINDOW)
 
 
 def etcd_lines(live: LiveState) -> list[RouteLine]:
@@ -201,10 +222,12 @@ def _executing(live: LiveState, level: str) -> int | None:
 
 def replicas(live: LiveState) -> list[ReplicaLine]:
     present = {row.name for row in live.present}
-    return [
-        ReplicaLine(row, row.name in present, max(0.0, live.now - row.scrape.started))
-        for row in live.replicas.values()
-    ]
+    found = []
+    for row in live.replicas.values():
+        seen = live.now if row.name in present else row.down.at if row.down is not None else row.scrape.at
+        up = max(0.0, seen - row.scrape.started)
+        found.append(ReplicaLine(row, row.name in present, up, process_growth(row, WINDOW)))
+    return found
 
 
 def finding_lines(live: LiveState) -> list[FindingLine]:

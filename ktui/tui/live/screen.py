@@ -47,7 +47,8 @@ class LiveTable(msgspec.Struct, frozen=True):
     detail: Detail
 
 
-METRICS, DUMPS = "metrics, last minute", "dumps, each second"
+SPAN = "{span}"  # in an origin: the time that rates cover
+METRICS, DUMPS = f"metrics, {SPAN}", "dumps, each second"
 
 
 class LiveScreen(ModeScreen):
@@ -99,6 +100,10 @@ class LiveScreen(ModeScreen):
         self.table.focus()
         self.paint()
 
+    def action_refresh_figures(self) -> None:
+        """Ask the source for new figures now."""
+        refresh_figures(self)
+
     def _show_table(self, index: int) -> None:
         self._shown = index
         for place, table in enumerate(self.TABLES):
@@ -117,7 +122,10 @@ class LiveScreen(ModeScreen):
         if self._painted.get(table.id) == stamp:
             return
         self._painted[table.id] = stamp
-        entitle(self.table, line(table.title, (f" · {table.origin}", "$ink-muted")))
+        origin = table.origin.replace(SPAN, panels.span_text(state.live))
+        entitle(self.table, line(table.title, (f" · {origin}", "$ink-muted")))
+        if table.id not in NOT_OF_METRICS:
+            self.table.empty = panels.not_known(state.live) or table.empty
         self.table.set_rows(list(table.rows(state.live)))
 
     def paint_verdict(self, state: State) -> None:
@@ -148,8 +156,21 @@ class LiveScreen(ModeScreen):
         return None if row is None else (self.chosen.title, msgspec.to_builtins(row, str_keys=True))
 
 
+def refresh_figures(screen: ModeScreen) -> None:
+    """Ask the source for new figures; a recording has no others."""
+    source = screen.ktui.intake.source
+    if isinstance(source, ClusterSource):
+        source.refresh()
+        screen.notify("reading new figures", markup=False)
+    else:
+        screen.notify("this is no live cluster", markup=False)
+
+
 def _route(screen: LiveScreen, row: rows.RouteLine | None, width: int, height: int) -> Content:
-    own = row.routes.resource if row is not None else ""
+    if row is None:
+        covered = panels.span_text(screen.live)
+        return line((panels.not_known(screen.live) or f"{NO_LIST} in the {covered}", panels.MUTED))
+    own = row.routes.resource
     found = [item.finding for item in rows.finding_lines(screen.live) if item.finding.subject == own]
     return panels.route_content(row, found, width, height)
 
@@ -167,7 +188,8 @@ def _resource(row: rows.RouteLine) -> str:
 
 
 NO_SCRAPE = "no scrape yet"
-NO_LIST = "no LIST in the last minute"
+NO_LIST = "no LIST by clients"
+NOT_OF_METRICS = ("running", "users", "level-requests", "schemas", "queues", "replicas")
 
 
 class LiveOverview(LiveScreen):
@@ -182,7 +204,7 @@ class LiveOverview(LiveScreen):
               rows.finding_lines, lambda row: (row.finding.id, row.finding.subject),
               "nothing to change was found",
               lambda screen, row, width, height: panels.finding_content(
-                  row.finding if row is not None else None, width, height)),
+                  row.finding if row is not None else None, screen.live, width, height)),
         LiveTable("replicas", "replicas", "each its own counters", columns.REPLICAS, rows.replicas,
               lambda row: row.name, NO_SCRAPE,
               lambda screen, row, width, height: panels.replicas_content(
@@ -205,7 +227,9 @@ class LiveOverview(LiveScreen):
         worst = self.query_one("#worst", Panel)
         entitle(worst, line("what to change", (f" · {len(found)} found", "$ink-muted") if found else ""))
         worst.show(
-            lambda width, height: panels.finding_content(found[0].finding if found else None, width, height),
+            lambda width, height: panels.finding_content(
+                found[0].finding if found else None, live, width, height
+            ),
             stamp,
         )
         self.query_one("#processes", Panel).show(
@@ -229,6 +253,13 @@ class LiveRequests(LiveScreen):
               lambda row: (row.user, row.level), "no request in any dump",
               lambda screen, row, width, height: line(
                   ("seats held on average over the samples; totals by client: ktui audit", panels.MUTED))),
+        LiveTable("verbs", "requests by verb", METRICS, columns.VERBS, rows.requested, _resource,
+              "no request", lambda screen, row, width, height: panels.requests_content(
+                  row, screen.live, width, height)),
+        LiveTable("admission", "admission", METRICS, columns.ADMISSION, rows.admission,
+              lambda row: (row.kind, row.name), "no webhook or plugin was called",
+              lambda screen, row, width, height: panels.admission_content(
+                  row, screen.live, width, height)),
     )  # fmt: skip
 
     def compose_body(self) -> ComposeResult:
@@ -316,7 +347,7 @@ class LiveFlowControl(LiveScreen):
     MODE: ClassVar[str] = "flow"
     AUTO_FOCUS = "#levels"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("levels", "priority levels", "metrics, last minute; held, executing, queued: dumps",
+        LiveTable("levels", "priority levels", f"metrics, {SPAN}; held, executing, queued: dumps",
               columns.LEVELS, rows.levels, lambda row: row.level, NO_SCRAPE, _level),
         LiveTable("level-requests", "requests", DUMPS, columns.RUNNING, rows.running,
               lambda row: row.place, "no request in the newest dumps",
@@ -379,6 +410,9 @@ class LiveVersions(VersionsScreen):
 
     def active_table(self) -> VTable[Any] | None:
         return self.gates if self.has_class("-gates") else super().active_table()
+
+    def action_refresh_figures(self) -> None:
+        refresh_figures(self)
 
     def action_turn_tab(self) -> None:
         shown = not self.has_class("-gates")

@@ -68,6 +68,11 @@ class ClusterSource:
         found: list[AnyEvent] = await probe(path, resource)
         return found
 
+    def refresh(self) -> None:
+        """Scrape or query now instead of after the interval."""
+        if self._feed is not None:
+            self._feed.refresh()
+
     async def why_stopped(self) -> str:
         return ""
 

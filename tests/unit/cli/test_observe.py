@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
+from ktui.cli import observe
 from ktui.cli.main import main
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, serving
+
+HANGS = 60.0  # seconds: the bound of a wait that never ends, no measure of speed
 
 Config = Callable[[Recorded, str], str]
 
@@ -84,10 +88,32 @@ def test_the_text(
 def test_without_the_permission(kubeconfig: Config, capsys: pytest.CaptureFixture[str]) -> None:
     with serving(Recorded()) as recorded:
         words = ["observe", "--kubeconfig", kubeconfig(recorded, "viewer"), "--for", "100ms", "--json"]
-        assert main(words) == 0
-        assert main([*words, "--fail-on", "critical"]) == 1
-    err = capsys.readouterr().err
-    assert "`ktui rbac` prints the role that grants get on /metrics" in err
+        assert main(words) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "the missing rule is get on /metrics, which the ClusterRole of `ktui rbac` has" in err
+
+
+@pytest.mark.parametrize("path", ["/version", "/metrics", "/debug"])
+def test_a_server_that_never_answers(
+    path: str, kubeconfig: Config, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report is made, whatever hangs: without a page of metrics it says so."""
+    monkeypatch.setattr(observe, "GRACE", 2.0 if path == "/debug" else 0.2)
+    ended = threading.Event()
+
+    def override(_: int, asked: str) -> Answer | None:
+        if asked.startswith(path):
+            ended.wait(HANGS)
+        return None
+
+    with serving(Recorded(override=override)) as recorded:
+        status = main(["observe", "--kubeconfig", kubeconfig(recorded, "admin"), "--for", "100ms"])
+        ended.set()
+    out, err = capsys.readouterr()
+    assert status == (0 if path == "/debug" else 3)
+    assert ("did not answer within" in err) == (path != "/debug" or "the last scrape" in err)
+    assert ("replica" in out) == (path == "/debug")
 
 
 def test_a_failed_page(kubeconfig: Config, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,6 +149,22 @@ def test_the_role(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rbac", "--json"]) == 0
     assert [item["kind"] for item in json.loads(capsys.readouterr().out)["items"]] == ["ClusterRole"]
     assert main(["rbac", "--service-account", "ktui"]) == 2
+
+
+def test_two_bindings_do_not_replace_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    names = []
+    subjects = [
+        ["--service-account", "monitoring:a"], ["--service-account", "monitoring:b"], ["--user", "a"],
+        ["--user", "A"], ["--group", "a"], ["--user", "jane@example.com"], ["--user", "jane/example.com"],
+    ]  # fmt: skip
+    for subject in subjects:
+        assert main(["rbac", *subject]) == 0
+        role, binding = yaml.safe_load_all(capsys.readouterr().out)
+        assert binding["roleRef"]["name"] == role["metadata"]["name"] == "ktui-observer"
+        names.append(binding["metadata"]["name"])
+    assert names[0] == "ktui-observer:serviceaccount:monitoring:a"
+    assert len(set(names)) == len(subjects)
+    assert not any("/" in name or "%" in name for name in names)
 
 
 def test_it_starts_without_the_dashboard() -> None:

@@ -32,9 +32,10 @@ Answer = tuple[int, str, bytes]
 
 @cache
 def pages(file: Path = REDUCED) -> list[dict[str, Any]]:
-    opened = lzma.open(file, "rt") if file.suffix == ".xz" else gzip.open(file, "rt")
-    with opened as lines:
-        return [json.loads(line) for line in lines]
+    content = (
+        lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else gzip.decompress(file.read_bytes())
+    )
+    return [json.loads(line) for line in content.splitlines()]
 
 
 @cache

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import pytest
 
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.contract.events.live import ReplicaScrape
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import LiveState, fold_all
+from ktui.live import samples, scraper
 from ktui.live.scraper import Scraper
+from ktui.tui.live.rows import replicas as replica_lines
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, lists_sent, metrics, serving
 
 pytestmark = pytest.mark.anyio
@@ -199,6 +205,93 @@ async def test_a_server_that_is_overloaded_is_scraped_less_often() -> None:
         await found.scrape(FIRST)
         await found.scraper.close()
     assert found.live.status.interval == 15.0
+
+
+async def test_one_slow_round_doubles_the_interval_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scraper, "SLOW_MS", 0.0)  # every page is slow
+    intervals = []
+    with serving(Recorded()) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        for _ in range(8):
+            await found.scrape(FIRST)
+            assert found.live.status is not None
+            intervals.append(found.live.status.interval)
+        await found.scraper.close()
+    assert intervals == [30.0, 30.0, 30.0, 30.0, 60.0, 120.0, 240.0, 240.0]
+    assert len(recorded.requests) > 16  # several pages a round
+
+
+@pytest.mark.parametrize("dumps", [True, False], ids=["dumps", "health"])
+async def test_a_replica_that_does_not_answer_is_down(dumps: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "ANSWER_SECONDS", 0.2)
+    silent: set[int] = set()
+    ended = threading.Event()
+
+    def override(replica: int, path: str) -> Answer | None:
+        if replica in silent:
+            ended.wait(60)
+        return (403, "text/plain", b"no") if path.startswith("/debug") and not dumps else None
+
+    with serving(Recorded(override=override)) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(FIRST)
+        fold_all(found.live, await found.scraper.dump())
+        assert len(found.live.present) == 2
+        silent.add(1)
+        found.at += 1
+        fold_all(found.live, await found.scraper.dump())
+        assert [row.name for row in found.live.replicas.values() if row.down is not None] != []
+        assert len(found.live.present) == 1
+        (line,) = [line for line in replica_lines(found.live) if not line.present]
+        up = line.uptime
+        found.at += 20
+        fold_all(found.live, await found.scraper.dump())
+        (line,) = [line for line in replica_lines(found.live) if not line.present]
+        assert line.uptime == up  # it does not go on
+        silent.clear()
+        ended.set()
+        await found.scrape(LAST)
+        assert len(found.live.present) == 2
+        await found.scraper.close()
+
+
+async def test_one_replica_that_breaks_does_not_blind_the_other() -> None:
+    broken: set[int] = set()
+
+    def override(replica: int, path: str) -> Answer | None:
+        return (200, "text/html", b"<html>") if replica in broken and path == "/metrics" else None
+
+    with serving(Recorded(override=override)) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(FIRST)
+        broken.add(1)
+        await found.scrape(LAST)
+        assert found.scraper.problem == ""
+        (down,) = [row.down for row in found.live.replicas.values() if row.down is not None]
+        assert "not Prometheus metrics" in down.reason
+        broken.clear()
+        await found.scrape(LAST)
+        await found.scraper.close()
+    assert len(found.live.present) == len(found.live.replicas) == 2
+
+
+async def test_a_refresh_does_not_wait_for_the_interval() -> None:
+    with serving(Recorded()) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        scrapes = 0
+        async with asyncio.timeout(60):
+            async for events in found.scraper.batches():
+                scrapes += sum(isinstance(event, ReplicaScrape) for event in events)
+                if scrapes == 2:
+                    found.scraper.refresh()
+                if scrapes == 4:
+                    break
+        await found.scraper.close()
+    assert scrapes == 4
 
 
 async def test_a_server_that_is_gone_is_a_sentence_at_the_start() -> None:
