@@ -155,9 +155,16 @@ def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows:
 
     while width() > console.width and len(shown) > 2:
         shown.remove(max(shown[1:], key=lambda column: (column.narrowest, shown.index(column))))
+    room = console.width - sum(widths[column.title] + BETWEEN for column in shown if column.right)
+    names = [column for column in shown if not column.right]
     for column in shown:
         side: Literal["left", "right"] = "right" if column.right else "left"
         widest = widths[column.title] if column.right else None  # numbers are never cut
+        if widest is None:
+            share = max(1, room // len(names) - BETWEEN)
+            names, room = names[1:], room - min(share, widths[column.title]) - BETWEEN
+            table.add_column(column.title, overflow="ellipsis", no_wrap=True, max_width=share)
+            continue
         table.add_column(column.title, justify=side, overflow="ellipsis", no_wrap=True, min_width=widest)
     for row in rows:
         table.add_row(*(Text(column.cell(row)) for column in shown))

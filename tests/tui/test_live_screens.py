@@ -11,14 +11,14 @@ import pytest
 
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent
-from ktui.contract.events.live import Denied, ResourceScrape
+from ktui.contract.events.live import Denied, ReplicaDown, ResourceScrape
 from ktui.contract.recording import encode_lines
 from ktui.live.scraper import Scraper
 from ktui.tui.live.app import LiveApp
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.navigation.modes import LIVE_MODES
 from ktui.tui.replay.source import ReplaySource
-from tests.unit.live.folded import dump, recorded_events, scrape, server, status
+from tests.unit.live.folded import BEGAN, dump, idle_events, recorded_events, scrape, server, status
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, serving
 
 from .asking import Snap, sizes
@@ -82,6 +82,34 @@ def test_routes(snap_compare: Snap, size: tuple[int, int]) -> None:
 )
 def test_the_other_tables(snap_compare: Snap, press: tuple[str, ...], says: str) -> None:
     assert snap_compare(live_app(recorded_events()), says=says, press=press, terminal_size=NORMAL)
+
+
+@sizes(SMALL, NORMAL)
+def test_an_idle_cluster(snap_compare: Snap, size: tuple[int, int]) -> None:
+    """Two replicas that only compare their caches with etcd: a row of its own, and nothing to change."""
+    says = ("no LIST by clients in", "consistency checks", "nothing to change was found")
+    assert snap_compare(live_app(idle_events()), says=says, terminal_size=size)
+
+
+@pytest.mark.parametrize(
+    ("press", "says"),
+    [
+        (("2", "t", "t", "t"), "GET/s"),
+        (("2", "t", "t", "t", "t"), "MutatingAdmissionWebhook"),
+        (("1", "t", "t"), "cores"),
+    ],
+    ids=["verbs", "admission", "replicas"],
+)
+def test_tables_of_an_idle_cluster(snap_compare: Snap, press: tuple[str, ...], says: str) -> None:
+    assert snap_compare(live_app(idle_events()), says=says, press=press, terminal_size=SMALL)
+
+
+def test_a_replica_that_is_down(snap_compare: Snap) -> None:
+    down = ReplicaDown(at=BEGAN + 67.0, replica="2", reason="no answer within 3 s")
+    says = ("○ down", "no answer within 3 s")
+    assert snap_compare(
+        live_app([*recorded_events(), down]), says=says, press=("1", "t", "t"), terminal_size=NORMAL
+    )
 
 
 def test_before_the_second_scrape(snap_compare: Snap) -> None:

@@ -69,6 +69,9 @@ def row_of(checks: Checks) -> ResourceRoutes:
         checks_failed=checks.failed,
         checks_errored=checks.errored,
         bytes=checks.bytes,
+        lists=0.0,
+        rejected=0.0,
+        fallback=0.0,
     )
 
 

@@ -162,7 +162,17 @@ def _server_findings(live: LiveState) -> Iterator[Finding]:
                 "/metrics",
                 "`ktui rbac` prints the ClusterRole that grants it",
             )
-    reached, expected = len(live.present), server.expected or 0
+    down = [row for row in live.replicas.values() if row.down is not None]
+    for row in down:
+        yield Finding(
+            "replica-down",
+            Severity.WARNING,
+            "kube-apiserver",
+            f"replica {row.name} does not answer: {row.down.reason if row.down else ''}",
+            "/debug/api_priority_and_fairness/dump_requests, /readyz",
+            "a restart, or an outage of it: its figures are those of its last scrape",
+        )
+    reached, expected = len(live.present), max(0, (server.expected or 0) - len(down))
     if expected > reached > 0:
         yield Finding(
             "replicas-not-reached",

@@ -65,7 +65,8 @@ def _number(
             return NOTHING if of(row) == 0 else UNKNOWN
         if not number:
             return NOTHING
-        return (show(number), loud_style if loud and number >= loud else "$foreground")
+        quiet = getattr(row, "checks", None) is not None  # what the server itself reads is no alarm
+        return (show(number), loud_style if loud and number >= loud and not quiet else "$foreground")
 
     return Column(
         name, title, cell, lambda row: value(row) or 0, width=width, align="right", priority=priority,
@@ -385,8 +386,9 @@ REPLICAS: tuple[Column[ReplicaLine], ...] = (
            priority=1, about="since the process began", unit="s"),
     _number("memory", "memory", lambda row: row.row.scrape.memory_bytes, "process_resident_memory_bytes",
             width=6, priority=1, unit="B"),
-    _number("grown", "grown", lambda row: row.growth.grown, "more memory than a minute ago", priority=2,
-            unit="B"),
+    _number("grown", "±memory", lambda row: row.growth.grown, "more or less memory than a minute ago",
+            width=7, priority=2, unit="B",
+            shown=lambda value: f"{'+' if value > 0 else '−'}{short_bytes(abs(value))}"),
     _number("cores", "cores", lambda row: row.growth.cores,
             "CPU cores used, mean: process_cpu_seconds_total", priority=1,
             shown=lambda value: f"{value:.2f}"),

@@ -335,17 +335,19 @@ def replicas_content(rows: Sequence[ReplicaLine], live: LiveState, width: int, h
         mark = ("● ", "$success") if row.present else ("○ ", "bold $warning")
         memory = f", {long_bytes(scrape.memory_bytes)}" if scrape.memory_bytes is not None else ""
         state = f"up {duration(row.uptime)}" if row.present else f"was up {duration(row.uptime)}"
-        down = row.row.down
-        why = (
-            "" if row.present else f"  down: {down.reason}" if down is not None else "  not scraped any more"
-        )
         rendered.append(
             line(mark, (f"replica {row.name}", STRONG),
-                 (f"  {scrape.version or '?'}, {state}{memory}{_trend(row.growth)}", "$foreground"),
-                 (why, "$warning"))
+                 (f"  {scrape.version or '?'}, {state}{memory}", "$foreground"))
         )  # fmt: skip
+        down = row.row.down
+        if down is not None:
+            rendered.append(line((f"  down: {down.reason}", "$warning")))
+        elif not row.present:
+            rendered.append(line(("  not scraped any more", "$warning")))
+        elif trend := _trend(row.growth):
+            rendered.append(line((f"  {trend}", MUTED)))
     expected = (live.server.expected if live.server is not None else 0) or 0
-    present = sum(row.present for row in rows)
+    present = sum(row.present or row.row.down is not None for row in rows)
     if expected > present:
         rendered.append(
             line((f"○ {many(expected - present, 'replica')} of the Leases never reached", "bold $warning"))
@@ -359,12 +361,14 @@ def _live_after(routes: ResourceRoutes) -> str:
 
 
 def _trend(growth: ProcessGrowth) -> str:
-    """Return the trend of memory, and the CPU used: `, +12 MB in 1m, 0.35 cores`."""
-    found = ""
+    """Return the trend of memory and CPU: `memory +12 MB in 1m, CPU 0.35 cores`; "" if not known."""
+    found = []
     if growth.grown is not None:
         sign = "+" if growth.grown >= 0 else "−"
-        found += f" ({sign}{long_bytes(abs(growth.grown))} in {duration(growth.seconds)})"
-    return found + (f", {growth.cores:.2f} cores" if growth.cores is not None else "")
+        found.append(f"memory {sign}{long_bytes(abs(growth.grown))} in {duration(growth.seconds)}")
+    if growth.cores is not None:
+        found.append(f"CPU {growth.cores:.2f} cores")
+    return ", ".join(found)
 
 
 def etcd_content(row: RouteLine | None, live: LiveState, width: int, height: int) -> Content:

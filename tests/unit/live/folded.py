@@ -13,8 +13,8 @@ from ktui.live.dumps import levels_of, queues_of, requests_of
 from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
 from ktui.live.figures import page_of
-from ktui.live.server_events import server_info
-from tests.unit.live.recorded import FIRST, LAST, MIDDLE, answers, metrics
+from ktui.live.server_events import page_events, server_info
+from tests.unit.live.recorded import FIRST, IDLE, LAST, MIDDLE, answers, metrics
 
 BEGAN = 1_795_335_507.0  # when the recording did
 TIMES = {FIRST: 3.0, MIDDLE: 33.0, LAST: 66.0}
@@ -86,3 +86,18 @@ def recorded_events() -> list[AnyEvent]:
         event for moment in (FIRST, MIDDLE, LAST) for replica in (0, 1) for event in scrape(replica, moment)
     ]
     return [*server(), flow(), *scrapes, dump(0), dump(1), levels(0), levels(1), status()]
+
+
+def idle_events() -> list[AnyEvent]:
+    """Two replicas without a request by a client, scraped five times."""
+    found = [*server(), flow()]
+    for moment in range(len(answers(0, "/metrics", "admin", IDLE))):
+        for replica in (0, 1):
+            reader = Exposition(WANTED)
+            reader.feed(answers(replica, "/metrics", "admin", IDLE)[moment][2])
+            page = page_of(reader.samples, reader.families, 36)
+            at = BEGAN + 3 + 15 * moment + replica / 10
+            row = ReplicaScrape(at=at, replica=str(replica + 1), version="1.36")
+            started = msgspec.structs.replace(page, process={**page.process, "started": BEGAN - 3_600})
+            found += page_events(started, row)
+    return [*found, status()]
