@@ -209,7 +209,7 @@ class PrometheusFeed:
         return page_events(page, ReplicaScrape(at=at, replica=name, version=page.version))
 
     def _process_of(self, instance: str, started: float) -> str:
-        """Return the replica's name: another one after a restart, as its counters began anew."""
+        """Return the replica's name: another one after a restart, as its counters start at 0 again."""
         known, restarts = self._started.get(instance, (started, 0))
         if started and known and abs(started - known) >= 1:
             restarts += 1

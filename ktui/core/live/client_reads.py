@@ -87,7 +87,7 @@ class Own(msgspec.Struct, frozen=True):
     most: float = float("inf")
 
 
-class Place(msgspec.Struct):
+class PlaceReads(msgspec.Struct):
     """The LISTs that one place, the cache or etcd, has served since the first scrape."""
 
     seen: float = 0.0  # LISTs of all
@@ -124,8 +124,8 @@ class ClientReads(msgspec.Struct):
 
     raw: ResourceCounters | None = None
     totals: dict[str, float | None] = msgspec.field(default_factory=lambda: dict.fromkeys(_SUMMED))
-    cache: Place = msgspec.field(default_factory=Place)
-    etcd: Place = msgspec.field(default_factory=Place)
+    cache: PlaceReads = msgspec.field(default_factory=PlaceReads)
+    etcd: PlaceReads = msgspec.field(default_factory=PlaceReads)
     check_lists: float = 0.0
     check_objects: float = 0.0
     checked: bool = False  # a check has ended since the first scrape

@@ -163,7 +163,7 @@ def refresh_figures(screen: ModeScreen) -> None:
         source.refresh()
         screen.notify("reading new figures", markup=False)
     else:
-        screen.notify("this is no live cluster", markup=False)
+        screen.notify("only a live cluster has new figures", markup=False)
 
 
 def _route(screen: LiveScreen, row: rows.RouteLine | None, width: int, height: int) -> Content:
