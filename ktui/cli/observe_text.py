@@ -161,7 +161,7 @@ def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows:
         side: Literal["left", "right"] = "right" if column.right else "left"
         widest = widths[column.title] if column.right else None  # numbers are never cut
         if widest is None:
-            share = max(1, room // len(names) - BETWEEN)
+            share = max(1, (room + BETWEEN) // len(names) - BETWEEN)
             names, room = names[1:], room - min(share, widths[column.title]) - BETWEEN
             table.add_column(column.title, overflow="ellipsis", no_wrap=True, max_width=share)
             continue
