@@ -204,7 +204,7 @@ def _served(
         found = number(row)
         return ("?", "$ink-faint") if found is None else _per_second(found)
 
-    return figure(name, title, lambda row: number(row) or 0, f"{about} (m: metrics, last minute)", priority=0,
+    return figure(name, title, lambda row: number(row) or 0, f"{about} (m: metrics)", priority=0,
                   width=6, cell=cell)  # fmt: skip
 
 

@@ -73,9 +73,10 @@ def sources_title(live: LiveState) -> Content:
     """Return the sources of LISTs, each after the letter that marks its figures."""
     span = max((item.span for item in live.asked.values()), default=0.0)
     log = f"audit log {duration(span)}" if live.asked else "no audit log"
-    series = [series for row in live.replicas.values() for series in row.resources.values()]
-    scraped = max((len(item.points) for item in series), default=0)
-    metrics = "no metrics" if not scraped else "one scrape: rates need two" if scraped < 2 else "last minute"
+    covered = live.covered(60.0)
+    metrics = (
+        f"last {duration(covered)}" if covered else "one scrape so far" if live.replicas else "no metrics"
+    )
     parts = zip("ame", (log, metrics, "etcd"), strict=True)
     return line(" · ").join([line((f"{letter} ", "$accent"), (text, MUTED)) for letter, text in parts])
 

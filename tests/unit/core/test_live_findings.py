@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from ktui.contract.events.live import (
+    CallTime,
     Denied,
     LevelCounters,
     LevelGauges,
     LevelScrape,
     LiveServer,
+    ReplicaDown,
     ReplicaScrape,
+    RequestsDump,
     ResourceCounters,
     ResourceGauges,
     ResourceScrape,
@@ -65,6 +68,14 @@ def over_a_minute(resource: str = "pods", **figures: int) -> LiveState:
         ({"terminated_watchers": 4}, "slow-watchers", Severity.WARNING),
         ({"lists": 60, "watches": 0}, "polled", Severity.NOTICE),
         ({"initializations": 3}, "cache-refilled", Severity.WARNING),
+        ({"checks_errored": 1}, "cache-check-error", Severity.NOTICE),
+        ({"checks_errored": 2, "checks_ok": 1}, "cache-check-error", Severity.WARNING),
+        ({"init_errors": 4}, "cache-cannot-fill", Severity.CRITICAL),
+        ({"init_events": 90_000}, "initial-events", Severity.NOTICE),
+        ({"waits": 20, "wait_ms": 5_000, "fast_waits": 20}, "slow-consistent-reads", Severity.WARNING),
+        ({"waits": 50, "wait_ms": 100, "fast_waits": 49}, "slow-consistent-reads", Severity.WARNING),
+        ({"terminated_requests": 1}, "requests-terminated", Severity.WARNING),
+        ({"aborted": 1}, "requests-terminated", Severity.WARNING),
     ],
 )  # fmt: skip
 def test_what_is_found(figures: dict[str, int], id_: str, severity: Severity) -> None:
@@ -83,10 +94,63 @@ def test_what_is_found(figures: dict[str, int], id_: str, severity: Severity) ->
         {"lists": 60, "watches": 1},
         {"initializations": 1},  # the first filling
         {"storage_lists": 50, "consistent_success": 50},  # probes
+        {"waits": 19, "wait_ms": 19_000},  # too few
+        {"waits": 200, "wait_ms": 2_000, "fast_waits": 199},
+        {"checks_errored": 1, "checks_ok": 5},
+        {"lists": 60, "list_errors": 60, "watches": 0},  # each a 403
+        {"lists": 60, "list_rejected": 60, "watches": 0},
     ],
 )
 def test_what_is_nothing(figures: dict[str, int]) -> None:
     assert findings(over_a_minute(**figures)) == []
+
+
+def test_one_scrape_is_not_judged() -> None:
+    live = live_of(scraped(100, checks_failed=1, list_rejected=9))
+    assert live.covered(60) == 0
+    assert findings(live) == []
+
+
+def test_one_cause_for_several_resources_is_one_finding() -> None:
+    names = ("pods", "nodes", "leases", "secrets", "services")
+    batches = [
+        [*(event for name in names for event in scraped(at, name, waits=count, wait_ms=count * 900)[:1]),
+         ReplicaScrape(at=at, replica="1", version="1.36")]
+        for at, count in ((100, 0), (160, 40))
+    ]  # fmt: skip
+    (found,) = findings(live_of(*batches))
+    assert found.id == "slow-consistent-reads"
+    assert all(name in f"{found.subject} {found.text}" or "and 1 more" in found.text for name in names)
+    late = [*scraped(160, "pods", consistent_failure=1, consistent_fallback=1)]
+    live = live_of(batches[0], [*batches[1][1:-1], *late])
+    assert [item.id for item in findings(live)] == ["consistent-read-fallback"]
+
+
+def test_slow_admission_and_failing_handshakes() -> None:
+    def scrape(at: float, count: int) -> list[Any]:
+        calls = CallTime(count, count * 800.0)
+        return [
+            ReplicaScrape(at=at, replica="1", version="1.36", tls_errors=30 * count,
+                          webhooks={"inject.example.com": calls, "quick": CallTime(count, count * 3.0)},
+                          plugins={"MutatingAdmissionWebhook": calls, "ResourceQuota": calls}),
+        ]  # fmt: skip
+
+    found = {item.id: item for item in findings(live_of(scrape(100, 0), scrape(160, 5)))}
+    assert set(found) == {"slow-webhook", "slow-admission", "tls-handshake-errors"}
+    assert "800 ms on average in 5 calls" in found["slow-webhook"].text
+    assert found["slow-webhook"].subject == "inject.example.com"
+    assert found["slow-admission"].subject == "ResourceQuota"  # the other one only waits for the webhook
+    assert findings(live_of(scrape(100, 5), scrape(160, 5))) == []
+
+
+def test_a_replica_that_is_down_was_reached() -> None:
+    live = over_a_minute()
+    server = LiveServer(at=160, context="c", url="u", origin="metrics", expected=1)
+    fold_all(live, [server, ReplicaDown(at=161, replica="1", reason="no answer within 3 s")])
+    (found,) = findings(live)
+    assert (found.id, found.severity) == ("replica-down", Severity.WARNING)
+    fold_all(live, [RequestsDump(at=162, replica="1", requests=[])])
+    assert findings(live) == []
 
 
 def test_events_come_from_etcd_by_design() -> None:
