@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.deadline import within
-from ktui.apiserver.deprecations import warning_of
 from ktui.apiserver.dispatch import (
     READS,
     Handlers,
@@ -23,13 +22,17 @@ from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, check_whole
 from ktui.apiserver.pages.discovery import find_document, served_by_verb
 from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, send_negotiated
-from ktui.apiserver.refusals import refusal_of
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
 from ktui.apiserver.verbs.seats import seats_of
 from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import Resource
+from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.plan import Plan, Source
+from ktui.kube.routing.predict import predict
+from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
+from ktui.kube.versions import Behaviour
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import use_meter
 from ktui.telemetry.off_loop import compute, compute_large, expect
@@ -37,6 +40,40 @@ from ktui.telemetry.off_loop import compute, compute_large, expect
 if TYPE_CHECKING:
     from ktui.kube.flowcontrol import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
+
+# Find the plan of a read that was rejected before it was routed.
+
+BAD_OPTION = "v.bad_option"
+
+
+def refusal_of(call: Call) -> Plan:
+    """Return the plan of a rejected read, whose source is none.
+
+    The rules are applied to the request's text. Errors without a rule (a selector that cannot be parsed)
+    count as an invalid option.
+    """
+    try:
+        request = parse_request(f"{call.request.path}?{call.request.query}", call.verb.lower())
+    except RequestError:
+        return Plan(Source.NONE, (BAD_OPTION,))
+    plan = predict(request, CacheState(), call.behaviour)
+    return plan if plan.source is Source.NONE else Plan(Source.NONE, (BAD_OPTION,))
+
+
+# Warnings in every response of a deprecated API.
+
+# resource id -> first minor that warns, and the replacement
+_DEPRECATED = {
+    "componentstatuses": (19, "v1 ComponentStatus is deprecated in v1.19+"),
+    "endpoints": (33, "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+}
+
+
+def warning_of(resource: Resource, behaviour: Behaviour) -> str:
+    """Return the text of a Warning header, "" if the resource is not deprecated."""
+    since, text = _DEPRECATED.get(resource.id, (0, resource.deprecation))
+    return text if behaviour.minor >= since else ""
+
 
 log = logging.getLogger(__name__)
 

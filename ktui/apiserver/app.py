@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 from html import escape
+from random import getrandbits
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authorization import authorize
@@ -18,8 +19,7 @@ from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.flow_control import REFUSED, Rejected, Ticket
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
-from ktui.apiserver.http.response import Response
-from ktui.apiserver.identity import audit_id, flow_headers, unseen_token_headers
+from ktui.apiserver.http.response import Headers, Response
 from ktui.apiserver.impersonation import impersonated
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -29,16 +29,60 @@ from ktui.apiserver.parsing.parser import BodyParser
 from ktui.apiserver.parsing.pool import ParserPool
 from ktui.apiserver.server import Server
 from ktui.apiserver.services import Services
+from ktui.apiserver.warnings import warning_headers
 from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.contract import paths
-from ktui.kube.flowcontrol import PriorityLevel
+from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
 from ktui.kube.golang.quoting import quote
 from ktui.kube.requestinfo import parse_path, request_verb, selected_name
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
 from ktui.kube.users import Requester, described
 from ktui.telemetry.memory import ConcurrentRequests
+
+# Headers that identify a request: its audit id and its flow schema.
+
+# kube-apiserver cuts a client's Audit-ID to this length.
+MAX_AUDIT_ID = 64
+SPACED_TOKEN = (
+    "the provided Authorization header contains extra space before the bearer token, and is ignored"
+)
+
+
+# RFC 9562: version 4 in bits 48-51, variant 10 in bits 64 and 65.
+_VERSION_4 = 0x4 << 76 | 0x2 << 62
+_FREE_BITS = (1 << 128) - 1 ^ (0xF << 76 | 0x3 << 62)
+
+
+def audit_id(request: Request) -> str:
+    """Return the client's Audit-ID, or a new one."""
+    return request.headers.get("audit-id", "")[:MAX_AUDIT_ID] or _random_uuid()
+
+
+def _random_uuid() -> str:
+    """Return a UUID of version 4 as text. It has to be unique, not secret: `uuid.uuid4` takes ten times as
+    long."""
+    digits = f"{getrandbits(128) & _FREE_BITS | _VERSION_4:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def unseen_token_headers(request: Request) -> Headers:
+    """Return the warning for a token after two spaces, which kube-apiserver ignores (bearertoken.go)."""
+    sent = request.headers.get("authorization", "")
+    if "  " not in sent:
+        return []
+    scheme, _, rest = sent.strip().partition(" ")
+    unseen = scheme.lower() == "bearer" and rest.startswith(" ") and request.certified is None
+    return warning_headers([SPACED_TOKEN]) if unseen else []
+
+
+def flow_headers(flow: FlowSchema) -> Headers:
+    return [
+        ("x-kubernetes-pf-flowschema-uid", flow.uid),
+        ("x-kubernetes-pf-prioritylevel-uid", flow.level.uid),
+    ]
+
 
 log = logging.getLogger(__name__)
 

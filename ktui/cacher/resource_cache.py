@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
+import random
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,17 +15,17 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
-from ktui.cacher.consistency_checker import ConsistencyChecker
+from ktui.cacher.consistency_check import check
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.fan_out import Sampler
-from ktui.cacher.prewarm import prewarm
 from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.staleness_timer import StalenessTimer
 from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.contract import events as telemetry
+from ktui.etcd.errors import EtcdError
 from ktui.kube import status
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import Plan
@@ -31,7 +35,80 @@ from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings
+    from ktui.cacher.sorted_store import SortedStore
+    from ktui.cacher.watch_cache import WatchCache
     from ktui.storage.store import Store
+
+# Transcode a large cache's first object before the first request for it.
+
+# Smaller caches are not prewarmed: prewarming all kinds would take a second at start.
+LARGE = 1000
+
+
+async def prewarm(filled: asyncio.Event, store: SortedStore) -> None:
+    """Wait until the cache is filled, then transcode one object off the event loop.
+
+    The functions for a kind are generated with its first object: 100 ms for pods, which would delay every
+    other request.
+    """
+    await filled.wait()
+    if len(store) < LARGE:
+        return
+    (first,) = store.page(0, 1)
+    with contextlib.suppress(EtcdError):  # the request for that object gets the error
+        await asyncio.to_thread(first.item_pieces)
+
+
+# Compare a cache with etcd periodically.
+#
+# kube-apiserver's DetectCacheInconsistency (1.34+): every 5 to 7.5 minutes. After a failure snapshots are not
+# served until a check has succeeded.
+
+PERIOD = 300.0
+JITTER = 0.5
+SUCCESS, FAILURE, ERROR = "success", "failure", "error"
+
+log = logging.getLogger(__name__)
+
+
+class ConsistencyChecker:
+    """Checks one cache. `counts` has the number of checks by outcome.
+
+    A check reads the whole resource from etcd, so it runs only on an etcd that ktui owns
+    (`settings.check_consistency`).
+    """
+
+    def __init__(self, store: Store, cache: WatchCache, settings: Settings, ready: asyncio.Event) -> None:
+        self.counts: Counter[str] = Counter()
+        self._store = store
+        self._cache = cache
+        self._settings = settings
+        self._ready = ready
+
+    async def run(self) -> None:
+        """Check periodically until cancelled, if the version has the feature and the setting allows it."""
+        while True:
+            await asyncio.sleep(PERIOD * random.uniform(1.0, 1.0 + JITTER))
+            wanted = self._settings.check_consistency and self._settings.behaviour.detect_cache_inconsistency
+            if wanted and self._ready.is_set():
+                await self.once()
+
+    async def once(self) -> str:
+        """Check now; return the outcome."""
+        name = self._store.resource.id
+        try:
+            result = await check(self._store, self._cache)
+        except EtcdError as error:
+            log.warning("Cache consistency check of %s could not be made: %s", name, error)
+            outcome = ERROR
+        else:
+            outcome = SUCCESS if result.consistent else FAILURE
+            if not result.consistent:
+                log.error("Cache consistency check failed: %s: %s", name, result)
+            self._cache.snapshots.trust(result.consistent)
+        self.counts[outcome] += 1
+        return outcome
+
 
 TRIGGER = "spec.nodeName"
 # The longest wait for a ready cache (seconds): kube-apiserver's request timeout, a little shorter so that the

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from ktui.client.connection import ServerConnection
+import msgspec
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError, ServerConnection
+from ktui.client.ktui_api import KtuiApi
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.list_counters import (
     Counters,
@@ -17,19 +22,165 @@ from ktui.client.list_counters import (
     account_of_get,
     account_of_watch,
     increase,
+    lines_of,
     read_counters,
     same_process,
 )
 from ktui.client.list_stream import ListBody
 from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
-from ktui.client.priority import own_level
-from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
+from ktui.contract import paths
+from ktui.contract.events import CacheStatus, EtcdProgress
 from ktui.core.lab.measured import Measured
-from ktui.core.prediction.assumptions import ServerAssumptions
+from ktui.core.prediction.assumptions import OWN_LEVEL, ServerAssumptions
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
+from ktui.kube.flowcontrol import PriorityLevel
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
+
+# Ask a server for what predictions assume about it: version, feature gates, caches.
+
+
+class _Version(msgspec.Struct):
+    """`/version` of a kube-apiserver."""
+
+    major: str = "1"
+    minor: str = ""
+
+
+async def assumptions_of_ktui(client: ApiClient) -> ServerAssumptions:
+    """Return a ktui server's rules and the state of its caches. Raises ClientError."""
+    if (await client.request("GET", paths.INFO)).status_code in (403, 404):
+        raise ClientError(
+            f"no ktui server answers at {client.connection.url}; for a real kube-apiserver use --kubeconfig"
+        )
+    server = KtuiApi(client)
+    rules, info = await server.rules(), await server.info()
+    caches, compact = await _state(client)
+    return ServerAssumptions(
+        behaviour=_behaviour(rules.kube_version, rules.feature_gates),
+        progress=info.progress != "unsupported",
+        caches=caches,
+        compact=compact,
+        level=OWN_LEVEL,
+    )
+
+
+async def assumptions_of_kube(client: ApiClient) -> ServerAssumptions:
+    """Return a kube-apiserver's version; default gates and ready caches are assumed. Raises ClientError."""
+    try:
+        version = msgspec.convert(await client.get_json("/version"), _Version)
+    except msgspec.ValidationError as error:
+        raise ClientError(f"{client.connection.url} does not answer as a kube-apiserver: {error}") from error
+    minor = "".join(char for char in version.minor[:8] if char in "0123456789")
+    return ServerAssumptions(behaviour=_behaviour(f"{version.major[:8]}.{minor}", {}), assumed=True)
+
+
+def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:
+    try:
+        return behaviour_of(version, gates)
+    except BehaviourError as error:
+        raise ClientError(f"the server's version cannot be predicted: {error}") from error
+
+
+async def _state(client: ApiClient) -> tuple[dict[str, CacheStatus], int]:
+    """Return the caches by resource id, and etcd's compacted revision."""
+    present = await client.present()
+    caches = {event.resource: event for event in present if isinstance(event, CacheStatus)}
+    return caches, max((event.compact for event in present if isinstance(event, EtcdProgress)), default=0)
+
+
+# The priority level of ktui's own requests to a kube-apiserver.
+
+GROUP = "/apis/flowcontrol.apiserver.k8s.io"
+UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
+# The first minor that serves each version, newest version first.
+_VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
+# The second name is that before 1.26.
+_SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_request_concurrency_limit")
+_LINE = re.compile(r'[a-z_]+\{[^}]*priority_level="([^"]+)"[^}]*\} ([0-9]{1,9}(?:\.[0-9]+)?(?:e\+0[0-9])?)')
+
+
+class _Queuing(msgspec.Struct):
+    hand_size: int = msgspec.field(default=0, name="handSize")
+
+
+class _Response(msgspec.Struct):
+    queuing: _Queuing | None = None
+
+
+class _Limited(msgspec.Struct, rename="camel"):
+    nominal_concurrency_shares: int | None = None
+    assured_concurrency_shares: int | None = None
+    limit_response: _Response | None = None
+
+
+class _Spec(msgspec.Struct):
+    limited: _Limited | None = None
+
+
+class _Metadata(msgspec.Struct):
+    name: str = ""
+    uid: str = ""
+
+
+class _Level(msgspec.Struct):
+    metadata: _Metadata
+    spec: _Spec
+
+
+class _Levels(msgspec.Struct):
+    items: list[_Level] | None = None
+
+
+async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
+    """Return the level in a response's header, with its limits if levels and metrics are readable.
+
+    None if unknown. Raises ClientError if the server is unreachable.
+    """
+    version = next((name for since, name in _VERSIONS if minor >= since), "")
+    if not version:
+        return None
+    answer = await client.request("GET", f"{GROUP}/{version}/prioritylevelconfigurations")
+    uid = answer.headers.get(UID_HEADER, "")
+    if not uid or answer.status_code != 200:
+        return None
+    try:
+        levels = decode_json(answer.content, _Levels).items or []
+    except DocumentError:
+        return None
+    found = next((level for level in levels if level.metadata.uid == uid), None)
+    if found is None:
+        return None
+    return _described(found, await _nominal(client, found.metadata.name))
+
+
+def _described(level: _Level, nominal: int | None) -> PriorityLevel:
+    limited = level.spec.limited or _Limited()
+    queuing = limited.limit_response.queuing if limited.limit_response is not None else None
+    return PriorityLevel(
+        level.metadata.name,
+        limited.nominal_concurrency_shares or limited.assured_concurrency_shares or 0,
+        queuing.hand_size if queuing is not None else 0,
+        nominal,
+    )
+
+
+async def _nominal(client: ApiClient, name: str) -> int | None:
+    """Return the level's nominal seats from the server's metrics; None if not readable."""
+    answer = await client.request("GET", "/metrics")
+    if answer.status_code != 200:
+        return None
+    return await asyncio.to_thread(_seats_of, answer.content, name)
+
+
+def _seats_of(exposition: bytes, name: str) -> int | None:
+    found = filter(None, map(_LINE.match, lines_of(exposition, *_SEATS)))
+    return next((round(float(seats)) for level, seats in (m.groups() for m in found) if level == name), None)
+
 
 SHARED = "counters are the whole server's: may include other clients' requests"
 OTHERS = "route and objects are not known: other clients' requests are in the same counters"

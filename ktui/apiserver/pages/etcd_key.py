@@ -4,12 +4,95 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.pages.secrets import may_hold_secret, redact
 from ktui.contract.etcd import CachedCopy, KeyDetail
 from ktui.storage.browser import KeyValue
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry
+
+# Mask the values of Secrets unless the user requests them.
+#
+# Data in etcd may be malformed: only members that a valid Secret has are shown.
+
+MASK = "<redacted>"
+_METADATA_TEXTS = (
+    "name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",
+    "selfLink",
+)  # fmt: skip
+_COPY = "last-applied-configuration"  # suffix of the annotation with kubectl's copy
+_METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
+
+
+def redact(document: Any, *, secret: bool = False) -> tuple[Any, bool]:
+    """Return a copy with the values of all Secrets masked, and whether anything in it is a Secret.
+
+    Secrets are found in lists and wherever else they are embedded. With `secret` the document
+    itself is one, or a list of them, whatever its kind says.
+    """
+    try:
+        shown = _in_secret(document) if secret else _masked(document)
+    except RecursionError:
+        return MASK, True
+    return shown, secret or shown != document
+
+
+def may_hold_secret(raw: bytes) -> bool:
+    """Return whether a value that cannot be decoded may be a Secret or hold one."""
+    return b"Secret" in raw
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("kind") in ("Secret", "SecretList"):
+        return _in_secret(value)
+    return {name: _masked(member) for name, member in value.items()}
+
+
+def _in_secret(value: Any) -> Any:
+    """Mask a Secret, or a list of Secrets."""
+    if not isinstance(value, dict):
+        return MASK
+    lists = str(value.get("kind")).endswith("List")
+    return {name: _member(name, member, lists=lists) for name, member in value.items()}
+
+
+def _member(name: str, value: Any, *, lists: bool) -> Any:
+    if name in ("apiVersion", "kind", "type") and isinstance(value, str):
+        return value
+    if value is None or (name == "immutable" and isinstance(value, bool)):
+        return value
+    if name == "metadata" and isinstance(value, dict):
+        return {part: _metadata(part, of) for part, of in value.items()}
+    if name in ("data", "stringData") and isinstance(value, dict):
+        return dict.fromkeys(value, MASK)
+    if name == "items" and lists and isinstance(value, list):
+        return [_in_secret(item) for item in value]
+    return MASK
+
+
+def _metadata(name: str, value: Any) -> Any:
+    if value is None or (name in _METADATA_TEXTS and isinstance(value, str)):
+        return value
+    if name in _METADATA_NUMBERS and isinstance(value, int):
+        return value
+    if name in ("labels", "annotations") and isinstance(value, dict):
+        return {key: _annotation(key, text) for key, text in value.items()}
+    if name == "finalizers" and isinstance(value, list):
+        return [item if isinstance(item, str) else MASK for item in value]
+    if name in ("ownerReferences", "managedFields") and isinstance(value, list):
+        return value
+    return MASK
+
+
+def _annotation(key: str, value: Any) -> Any:
+    """Mask an annotation that may hold a copy of the applied object, as `kubectl apply` and others keep."""
+    if not isinstance(value, str) or key.endswith(_COPY) or value.lstrip().startswith(("{", "[")):
+        return MASK
+    return MASK if "data:" in value.lower() else value
+
 
 HEX_BYTES = 4096
 TEXT_BYTES = 64 << 10

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+import platform
+from collections import OrderedDict
 from collections.abc import Mapping
+from functools import partial
 
+import msgspec
+
+from ktui import __version__
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.metrics.caches import cache_metrics
 from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
@@ -17,19 +25,165 @@ from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
-from ktui.apiserver.pages.faults import FaultPages
-from ktui.apiserver.pages.finished import FinishedPages
 from ktui.apiserver.pages.health import Check, HealthPages
 from ktui.apiserver.pages.markers import MarkerPages
+from ktui.apiserver.pages.numbers import number
 from ktui.apiserver.pages.responses import send_json
 from ktui.apiserver.pages.router import Page, PageRouter
 from ktui.apiserver.pages.settings import SettingsPages
 from ktui.apiserver.pages.telemetry import TelemetryStream
-from ktui.apiserver.pages.version import version_document
-from ktui.apiserver.services import Services
+from ktui.apiserver.services import Faults, Services
 from ktui.contract import paths
-from ktui.kube.status import not_acceptable
+from ktui.contract.events import RequestFinished
+from ktui.contract.faults import ActiveFaults, Fault
+from ktui.etcd.errors import EtcdError
+from ktui.kube.status import StatusError, bad_request, not_acceptable, request_entity_too_large
+from ktui.kube.versions import Behaviour
 from ktui.storage.slices import Slices
+from ktui.supervision import Supervisor
+from ktui.telemetry.bus import Bus, Subscription
+
+# /version, as kube-apiserver answers it.
+
+
+def version_document(behaviour: Behaviour) -> dict[str, str]:
+    """Return the Kubernetes version whose rules apply; ktui's own version follows the plus."""
+    return {
+        "major": "1",
+        "minor": str(behaviour.minor),
+        "gitVersion": f"v1.{behaviour.minor}.{behaviour.patch or 0}+ktui-{__version__}",
+        "gitCommit": "",
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",  # upstream's for a build that sets none
+        "goVersion": "",
+        "compiler": f"python {platform.python_version()}",
+        "platform": f"{platform.system().lower()}/{platform.machine()}",
+    }
+
+
+# `/ktui/v1/requests`: the cost of the last requests, for the clients that sent them.
+#
+# A client that wants the cost of one request need not follow the telemetry stream of a busy server. Requests
+# are kept from the first call on, until no client has called for a while: without calls there is no overhead.
+
+KEPT = 5000
+# Seconds without calls. A full LIST of a huge cluster must end before, or its cost is lost.
+IDLE_SECONDS = 600.0
+# Seconds. A request's cost follows its last byte at once, but a busy loop may delay it.
+WAIT_SECONDS = 5.0
+
+
+class FinishedPages:
+    """Keeps the newest KEPT requests by id."""
+
+    def __init__(self, bus: Bus, supervisor: Supervisor) -> None:
+        self._bus = bus
+        self._supervisor = supervisor
+        self._kept: OrderedDict[int, RequestFinished] = OrderedDict()
+        self._subscription: Subscription | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._arrived = asyncio.Event()
+
+    async def newest(self, request: Request, response: Response) -> None:
+        """Send the newest requests, newest first, and keep requests from now on."""
+        limit = number(request, "limit", 100)
+        self._keep()
+        rows = list(reversed(self._kept.values()))[:limit]
+        await send_json(response, {"requests": rows})
+
+    async def one(self, request: Request, response: Response) -> None:
+        """Send the cost of one request; wait briefly for one that is just ending. 404 if unknown."""
+        text = request.path.rstrip("/").rsplit("/", 1)[-1]
+        if not (text.isascii() and text.isdigit()) or len(text) > 19:
+            raise bad_request(f"a request id is a whole number, not {text!r}")
+        self._keep()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(WAIT_SECONDS):
+                while int(text) not in self._kept:
+                    arrived = self._arrived
+                    await arrived.wait()
+        found = self._kept.get(int(text))
+        if found is None:
+            raise StatusError(404, "NotFound", f"no account of request {text} is kept")
+        await send_json(response, found)
+
+    def close(self) -> None:
+        """Stop keeping requests."""
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._subscription is not None:
+            self._subscription.close()
+        self._subscription = self._task = self._idle = None
+        self._kept.clear()
+
+    def _keep(self) -> None:
+        if self._subscription is None:
+            self._subscription = self._bus.subscribe()
+            self._task = self._supervisor.start(
+                "the record of finished requests", partial(self._follow, self._subscription)
+            )
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.close)
+
+    async def _follow(self, subscription: Subscription) -> None:
+        async for batch in subscription.batches():
+            for event in batch:
+                if isinstance(event, RequestFinished):
+                    self._kept[event.id] = event
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            arrived, self._arrived = self._arrived, asyncio.Event()
+            arrived.set()
+
+
+# `/ktui/v1/faults`: inject faults into the etcd that this server started, for workloads.
+
+MAX_BODY = 4 * 1024
+
+
+class FaultPages:
+    def __init__(self, services: Services) -> None:
+        self._faults = services.faults
+
+    async def get(self, request: Request, response: Response) -> None:
+        """Send the active faults."""
+        await self._send(response, 200)
+
+    async def inject(self, request: Request, response: Response) -> None:
+        """Begin a fault: 202; 403 if ktui did not start this etcd, 409 if one of its kind is active."""
+        faults = self._allowed()
+        try:
+            fault = msgspec.json.decode(await request.body(MAX_BODY), type=Fault).checked()
+        except BodyTooLarge:
+            raise request_entity_too_large(f"limit is {MAX_BODY}") from None
+        except (msgspec.DecodeError, ValueError) as error:
+            raise bad_request(str(error)) from None
+        try:
+            await faults.inject(fault)
+        except ValueError as error:
+            raise StatusError(409, "Conflict", str(error)) from None
+        except EtcdError as error:
+            raise StatusError(500, "InternalError", f"{fault.kind}: {error}") from None
+        await self._send(response, 202)
+
+    async def end(self, request: Request, response: Response) -> None:
+        """End all faults."""
+        await self._allowed().end()
+        await self._send(response, 200)
+
+    def _allowed(self) -> Faults:
+        if self._faults is None:
+            raise StatusError(
+                403, "Forbidden", "faults are only for an embedded etcd that ktui started, which this is not"
+            )
+        return self._faults
+
+    async def _send(self, response: Response, status: int) -> None:
+        active = self._faults.active if self._faults is not None else []
+        await send_json(response, ActiveFaults(active), status)
+
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 NAMED_CACHES = 5  # maximum number of stale caches named in the text

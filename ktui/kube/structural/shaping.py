@@ -4,14 +4,161 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
+from types import GenericAlias
 from typing import Any
 
 import msgspec
 
-from ktui.kube.structural.conformance import Conformance
-from ktui.kube.structural.defaulting import apply_defaults
 from ktui.kube.structural.pruning import prune_object
-from ktui.kube.structural.schema import Schema
+from ktui.kube.structural.schema import (
+    META_FIELDS,
+    METADATA,
+    Schema,
+    additional,
+    embedded,
+    has_default,
+    items,
+    no_null,
+    preserves,
+)
+
+# Apply the defaults of a structural schema, in place. Nulls that are not allowed are removed first.
+
+
+def apply_defaults(value: Any, schema: Schema) -> None:
+    """Remove nulls that are not allowed, then set `default` for missing properties, recursively."""
+    drop_nulls(value, schema)
+    _default(value, schema)
+
+
+def drop_nulls(value: Any, schema: Schema | None) -> None:
+    """Remove members that are null, not nullable, and have no default to replace the null."""
+    if schema is None:
+        return
+    if isinstance(value, dict):
+        properties = schema.get("properties") or {}
+        rest = additional(schema)[1]
+        for name in list(value):
+            sub = properties.get(name)
+            if sub is not None and no_null(value[name], sub) and not has_default(sub):
+                del value[name]
+            else:
+                drop_nulls(value[name], rest if sub is None else sub)
+    elif isinstance(value, list):
+        for item in value:
+            drop_nulls(item, items(schema))
+
+
+def _default(value: Any, schema: Schema | None) -> None:
+    if schema is None:
+        return
+    if isinstance(value, dict):
+        _default_members(value, schema)
+    elif isinstance(value, list):
+        each = items(schema)
+        for at, item in enumerate(value):
+            if each is not None and no_null(item, each):
+                value[at] = deepcopy(each.get("default"))
+            _default(value[at], each)
+
+
+def _default_members(value: dict[str, Any], schema: Schema) -> None:
+    properties = schema.get("properties") or {}
+    for name, sub in properties.items():
+        if has_default(sub) and (name not in value or no_null(value[name], sub)):
+            value[name] = deepcopy(sub["default"])
+    rest = additional(schema)[1]
+    for name in value:
+        sub = properties.get(name)
+        if sub is None and rest is not None and no_null(value[name], rest):
+            value[name] = deepcopy(rest.get("default"))
+        _default(value[name], rest if sub is None else sub)
+
+
+# Check whether an object's JSON is already pruned and defaulted by its schema.
+#
+# Nearly every stored object is, because it was pruned and defaulted when it was written. A decoder generated
+# from the schema verifies that in a few microseconds, without building a tree.
+
+_SCALAR = str | int | float | bool
+
+
+class _Nothing(msgspec.Struct, forbid_unknown_fields=True):
+    """An object without members."""
+
+
+class Conformance:
+    """Whether a document has nothing to prune and no default missing (`holds`). False if in doubt."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._made: dict[bytes, Any] = {}
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(
+            self._type({**schema, "x-kubernetes-embedded-resource": True, "type": "object"})
+        )
+
+    def holds(self, document: bytes) -> bool:
+        try:
+            self._decoder.decode(document)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return False
+        return True
+
+    def _type(self, schema: Schema | None) -> Any:
+        """A type that accepts only values of the schema that pruning and defaulting leave unchanged."""
+        if schema is None:
+            return _SCALAR | _Nothing | None
+        found = self._object_type(schema) if _is_object(schema) else self._other_type(schema)
+        return found | None if schema.get("nullable") and found is not msgspec.Raw else found
+
+    def _other_type(self, schema: Schema) -> Any:
+        if schema.get("type") == "array" and not preserves(schema):
+            return GenericAlias(list, (self._type(items(schema)),))
+        if preserves(schema):
+            return msgspec.Raw
+        return _SCALAR
+
+    def _object_type(self, schema: Schema) -> Any:
+        others, rest = additional(schema)
+        properties = schema.get("properties") or {}
+        if others and not properties and not embedded(schema):
+            return GenericAlias(dict, (str, self._type(rest)))
+        if preserves(schema) and not properties:
+            return msgspec.Raw
+        # The same subschema often occurs more than once in a schema.
+        text = msgspec.json.encode(schema, order="deterministic")
+        if text not in self._made:
+            self._made[text] = self._struct(schema, properties, open_ended=preserves(schema))
+        return self._made[text]
+
+    def _struct(self, schema: Schema, properties: Schema, *, open_ended: bool) -> Any:
+        names = {
+            name: f"m{number}" for number, name in enumerate({**properties, **dict.fromkeys(META_FIELDS)})
+        }
+        fields: list[Any] = []
+        for name, field in names.items():
+            if embedded(schema) and name in META_FIELDS:
+                part = self._type(METADATA) if name == "metadata" else msgspec.Raw
+                fields.append((field, part | msgspec.UnsetType, msgspec.UNSET))
+            elif name in properties:
+                sub = properties[name]
+                found = self._type(sub)
+                required = has_default(sub)
+                fields.append(
+                    (field, found) if required else (field, found | msgspec.UnsetType, msgspec.UNSET)
+                )
+        return msgspec.defstruct(
+            "Part",
+            fields,
+            kw_only=True,
+            gc=False,
+            forbid_unknown_fields=not open_ended,
+            rename={field: name for name, field in names.items()},
+        )
+
+
+def _is_object(schema: Schema) -> bool:
+    return schema.get("type") == "object" or "properties" in schema or "additionalProperties" in schema
 
 
 class _Versioned(msgspec.Struct):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ktui.cacher import revision_waiter
+from ktui.cacher import watch_cache as revision_waiter
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.events import OutEvent
 from ktui.cacher.registry import Registry

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ktui.cacher import consistency_checker
+from ktui.cacher import resource_cache as consistency_checker
 
 from .conftest import Cluster, names
 

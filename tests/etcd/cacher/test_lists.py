@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.cacher import revision_waiter
+from ktui.cacher import watch_cache as revision_waiter
 from ktui.cacher.consistency_check import check
 from ktui.kube.status import StatusError
 from ktui.telemetry.meter import Meter, metered

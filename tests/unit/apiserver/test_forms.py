@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.forms.objectmeta import in_type_order
-from ktui.apiserver.forms.partial import Partial, partial
+from ktui.apiserver.forms.partial import Partial, in_type_order, partial
 from ktui.apiserver.forms.plain import Converted, Plain
 from ktui.apiserver.forms.table import Table
 from ktui.apiserver.negotiation import Form

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec.json
 import pytest
 
-from ktui.apiserver.pages.etcd_key import describe
-from ktui.apiserver.pages.secrets import MASK, redact
+from ktui.apiserver.pages.etcd_key import MASK, describe, redact
 
 from .test_pages import Stored
 

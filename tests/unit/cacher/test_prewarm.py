@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ktui.cacher.prewarm import LARGE, prewarm
+from ktui.cacher.resource_cache import LARGE, prewarm
 from ktui.cacher.sorted_store import SortedStore
 from ktui.storage.errors import UnreadableError
 

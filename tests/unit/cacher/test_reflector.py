@@ -13,8 +13,7 @@ from cacher_model import obj, selection
 from ktui.cacher import reflector as reflector_module
 from ktui.cacher import watch_retry as patience_module
 from ktui.cacher.dispatcher import Dispatcher
-from ktui.cacher.progress_confirmation import BURST_EVENTS, ProgressConfirmation
-from ktui.cacher.reflector import Reflector
+from ktui.cacher.reflector import BURST_EVENTS, ProgressConfirmation, Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watchers import Watcher

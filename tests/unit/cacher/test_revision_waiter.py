@@ -7,7 +7,7 @@ import pytest
 
 from ktui.cacher import progress as module
 from ktui.cacher.progress import ProgressRequester
-from ktui.cacher.revision_waiter import RevisionWaiter
+from ktui.cacher.watch_cache import RevisionWaiter
 from ktui.supervision import Supervisor
 
 

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.cacher.cache_watch import CacheWatch, Feed
-from ktui.cacher.dispatcher import Dispatcher
-from ktui.cacher.time_budget import TimeBudget
+from ktui.cacher.dispatcher import Dispatcher, TimeBudget
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watchers import Watcher
 from ktui.etcd.types import KV, WatchBatch, WatchEvent
 from ktui.storage.errors import UnreadableError
-from ktui.storage.watch import StoreWatch
+from ktui.storage.store import StoreWatch
 
 NAMES = [f"{namespace}/{name}" for namespace in "ab" for name in "xyz"]
 TRANSACTIONS = st.lists(st.sets(st.sampled_from(NAMES), min_size=1), min_size=1, max_size=12)

@@ -9,8 +9,7 @@ import pytest
 from cacher_model import event, obj, on_node, selection
 
 from ktui.cacher.bookmarks import BookmarkClock, bookmark, next_time
-from ktui.cacher.dispatcher import Dispatcher
-from ktui.cacher.time_budget import TimeBudget
+from ktui.cacher.dispatcher import Dispatcher, TimeBudget
 from ktui.cacher.watchers import WOKEN_AT_ONCE, Watcher, channel_size
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN

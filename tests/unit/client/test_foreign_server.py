@@ -13,8 +13,7 @@ from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.headers import header_number
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.measure import ApiRequest, send_measured
-from ktui.client.server_assumptions import assumptions_of_ktui, assumptions_of_kube
-from ktui.client.target import KubeTarget
+from ktui.client.target import KubeTarget, assumptions_of_ktui, assumptions_of_kube
 from ktui.contract.recording import LONGEST
 from tests.unit.client import rude
 from tests.unit.client.rude import Answer, rude_server, whole

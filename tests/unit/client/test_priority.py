@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ktui.client.priority import UID_HEADER, own_level
+from ktui.client.target import UID_HEADER, own_level
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.server_assumptions import assumptions_of_ktui
+from ktui.client.target import assumptions_of_ktui
 from ktui.contract.events import AnyEvent, CacheStatus, EtcdProgress, ServerInfo
 from ktui.contract.paths import BEHAVIOUR, INFO
 from ktui.core.prediction.assumptions import ServerAssumptions, resource_id_of

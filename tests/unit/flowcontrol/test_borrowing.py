@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.flowcontrol.borrowing import SeatClaim, allocate
-from ktui.flowcontrol.levels import Levels, StoredSpec
+from ktui.flowcontrol.levels import Levels, SeatClaim, StoredSpec, allocate
 from ktui.kube.flow_defaults import default_levels
 from ktui.kube.flow_rules import level_spec
 from tests.unit.flowcontrol.ticking import Ticking, request

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.apiserver.flow_control import Rejected, Ticket
-from ktui.flowcontrol.max_in_flight import MaxInFlight
+from ktui.flowcontrol.controller import MaxInFlight
 from ktui.flowcontrol.retry_after import LONGEST, RetryAfter
 from ktui.kube.flowcontrol import classify
 from ktui.kube.requestinfo import RequestAttributes

@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.flowcontrol.shuffle_sharding import deal, hand_of
+from ktui.flowcontrol.fair_queues import deal, hand_of
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 200), st.data())

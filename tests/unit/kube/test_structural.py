@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from ktui.kube.crd import resources_of
-from ktui.kube.structural.conformance import Conformance
 from ktui.kube.structural.schema import Schema
-from ktui.kube.structural.shaping import Shaper, shape
+from ktui.kube.structural.shaping import Conformance, Shaper, shape
 
 TEXT = {"type": "string"}
 ROUND = {"type": "string", "default": "round"}

@@ -8,7 +8,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.chain import MOST_LOGGED_BYTES
 from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.requestlogs.audit_events import AuditEvent, event_of
-from ktui.requestlogs.audit_objects import TRUNCATED, keep_objects, with_objects
+from ktui.requestlogs.audit_log import TRUNCATED, keep_objects, with_objects
 
 from .records import record_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.apiserver.deprecations import warning_of
+from ktui.apiserver.api import warning_of
 from ktui.documents.jsonreader import duplicate_fields
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
