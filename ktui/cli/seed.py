@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _import_clients() -> None:
-    import ktui.cli.seed_copies
+    import ktui.cli.seed_copies  # start-up time
     import ktui.workloads.traffic  # noqa: F401
 
 
