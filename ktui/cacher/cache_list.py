@@ -168,7 +168,10 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
     meter.fetched += found.fetched
     meter.hold(REFERENCE_BYTES * len(found.objects))
     selected = await _select(found.objects, query)
-    meter.cached_bytes += _looked_at(cache, found, selected)
+    looked_at = _looked_at(cache, found, selected)
+    meter.cached_bytes += looked_at
+    if found.fetched > len(found.objects) and not selected.full:  # kube-apiserver has no such index
+        meter.imputed_bytes += max(0, looked_at - sum(obj.size for obj in found.objects))
     meter.evaluated += selected.evaluated
     meter.matched += len(selected.objects)
     meter.returned += len(selected.objects)

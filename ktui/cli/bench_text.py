@@ -176,7 +176,7 @@ def _sum(bench: Bench) -> list[str]:
 def _foot(bench: Bench, *, held: bool = True) -> Iterator[str]:
     repeated = max(len(row.runs.ms) for row in bench.rows)
     runs = "one run each" if repeated == 1 else f"median of {repeated} runs each"
-    yield f"{runs}; objects: returned of those fetched; C cache, E etcd, ≠ not the predicted route"
+    yield f"{runs}; objects: returned of those scanned; C cache, E etcd, ≠ not the predicted route"
     yield "processed: bytes read from etcd; for objects from memory their number times their mean size"
     if held and any(row.measured.memory for row in bench.rows):
         yield "held: the most bytes that the server held for the request at one time"

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.printing import Printer
-from ktui.core.format import figure, integer, long_bytes, long_milliseconds, many
+from ktui.core.format import figure, integer, long_bytes, long_milliseconds, many, processed_text
 from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Spread, Trial, Verdict, spread_text
 from ktui.core.routes import letter_of
 from ktui.printable import escaped
@@ -74,7 +74,7 @@ def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     if not m.ok:
         yield "time", long_milliseconds(m.total_ms)
         return
-    yield "objects", f"{_counts(m, 'fetched', 'evaluated')}{integer(m.items)} returned"
+    yield "objects", f"{_counts(m)}{integer(m.items)} returned"
     yield "etcd", _etcd(m)
     yield "processed", _processed(m)
     pages = f" in {integer(m.pages)} pages" if m.pages > 1 else ""
@@ -97,9 +97,10 @@ def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     yield "resourceVersion", escaped(m.rv)
 
 
-def _counts(measured: Measured, *names: str) -> str:
+def _counts(measured: Measured) -> str:
     known = measured.counters
-    return "".join(f"{integer(known[name])} {name}, " for name in names if name in known)
+    named = (("fetched", "scanned"), ("evaluated", "evaluated"))  # "scanned" as on the screens
+    return "".join(f"{integer(known[name])} {word}, " for name, word in named if name in known)
 
 
 def _etcd(measured: Measured) -> str:
@@ -117,8 +118,11 @@ def _processed(measured: Measured) -> str:
     processed, factor = measured.processed_bytes, measured.amplification
     if processed is None:
         return ""
-    return long_bytes(processed) + (
-        f", {figure(factor)} for each byte returned" if factor is not None else ""
+    imputed = measured.counters.get("imputed_bytes", 0)
+    return (
+        processed_text(processed, imputed)
+        + (" as kube-apiserver would" if imputed else "")
+        + (f", {figure(factor)} for each byte returned" if factor is not None else "")
     )
 
 

@@ -75,6 +75,11 @@ def long_bytes(value: float) -> str:
     return f"{text[:-1]} {text[-1]}B" if text[-1:].isalpha() else f"{text} B"
 
 
+def processed_text(size: float, imputed: float) -> str:
+    """Bytes processed; with `≈` if part of them is imputed: what ktui's own index skipped."""
+    return f"{'≈' if imputed else ''}{long_bytes(size)}"
+
+
 def _scaled(value: float) -> str:
     for suffix in _SUFFIXES:
         if abs(value) < 999.5 or suffix == _SUFFIXES[-1]:

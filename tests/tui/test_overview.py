@@ -108,8 +108,10 @@ async def test_why_stays_with_its_request_until_the_cursor_moves() -> None:
         await pilot.pause()
         assert app.screen.requests.row.id == 902 and app.screen.subject.id == before
         assert app.screen.selected_object()[0] == f"request {before}"
+        await until_said(pilot, "why · pinned ")
         await pilot.press("up")
         assert app.screen.subject.id == 901
+        assert "pinned" not in shown(app)
         await pilot.press("end")
         assert app.screen.subject.id == 902
 

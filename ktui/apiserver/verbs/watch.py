@@ -140,7 +140,7 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> No
         watch.made += made
         watch.shared += len(batch) - made
         watch.bytes += len(piece)
-        meter.returned += len(batch)
+        meter.returned += sum(event.type != "BOOKMARK" for event in batch)
         meter.encoded_bytes += len(piece)
         meter.reach(len(piece))
         if not initial:

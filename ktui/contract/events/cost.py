@@ -53,6 +53,7 @@ class Cost(CostRatios, msgspec.Struct):
     decoded_bytes: Count = 0  # their stored bytes
     encoded_bytes: Count = 0  # the body before gzip
     sent_bytes: Count = 0  # the body after gzip
+    imputed_bytes: Count = 0  # of cached_bytes: objects that an index of ktui's skipped, at their mean size
     cpu_ms: Milliseconds = 0.0  # of the request's steps on the event loop, and of gzip in its thread
 
 

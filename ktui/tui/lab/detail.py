@@ -6,7 +6,7 @@ import textwrap
 
 from textual.content import Content
 
-from ktui.core.format import figure, integer, long_bytes, many, milliseconds, safe
+from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text, safe
 from ktui.core.lab.figures import Comparison, reads_of, returned_by
 from ktui.core.lab.measured import Measured, Memory
 from ktui.core.lab.result import LabResult
@@ -133,7 +133,9 @@ def _bytes(measured: Measured, width: int) -> Content:
     parts = []
     if processed is not None:
         times = f", {figure(factor)} for each byte returned" if factor is not None else ""
-        parts.append(f"{long_bytes(processed)} processed{times}")
+        imputed = known.get("imputed_bytes", 0)
+        would = " as kube-apiserver would" if imputed else ""
+        parts.append(f"{processed_text(processed, imputed)} processed{would}{times}")
     if "decoded_bytes" in known:
         parts.append(f"{long_bytes(known['decoded_bytes'])} decoded")
     parts.append(f"{long_bytes(measured.body_bytes)} received")

@@ -7,6 +7,7 @@ from typing import Any
 from ktui.core.format import long_bytes
 from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.ranking import Group
 from ktui.core.state import RequestRow, State
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.most_expensive import RankedRemedy, most_expensive_content
@@ -15,6 +16,7 @@ from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 
 MOST = 3  # lines of the most expensive reads
+_HABIT = 10.0  # seconds
 
 
 class MostExpensivePanel(Panel):
@@ -48,7 +50,15 @@ def _ranked(ranks: RankLines, state: State) -> list[RankedRemedy]:
     )
 
     found = [remedies_of(row.group, state) if row.group is not None else [] for row in rows]
-    return [RankedRemedy(row, next(iter(remedies), None)) for row, remedies in zip(rows, found, strict=True)]
+    return [
+        RankedRemedy(row, next(iter(remedies), None), row.group is not None and _is_early(row.group, state))
+        for row, remedies in zip(rows, found, strict=True)
+    ]
+
+
+def _is_early(group: Group, state: State) -> bool:
+    """True until a kind of requests was seen twice, or is known for ten seconds: one request is no habit."""
+    return group.count < 2 and state.now - group.first_at < _HABIT
 
 
 class WhyPanel(Panel):
@@ -58,12 +68,13 @@ class WhyPanel(Panel):
         super().__init__("why", id="why", classes="box")
         self._painted: tuple[Any, ...] = ()
 
-    def paint(self, row: RequestRow | None, state: State) -> None:
-        if (row, state.server) == self._painted:
+    def paint(self, row: RequestRow | None, state: State, *, pinned: bool = False) -> None:
+        """`pinned`: another request is highlighted by now; the title says so, with this one's time."""
+        if (row, state.server, pinned) == self._painted:
             return
-        self._painted = (row, state.server)
+        self._painted = (row, state.server, pinned)
         alternatives = _alternatives(row, state) if row is not None else NOTHING
-        entitle(self, title_of(row))
+        entitle(self, title_of(row, pinned=pinned))
         self.show(lambda width, height: why_content(row, alternatives, width, height))
 
 

@@ -130,7 +130,12 @@ class OverviewScreen(ModeScreen):
             return
         self._most_expensive.paint(state)
         self._charts.show_state(state, paused=self.ktui.paused)
-        self._why.paint(self.subject, state)
+        self._paint_why(state)
+
+    def _paint_why(self, state: State) -> None:
+        subject, highlighted = self.subject, self.requests.row
+        pinned = subject is not None and highlighted is not None and subject.id != highlighted.id
+        self._why.paint(subject, state, pinned=pinned)
 
     # What is selected.
 
@@ -150,7 +155,7 @@ class OverviewScreen(ModeScreen):
     def _request_highlighted(self, event: VTable.Highlighted) -> None:
         if event.by_user:  # changes of the data are painted at the panels' rate
             self._subject = None
-            self._why.paint(self.subject, self.ktui.state)
+            self._paint_why(self.ktui.state)
 
     @on(VTable.Selected, "#requests")
     def _request_selected(self, event: VTable.Selected) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from ktui.contract.events import RequestFinished
-from ktui.core.format import figure, integer, long_bytes, milliseconds
+from ktui.core.format import figure, integer, long_bytes, milliseconds, processed_text
 from ktui.core.request_view import READS, unfinished
 from ktui.core.state import RequestRow
 from ktui.core.walkthrough import OTHER, FunnelStep, TimedPhase, fewer_phases, funnel_of, phases_of
@@ -57,8 +57,9 @@ def _amplified(done: RequestFinished, width: int) -> Content:
     """Return `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`."""
     factor = done.amplification
     times = f", {figure(factor)} for each byte returned" if factor is not None else ""
-    processed = f"{long_bytes(done.processed_bytes)} processed"
+    processed = f"{processed_text(done.processed_bytes, done.imputed_bytes)} processed"
     seats = f"{figure(done.seat_seconds)} seat-seconds"
+    times = f" as kube-apiserver would{times}" if done.imputed_bytes else times
     forms = [f"{processed}{times} · {seats}", f"{processed} · {seats}", seats]
     return longest_that_fits([line((form, "$ink-muted")) for form in forms], width)
 

@@ -24,10 +24,11 @@ _WITH_SIZE, _WITH_BAR = 100, 130  # cells
 
 
 class RankedRemedy(Struct, frozen=True):
-    """A line of the ranking and its best remedy."""
+    """A line of the ranking and its best remedy. `early`: too little was seen of it to advise anything."""
 
     row: RankLine
     remedy: Remedy | None
+    early: bool = False
 
 
 def most_expensive_content(ranked: Sequence[RankedRemedy], width: int, height: int) -> Content:
@@ -65,6 +66,8 @@ def _advice(ranked: RankedRemedy, width: int) -> Content:
     remedy, group = ranked.remedy, ranked.row.group
     if group is None:
         return Content("")
+    if ranked.early:
+        return line(("one request so far", "$ink-faint"))
     if remedy is None or saves_only_the_answer(group, remedy):
         return line((what_is_left(group).short, "$ink-muted"))
     change = line(("→ ", f"bold {remedy.style}"), (remedy.change, remedy.style))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.core.format import integer, long_bytes, long_milliseconds, many, percent, safe
+from ktui.core.format import integer, long_bytes, long_milliseconds, many, percent, processed_text, safe
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, to_try, what_is_left
@@ -105,7 +105,11 @@ def _processed(row: RankLine) -> list[tuple[str, str, str]]:
     if _only_events(row):  # the cache reads each event once for all watchers
         return [("processed", "nothing", "it started without initial objects")]
     return [
-        ("processed", long_bytes(spent.processed_bytes), f"{percent(row.share)} of all"),
+        (
+            "processed",
+            processed_text(spent.processed_bytes, spent.imputed_bytes),
+            f"{percent(row.share)} of all",
+        ),
         ("each", long_bytes(row.mean_bytes), _returned(row)),
         ("from etcd", long_bytes(spent.etcd_bytes), f"in {many(spent.etcd_rpcs, 'RPC')}"),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.core.format import integer, long_bytes, milliseconds, safe
+from ktui.core.format import clock_time, integer, long_bytes, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import request_runs, unfinished
 from ktui.core.routes import Badge, badge_of, badge_of_route
@@ -155,11 +155,12 @@ def _step(number: int, step: RouteStep, rule_width: int, saw_width: int) -> Cont
     )
 
 
-def title_of(row: RequestRow | None) -> Content:
-    """Return the panel's title, with the request."""
+def title_of(row: RequestRow | None, *, pinned: bool = False) -> Content:
+    """Return the panel's title, with the request; of a pinned one also its time."""
     if row is None:
         return Content("why")
-    return line(("why  ", ""), *request_runs(row))
+    at = f"why · pinned {clock_time(row.at)}  " if pinned else "why  "
+    return line((at, ""), *request_runs(row))
 
 
 INDENT = 2  # cells before the second and further lines

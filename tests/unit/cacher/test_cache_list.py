@@ -105,6 +105,16 @@ def test_what_is_found_and_what_it_counts(namespace, labels, fields, minor, expe
     assert (page.rv, page.last_key, page.remaining) == (100, "", None)
 
 
+def test_what_an_index_of_ktuis_own_skips_is_imputed() -> None:
+    """kube-apiserver has no index of labels: it would have read the others too."""
+    pods = [Pod("a", f"p{number}", number, {"app": f"a{number}"}, size=1_000) for number in range(10)]
+    _, meter = ask(cache_of(pods), labels="app=a3")
+    assert (meter.fetched, meter.evaluated, meter.cached_bytes, meter.imputed_bytes) == (10, 1, 10_000, 9_000)
+    _, whole = ask(cache_of(pods))
+    _, page = ask(cache_of(pods), limit=3)
+    assert whole.imputed_bytes == page.imputed_bytes == 0
+
+
 def test_a_label_that_no_object_has_costs_nothing():
     _, meter = ask(cache_of(PODS), labels="nosuch=1")
     assert meter.evaluated == 0

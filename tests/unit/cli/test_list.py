@@ -97,7 +97,7 @@ def test_the_verdict_first_then_the_measured_saving(capsys: pytest.CaptureFixtur
     print_listing(listing())
     said = capsys.readouterr().out
     assert said.startswith("E etcd because no resourceVersion")
-    assert "1,000 fetched, 1,000 evaluated, 10 returned" in said
+    assert "1,000 scanned, 1,000 evaluated, 10 returned" in said
     assert "= E etcd" in said
     flat = " ".join(said.split())
     assert "saves 99% of bytes processed, etcd keys 1,000 → 0, etcd bytes 5.0 MB → 0 B" in flat

@@ -60,7 +60,7 @@ def test_each_count_is_in_the_document_of_a_measured_request() -> None:
     document = measured.document()
     assert list(document["objects"]) == ["fetched", "evaluated", "matched", "returned", "decoded"]
     assert list(document["etcd"]) == ["rpcs", "keys", "bytes"]
-    assert list(document["bytes"]) == ["decoded", "encoded", "sent", "received", "processed"]
+    assert list(document["bytes"]) == ["decoded", "encoded", "sent", "imputed", "received", "processed"]
     assert document["cpu_ms"] == counted().cpu_ms
 
 
