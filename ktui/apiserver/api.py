@@ -113,7 +113,7 @@ class Api:
             call.meter.on_plan = call.planned
         use_meter(call.meter)
         try:
-            await CpuClock(self._guarded(call, resolved), call.meter)
+            await CpuClock(self._guarded(call, resolved), call.meter, brief=call.verb == "GET")
         finally:
             use_meter(None)
             if call.large_requests is not None:
