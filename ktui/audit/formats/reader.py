@@ -13,8 +13,10 @@ from ktui.audit.formats import aks, auditlog, etcdlog, gke, httplog, jsonlog, wr
 from ktui.audit.formats.record import (
     BLANK,
     CONTROL,
+    FALCO,
     JSON,
     KLOG,
+    OTLP,
     LoggedRequest,
     Malformed,
     Skip,
@@ -66,6 +68,8 @@ def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
         first = line[:1]
         if first == b"{":
             return _read_json(line, choice)
+        if line.startswith(wrappers.GZIPPED):
+            return _read_subscription(line)
         if first == PROTOBUF:
             return traces.message(line)
         if first.isdigit() and (runtime := _RUNTIME.match(line)):
@@ -109,16 +113,30 @@ def _read_json(line: bytes, choice: RecordChoice) -> Record | Wrapped:
     return _unwrap(fields, line)
 
 
+def _read_subscription(line: bytes) -> Wrapped:
+    """Read a bare line of base64, as a Lambda or Kinesis consumer logs it."""
+    try:
+        records = wrappers.records_in_subscription(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        records = []
+    if not records:
+        raise Malformed("base64 of gzip that is cut off, or no message of a CloudWatch Logs subscription")
+    return Wrapped("CloudWatch Logs subscription", records)
+
+
 def _unwrap(fields: wrappers.Fields, line: bytes) -> Record | Wrapped:
     if b"CONTROL_MESSAGE" in line[:512]:
         return CONTROL
+    if "output_fields" in fields and b'"ka.' in line:
+        return FALCO
+    none = OTLP if wrappers.OTLP_LOGS in fields else JSON
     if not wrappers.may_contain_record(line):
-        return JSON
+        return none
     try:
         records = wrappers.records_in(fields)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Malformed("not valid JSON: an object inside it is damaged or nests too deeply") from None
-    return Wrapped(wrappers.carrier(fields), records) if records else JSON
+    return Wrapped(wrappers.carrier(fields), records) if records else none
 
 
 def _read_other_json(line: bytes) -> Record | Wrapped:

@@ -41,13 +41,15 @@ class Skip:
 BLANK = Skip("blank lines and continued messages")
 CONTROL = Skip("control messages of CloudWatch Logs")
 EARLY = Skip("audit Events of the stage RequestReceived")
+FALCO = Skip("alerts of Falco (ka.*): they have too few fields of the audit Event")
+OTLP = Skip("OTLP log records whose body is not an audit Event as text")
 JSON = Skip("JSON values without an audit Event")
 KLOG = Skip("klog messages other than httplog")
 OUTSIDE = Skip("records outside --since and --until")
 WRITES = Skip("writes and other requests that are no GET, LIST or WATCH")
 SPANS = Skip("documents of spans, counted by their requests")
 TRACE_LINES = Skip("lines of klog traces, counted by their requests")
-SKIPS = (BLANK, CONTROL, EARLY, JSON, KLOG, OUTSIDE, WRITES, SPANS, TRACE_LINES)
+SKIPS = (BLANK, CONTROL, EARLY, FALCO, OTLP, JSON, KLOG, OUTSIDE, WRITES, SPANS, TRACE_LINES)
 
 
 class Spent(msgspec.Struct, gc=False, frozen=True):

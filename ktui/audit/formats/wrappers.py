@@ -23,8 +23,11 @@ _PROMISING = re.compile(
     rb"AuditId|proto[pP]ayload|\bHTTP\b|apply request took too long|request stats|H4sI|Trace\[\d"
 )
 _EVENT = b'{"kind":"Event","apiVersion":"audit.k8s.io/'
-_GZIPPED = b"H4sI"  # the first bytes of gzip in base64
+OTLP_LOGS = "resourceLogs"
+_DEEPEST_OTLP = 6  # resourceLogs, scopeLogs, logRecords, body, stringValue, and an object in that text
+GZIPPED = b"H4sI"  # the first bytes of gzip in base64
 _CARRIERS = (
+    (OTLP_LOGS, "OTLP logs"),
     ("logEvents", "CloudWatch Logs subscription"),
     ("protoPayload", "GKE LogEntry"),
     ("protopayload_auditlog", "GKE LogEntry (BigQuery)"),
@@ -63,7 +66,7 @@ def is_event(fields: Fields) -> bool:
 
 def records_in(fields: Fields) -> list[bytes]:
     """Return the records in an object that is not a record itself."""
-    return list(_in_fields(fields, DEEPEST))
+    return list(_in_fields(fields, _DEEPEST_OTLP if OTLP_LOGS in fields else DEEPEST))
 
 
 def _in_fields(fields: Fields, depth: int) -> Iterator[bytes]:
@@ -109,7 +112,7 @@ def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
     text = text.strip()
     if text.startswith(_EVENT):
         yield text
-    elif text.startswith(_GZIPPED):
+    elif text.startswith(GZIPPED):
         yield from _in_subscription(text)
     elif text.startswith((b"{", b"[")):
         try:
@@ -119,6 +122,12 @@ def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
                 yield text  # truncated: counted as malformed
     elif MARK in text or TRACE in text or b"{" in text[:512]:
         yield from (line for line in text.split(b"\n") if line)
+
+
+def records_in_subscription(line: bytes) -> list[bytes]:
+    """Return the records of a line of base64: a message of a CloudWatch Logs subscription. Raises
+    msgspec.DecodeError."""
+    return list(_in_subscription(line.strip()))
 
 
 def _in_subscription(text: bytes) -> Iterator[bytes]:

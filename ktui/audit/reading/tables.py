@@ -13,6 +13,7 @@ from ktui.audit.reading.longlines import LongLine
 from ktui.audit.reading.streams import ByteStream
 
 _NAME = re.compile(r"[@\w][\w .$\[\]()-]*")
+_ADDED = re.compile(r" \[[^\]]{1,40}\]$")
 # Columns with a record, in the known exports.
 _RECORDS = {
     "@message", "message", "msg", "log", "log_s", "line", "_raw", "requesturi", "properties_log_s",
@@ -27,16 +28,21 @@ def is_header(line: bytes) -> bool:
     """True if a file's first line names the columns of a CSV export."""
     if len(line) > 8192 or b"{" in line:
         return False
-    names = next(csv.reader([line.decode("utf-8", "replace")]), [])
+    names = _names(next(csv.reader([line.decode("utf-8", "replace")]), []))
     named = all(_NAME.fullmatch(name) for name in names)
     return named and any(name.lower() in _RECORDS for name in names) and (len(names) > 1 or b"@" in line)
+
+
+def _names(header: list[str]) -> list[str]:
+    """Return the columns' names without what the portal of Log Analytics adds: `TimeGenerated [UTC]`."""
+    return [_ADDED.sub("", name.removeprefix("\ufeff")) for name in header]
 
 
 def rows(stream: ByteStream) -> Iterator[Block]:
     """Yield the rows after the header as JSON objects, in lists. Raises BrokenStream."""
     csv.field_size_limit(_WIDEST)
     reader = csv.reader(_lines(stream))
-    header = next(reader)
+    header = _names(next(reader))
     found: list[bytes] = []
     while True:
         try:

@@ -1,7 +1,12 @@
 """What a log shows about its server: the version, other servers behind it, and the time that it covers."""
 
+import base64
+import csv
+import gzip
+import json
 import random
 from datetime import UTC, datetime
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,8 +15,10 @@ from ktui.audit.build import Wish
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.other_servers import groups_of
 from ktui.audit.periods import DistinctKeys, LogPeriod
+from ktui.audit.reading.files import open_logs
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
+from ktui.audit.workers import read_all
 from tests.unit.audit.logs import audit_event, httplog
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -143,3 +150,64 @@ def test_distinct_keys_are_counted_in_bounded_memory() -> None:
     hashes = some.hashes
     random.Random(1).shuffle(hashes)
     assert len(DistinctKeys(hashes)) == 1000
+
+
+# Carriers that say little about themselves.
+
+EVENT = audit_event(request("/api/v1/pods"))
+
+
+def described(*lines: bytes) -> tuple[int, str]:
+    found = Wish().report(tallied(*lines))
+    return found.requests.list, found.files[0].problem + "".join(bad.why for bad in found.malformed)
+
+
+def test_bare_base64_lines_of_a_subscription_are_read() -> None:
+    message = {"messageType": "DATA_MESSAGE", "logEvents": [{"id": "1", "message": EVENT.decode()}]}
+    line = base64.b64encode(gzip.compress(json.dumps(message).encode()))
+    assert described(line) == (1, "")
+    assert "base64 of gzip" in described(line[: len(line) // 2])[1]
+
+
+def test_logs_of_otlp_are_read_as_text_and_else_named() -> None:
+    def wrapped(body: dict[str, object]) -> bytes:
+        records = [{"timeUnixNano": "1", "body": body}]
+        return json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).encode()
+
+    assert described(wrapped({"stringValue": EVENT.decode()})) == (1, "")
+    pairs = [{"key": "auditID", "value": {"stringValue": "x"}}]
+    assert "OTLP log records" in described(wrapped({"kvlistValue": {"values": pairs}}))[1]
+
+
+def test_alerts_of_falco_are_named() -> None:
+    alert = {"output": "K8s …", "rule": "r", "output_fields": {"ka.verb": "list", "ka.auditid": "x"}}
+    assert "Falco" in described(json.dumps(alert).encode())[1]
+
+
+@pytest.mark.parametrize(
+    ("started", "ended"),
+    [
+        ("11/23/2026, 3:04:05.000 PM", "11/23/2026, 3:04:05.250 PM"),
+        ("23/11/2026, 15:04:05.000", "23/11/2026, 15:04:05.250"),
+        ("23.11.2026, 15:04:05,000", "23.11.2026, 15:04:05,250"),
+        ("2026-11-23 15:04:05.000", "2026-11-23 15:04:05.250"),
+        ("2026-11-23T15:04:05.000Z", "2026-11-23T15:04:05.250Z"),
+    ],
+)
+def test_the_portals_csv_of_log_analytics_is_read(tmp_path: Path, started: str, ended: str) -> None:
+    header = (
+        "TimeGenerated [UTC]", "AuditId", "Stage", "Verb", "RequestUri", "User", "UserAgent",
+        "ResponseStatus", "RequestReceivedTime [UTC]", "StageReceivedTime [UTC]",
+    )  # fmt: skip
+    user, status = json.dumps({"username": "alice"}), json.dumps({"code": 200})
+    row = (ended, "a-1", "ResponseComplete", "list", "/api/v1/pods", user, "agent/1", status, started, ended)
+    path = tmp_path / "query_data.csv"
+    with path.open("w", encoding="utf-8-sig", newline="") as out:
+        csv.writer(out).writerows([header, row])
+    tally = Tally(NOW)
+    with open_logs([str(path)]) as logs:
+        read_all(logs, tally, lambda name, taken: None)
+    found = Wish().report(tally)
+    assert found.requests.list == 1, (found.files, found.malformed)
+    assert found.groups[0].latency is not None and found.groups[0].latency.max == 250
+    assert found.span is not None and found.span.first == "2026-11-23T15:04:05.250+00:00"
