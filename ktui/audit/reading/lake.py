@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ktui import install_command
@@ -88,14 +89,28 @@ def _prepare(connection: DuckDBPyConnection, name: str) -> None:
         )
     kind = _KINDS.get(url[1].lower(), "s3")
     extension = "azure" if kind == "azure" else "httpfs"
-    connection.execute(f"INSTALL {extension}; LOAD {extension}")
+    if not from_wheel(connection, extension):
+        connection.execute(f"INSTALL {extension}; LOAD {extension}")
     if url[1].lower().startswith("http"):
         return
+    if kind != "azure":
+        from_wheel(connection, "aws")  # for the chain of credentials; without a wheel DuckDB loads its own
     if not connection.execute("SELECT name FROM which_secret(?, ?)", [name, kind]).fetchone():
         options = ", ".join(
             f"{option} '{value.replace(chr(39), chr(39) * 2)}'" for option, value in _secret_options(kind)
         )
         connection.execute(f"CREATE SECRET (TYPE {kind}, {options})")
+
+
+def from_wheel(connection: DuckDBPyConnection, extension: str) -> bool:
+    """Load an extension from its wheel (`duckdb-extension-httpfs` …) without a network; False without it."""
+    try:
+        import_extension = import_module("duckdb_extensions").import_extension
+        import_extension(extension, con=connection)
+        connection.execute(f"LOAD {extension}")
+    except Exception:  # not installed, of another version, …: DuckDB downloads its own
+        return False
+    return True
 
 
 def _secret_options(kind: str) -> Iterator[tuple[str, str]]:

@@ -118,7 +118,7 @@ def test_gke_gives_the_clients_and_a_set_of_routes(tmp_path: Path, plain: Report
     assert all(g.resource_version == "unknown" and not g.cheaper and not g.warnings for g in report.groups)
     assert report.versions[0].unknown == report.requests.list
     assert "query strings, which these logs leave out" in report.summary
-    assert any("leave out query strings" in note for note in report.notes)
+    assert any("have no query strings" in note for note in report.notes)
     errors = sum(sum(g.errors.values()) for g in report.groups)
     assert errors == sum(sum(g.errors.values()) for g in plain.groups) > 0
     by_client = {g.client for g in plain.groups}

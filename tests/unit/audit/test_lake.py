@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ktui.audit.reading.lake import from_wheel
 from tests.unit.audit.carriers import joined, plain_log
 from tests.unit.audit.test_carriers import COUNTED, report_of, written
 
@@ -43,3 +44,14 @@ def test_other_columns_are_named(tmp_path: Path) -> None:
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     assert "[lake]'" in report_of(written(tmp_path, b"PAR1", "a.parquet")).files[0].problem
+
+
+def test_extensions_are_loaded_from_their_wheels_without_a_network(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("duckdb_extension_httpfs")
+    config = {"extension_directory": str(tmp_path), "autoinstall_known_extensions": "false"}
+    with duckdb.connect(config=config) as connection:
+        connection.execute("SET custom_extension_repository = 'http://127.0.0.1:9'")
+        assert from_wheel(connection, "httpfs") and not from_wheel(connection, "nosuch")
+        loaded = connection.execute("SELECT extension_name FROM duckdb_extensions() WHERE loaded").fetchall()
+        assert ("httpfs",) in loaded
