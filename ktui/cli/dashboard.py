@@ -274,6 +274,10 @@ def _source(args: argparse.Namespace, child: ServerChild | None) -> TelemetrySou
         from ktui.cli.attach import require_connection  # start-up time
 
         return LiveSource(AttachLauncher(require_connection(args), lambda: require_connection(args)))
+    if args.etcd:
+        return LiveSource(ChildLauncher(child, f"connecting to etcd at {args.etcd}"))
+    if args.snapshot:
+        return LiveSource(ChildLauncher(child, f"starting etcd with the snapshot {args.snapshot}"))
     return LiveSource(ChildLauncher(child))
 
 

@@ -11,6 +11,7 @@ from ktui.core.routes import letter_of
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source, Wait
+from ktui.kube.routing.predicates import result
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
 from ktui.printable import escaped
@@ -113,7 +114,8 @@ def _trace(plan: Plan) -> Iterator[str]:
     for phase, steps in groupby(lines, key=lambda step: step.phase):
         yield f"   {phase}"
         for step in steps:
-            mark = "YES" if step.taken else "no"
+            mark = result(step.rule, step.taken)
+            mark = mark.upper() if step.taken else mark
             yield f"     {mark:<4}{step.rule:<{rule_width}}  {escaped(step.saw)}"
 
 

@@ -23,11 +23,13 @@ class ChildLauncher:
 
     reconnects = False
 
-    def __init__(self, child: ServerChild) -> None:
+    def __init__(self, child: ServerChild, begins: str = "starting etcd and the API server") -> None:
+        """`begins` says what the server does first."""
         self._child = child
+        self._begins = begins
 
     async def start(self, report: Report) -> ApiClient:
-        report("starting etcd and the API server")
+        report(self._begins)
         connection, make = await asyncio.gather(self._child.start(), _client())
         report("reading the first telemetry")
         return make(connection)

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from ktui.cli.exit_codes import USAGE, fail
 
+ALIKE = 0.7  # of two words: a letter more or less, or two in another order
 _UNKNOWN = re.compile(r"unrecognized arguments: (\S+)")
 
 
@@ -24,6 +25,7 @@ class Parser(argparse.ArgumentParser):
     def _unknown(self, word: str) -> str:
         if not word.startswith("-"):
             return f"{word!r} is an unexpected argument"
-        options = [option for action in self._actions for option in action.option_strings]
-        close = difflib.get_close_matches(word.partition("=")[0], options, n=1)
-        return f"there is no option {word}" + (f", did you mean {close[0]}?" if close else "")
+        options = {o.lstrip("-"): o for action in self._actions for o in action.option_strings}
+        # Without the dashes, which all have in common.
+        close = difflib.get_close_matches(word.partition("=")[0].lstrip("-"), options, n=1, cutoff=ALIKE)
+        return f"there is no option {word}" + (f", did you mean {options[close[0]]}?" if close else "")

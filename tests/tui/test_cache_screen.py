@@ -183,8 +183,19 @@ async def test_names_that_would_bite_are_text() -> None:
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_caches(snap_compare: Snap, size: tuple[int, int]) -> None:
+    async def rest(pilot: Any) -> None:
+        await put_cursor(pilot, "ciliumidentities.cilium.io")
+
     says = ("loading 60%", "96 of 160 objects", "x      stops filling")
-    assert snap_compare(asking_app(), says=says, press=("3", "down"), terminal_size=size)
+    assert snap_compare(asking_app(), says=says, run_before=rest, terminal_size=size)
+
+
+async def test_the_largest_caches_are_on_top_as_on_the_overview() -> None:
+    app = asking_app()
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await put_cursor(pilot, "pods")
+        counts = [row.cache.objects for row in screen.table.rows if row.cache.objects]
+        assert len(counts) > 5 and counts == sorted(counts, reverse=True)
 
 
 @SIZES

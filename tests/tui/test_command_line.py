@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from ktui.client.running import state_home
 from ktui.core.references import KeyRef, Object, Place
 from ktui.tui.app import KtuiApp
+from ktui.tui.commands.places import _not_in_log
 from ktui.tui.dialogs.jump import JumpScreen
 from ktui.tui.etcd.screen import EtcdScreen
 from ktui.tui.prompt.prompt import Prompt
@@ -113,7 +115,7 @@ async def test_what_was_typed_comes_back_in_another_run() -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("request 4711", "request 4711 was dropped: the log keeps the newest ones only"),
+        ("request 999999", "there is no request 999999 yet: the newest is "),
         ("request x", "'x' is not a request number"),
         ("watch 4711", "no WATCH 4711 is open"),
         ("cache teapots", "etcd holds no resource 'teapots'"),
@@ -138,7 +140,7 @@ async def test_a_wrong_line_stays_to_be_mended() -> None:
         await type_command(pilot, "request 4711")
         await pilot.press("enter")
         await pilot.pause()
-        assert "request 4711 was dropped" in problem_of(app)
+        assert "no request 4711 yet" in problem_of(app)
         assert app.screen.query_one("Prompt Input").value == "request 4711"
 
 
@@ -244,3 +246,17 @@ async def test_a_client_is_pointed_at_this_server() -> None:
         assert app.commands.run(app, "kubeconfig") == ""
         await until(pilot, lambda: f"export KUBECONFIG={path}" in getattr(app.screen, "text", ""))
         assert app.clipboard == f"export KUBECONFIG={path}"
+
+
+@pytest.mark.parametrize(
+    ("held", "says"),
+    [
+        ([], "there is no request 7: the log is empty"),
+        ([3, 5], "there is no request 7 yet: the newest is 5"),
+        ([8, 9], "request 7 is no longer in the log, which begins at 8"),
+        ([5, 9], "request 7 is not in the log"),
+    ],
+)
+def test_a_request_that_is_not_there_was_not_always_dropped(held: list[int], says: str) -> None:
+    state: Any = SimpleNamespace(requests=dict.fromkeys(held))
+    assert _not_in_log(7, state) == says

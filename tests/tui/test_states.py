@@ -205,9 +205,16 @@ def test_a_cache_that_may_not_be_read(snap_compare: Snap, size: tuple[int, int])
         error="etcd 127.0.0.1:2379: this user lacks the permission for /registry/secrets/; give one of its "
         "roles that range",
     )  # fmt: skip
-    keys = ("3", *["down"] * 10)
+
+    async def rest(pilot: Any) -> None:
+        await pilot.press("3")
+        await pilot.pause()
+        table = pilot.app.screen.table
+        table.move_to([row.resource for row in table.rows].index("secrets"))
+        await pilot.pause()
+
     says = ("secrets", "this user lacks the permission")
-    assert snap_compare(live(denied), says=says, press=keys, terminal_size=size)
+    assert snap_compare(live(denied), says=says, run_before=rest, terminal_size=size)
 
 
 @SIZES

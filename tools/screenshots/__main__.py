@@ -29,6 +29,9 @@ async def render(directory: Path, scratch: Path, only: str) -> None:
     if only.startswith("metrics"):
         return
     async with sessions.demo(recording) as (child, connection):
+        if only.startswith("journey"):
+            await sessions.photograph_live(connection, child, directory, only)
+            return
         await sessions.photograph_stored(connection, directory, only)
         if only.startswith("stored"):
             return

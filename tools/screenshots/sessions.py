@@ -37,7 +37,7 @@ from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Link, LiveSource, Stage, TelemetrySource
 from tests.unit.audit.logs import audit_event, copies, traffic
 from tests.unit.live.folded import recorded_events
-from tools.screenshots import shots
+from tools.screenshots import journey, shots
 from tools.screenshots.audit_trail import write_audit_log
 from tools.screenshots.stage import NORMAL, Camera, Shot
 from tools.screenshots.visitors import visit
@@ -92,6 +92,8 @@ async def photograph_live(
     async with app.run_test(size=NORMAL) as pilot:
         camera = Camera(pilot, directory)
         await camera.until(lambda: bool(app.state.requests) and shots.varied(app), 240)
+        if journey.FILE.startswith(only):
+            (directory / journey.FILE).write_text(await journey.film(camera), encoding="utf-8")
         await camera.take_all(shots.LIVE, only)
         app.theme = DEFAULT
         await child.stop()

@@ -93,9 +93,9 @@ class Predicate(Enum):
     LIMIT_UNLESS_ZERO = "limit with resourceVersion other than 0?", _limit
     LIMIT_WITHOUT_MATCH = "limit with resourceVersion N and no match?", _limit
     LIMIT_WITH_RV = "limit with resourceVersion N?", _limit
-    CONSISTENT_READS_OFF = "ConsistentListFromCache off?", _gate
-    SNAPSHOTS_OFF = "ListFromCacheSnapshot off?", _gate
-    PROGRESS_UNSUPPORTED = "etcd progress requests unsupported?", _progress
+    CONSISTENT_READS_OFF = "ConsistentListFromCache", _gate
+    SNAPSHOTS_OFF = "ListFromCacheSnapshot", _gate
+    PROGRESS_UNSUPPORTED = "etcd progress requests", _progress
     SINGLE_KEY = "single key?", _key
     EXACT_AHEAD = "exact revision ahead of the cache?", _cache_at
     BEFORE_SNAPSHOTS = "older than every snapshot?", _snapshot
@@ -126,3 +126,17 @@ class Predicate(Enum):
     def __init__(self, parameters: str, write: Callable[..., str]) -> None:
         self.parameters = parameters
         self.write = write
+
+
+# What the cache needs. They are shown as met or not, and not as a question for its absence.
+_NEEDS = frozenset(
+    need.parameters
+    for need in (Predicate.CONSISTENT_READS_OFF, Predicate.SNAPSHOTS_OFF, Predicate.PROGRESS_UNSUPPORTED)
+)
+
+
+def result(rule: str, taken: bool) -> str:
+    """Return the result of a step as it is shown: yes or no, and of a need whether it is met."""
+    if rule in _NEEDS:
+        return "✗" if taken else "✓"
+    return "yes" if taken else "no"

@@ -7,6 +7,7 @@ from math import ceil
 
 from ktui.core.state import CacheRow, CacheStatus, Prefix, State
 from ktui.tui.cache.objects import is_loading
+from ktui.tui.cache.rv_progress import by_size
 
 SHARE_STEPS = 28  # steps in which shares are drawn, so that one more byte does not repaint every line
 
@@ -69,11 +70,12 @@ class CacheLines:
         return row
 
 
-def _order(line: CacheLine) -> tuple[int, str]:
-    """Return the sort key: caches that are filled or being filled, then non-empty prefixes, then the rest."""
+def _order(line: CacheLine) -> tuple[int, int, str]:
+    """Return the sort key: the largest caches first, as on the Overview; then prefixes without one."""
     if is_loading(line.cache) or line.cache.objects:
-        return 0, line.resource
-    return (1 if line.prefix is not None and line.prefix.count else 2), line.resource
+        return 0, *by_size(line.row)
+    count = line.prefix.count if line.prefix is not None else 0
+    return (1 if count else 2), -count, line.resource
 
 
 def _share(size: int, most: int) -> float:

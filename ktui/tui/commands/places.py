@@ -17,6 +17,7 @@ from ktui.core.references import (
 )
 from ktui.core.request_view import request_text
 from ktui.core.selection import read_selection
+from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Candidates, Command, Run, act, nothing
@@ -91,8 +92,20 @@ def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
             raise NoSuchThing(f"no WATCH {number} is open")
         return WatcherRef(number)
     if number not in app.state.requests:
-        raise NoSuchThing(f"request {number} was dropped: the log keeps the newest ones only")
+        raise NoSuchThing(_not_in_log(number, app.state))
     return RequestRef(number)
+
+
+def _not_in_log(number: int, state: State) -> str:
+    """Return why there is no such request: only an older number can have been dropped."""
+    if not state.requests:
+        return f"there is no request {number}: the log is empty"
+    first, last = min(state.requests), max(state.requests)
+    if number > last:
+        return f"there is no request {number} yet: the newest is {last}"
+    if number < first:
+        return f"request {number} is no longer in the log, which begins at {first}"
+    return f"request {number} is not in the log"
 
 
 def resource_named(app: Dashboard, text: str) -> str:

@@ -27,7 +27,7 @@ from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
 
-_NAME = 14  # cells for keys
+_NAME = 14  # cells for keys, at most
 _WIDTHS = [(0, "-narrow"), (110, "-wide")]
 
 
@@ -125,22 +125,23 @@ class HelpScreen(Dialog[None]):
 def help_content(sections: Sequence[Section], width: int) -> Content:
     """Return the sections one below the other, in `width` cells."""
     rows: list[Content] = []
+    longest = max((len(item.name) for section in sections for item in section.lines), default=0)
     for section in sections:
         rows += [line("")] if rows else []
         rows.append(line((section.title, "$ink-muted")))
         for item in section.lines:
-            rows += _rows(item, width)
+            rows += _rows(item, width, min(_NAME, longest + 2))
     return lines(rows)
 
 
-def _rows(item: HelpLine, width: int) -> list[Content]:
-    """Return an entry's lines: its name on the left, its description wrapped on the right."""
-    about = textwrap.wrap(item.about, max(10, width - _NAME)) or [""]
-    if len(item.name) >= _NAME:
+def _rows(item: HelpLine, width: int, names: int) -> list[Content]:
+    """Return an entry's lines: its name in `names` cells, and next to it its description, wrapped."""
+    about = textwrap.wrap(item.about, max(10, width - names)) or [""]
+    if len(item.name) >= names:
         first = [line((item.name, item.style))]
     else:
-        first = [line((pad(item.name, _NAME), item.style), about.pop(0))]
-    return [*first, *(line(" " * _NAME, text) for text in about)]
+        first = [line((pad(item.name, names), item.style), about.pop(0))]
+    return [*first, *(line(" " * names, text) for text in about)]
 
 
 def _half(sections: Sequence[Section]) -> int:

@@ -27,7 +27,7 @@ def _bytes(row: TreeRow) -> Cell:
 
 PREFIXES: tuple[Column[TreeRow], ...] = (
     Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
-           copied=lambda row: row.prefix, about="the next part of the keys under the prefix"),
+           tail=True, copied=lambda row: row.prefix, about="the next part of the keys under the prefix"),
     Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
            align="right", priority=0, descending=True,
            about="keys under it, counted by count_only reads"),
@@ -44,7 +44,7 @@ def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
         return row.key.removeprefix(prefix()) or row.key
 
     return (
-        Column("key", "key", name, width=20, wish=24, flex=1, priority=0, tail=True,
+        Column("key", "key", name, width=24, wish=28, flex=1, priority=0, tail=True,
                copied=lambda row: row.key, about="the key, without the selected prefix"),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
                align="right", priority=2, descending=True,

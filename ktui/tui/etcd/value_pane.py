@@ -96,7 +96,7 @@ class ValueView(Vertical):
 
     @property
     def _one_view(self) -> bool:
-        return self.screen.has_class("-short") and not self.screen.has_class("-wide")
+        return not self.screen.has_class("-wide")
 
     def _meta(self, content: Content) -> None:
         self.query_one("#meta", Panel).show(lambda width, _: content)

@@ -145,7 +145,9 @@ def _step_widths(steps: Sequence[RouteStep], width: int) -> tuple[int, int]:
 
 def _step(number: int, step: RouteStep, rule_width: int, saw_width: int) -> Content:
     """Return a step's line: number, rule, value, and next to it the verdict."""
-    verdict = ("yes", "bold $accent") if step.taken else ("no", "$ink-muted")
+    from ktui.kube.routing.predicates import result  # start-up time
+
+    verdict = (result(step.rule, step.taken), "bold $accent" if step.taken else "$ink-muted")
     saw = [(pad(step.saw, saw_width) + "  ", "$foreground" if step.taken else "$ink-muted")]
     return line(
         (f"{number:>2} ", "$ink-faint"),

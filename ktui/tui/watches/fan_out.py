@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,12 @@ _WIDEST_BAR = 40
 _FOOT = (
     "ktui copies nothing: watchers get the stored bytes",
     "other versions: predicted by their rules for these watchers",
+)
+_OLD = ", ".join(
+    name for era in DELETED_HISTORY if era.carries is DeletedObject.OLD_RV for name in era.releases
+)
+OLD_RELEASES = (
+    f"{_OLD} sent it at the RV that it was stored at: an informer that resumed there saw old events"
 )
 _Runs = list[tuple[str, str]]
 
@@ -178,42 +185,24 @@ def _measure(count: int | None, most: int, width: int, style: str, ink: str) -> 
     return [(pad(text, _NUMBER), style), (" ", ""), (pad(bar(share_of(count or 0, most), room), room), ink)]
 
 
-_MEANING = {
-    DeletedObject.CURRENT: "object as it is now",
-    DeletedObject.OLD_RV: "previous object, old RV",
-    DeletedObject.EVENT_RV: "previous object, event's RV",
-}
-
-
 def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
-    """Return what a DELETED event carries in each era, and the newest one as the example."""
-    rows = [row for era in DELETED_HISTORY for row in _era(era.releases, era.carries, width)]
-    if event is not None:
-        example = _example(event, width)
-        rows += [line(""), *example] if height > len(rows) + len(example) else example
-    return lines(rows[:height])
-
-
-def _era(releases: tuple[str, ...], carries: DeletedObject, width: int) -> list[Content]:
-    style = "$warning" if carries is DeletedObject.OLD_RV else "$foreground"
-    left = ", ".join(releases)
-    room = max(8, min(32, width - 27))
-    if len(left) <= room:
-        return [line((pad(left, room), "$ink-muted"), (_MEANING[carries], style))]
-    return [
-        line((left, "$ink-muted")).truncate(width, ellipsis=True),
-        line(("  ", ""), (_MEANING[carries], style)),
-    ]
-
-
-def _example(event: FanOut, width: int) -> list[Content]:
-    what = f"{event.namespace}/{event.name}" if event.namespace else event.name
-    behind = max(0, event.rv - event.previous_rv)
-    return [
-        line(("DELETED ", "bold $error"), (what, "$ink-strong")).truncate(width, ellipsis=True),
-        line(
-            (f"  1.7.0 sent RV {integer(event.previous_rv)}", "$warning"),
-            (f", {many(behind, 'revision')} in the past", "$ink-muted"),
-        ).truncate(width, ellipsis=True),
-        line(("  now it is RV ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")),
-    ]
+    """Return what the newest DELETED event carried, and then how that was in old releases."""
+    if event is None:
+        rows = [line(("no object was deleted yet", "$ink-muted"))]
+    else:
+        what = f"{event.namespace}/{event.name}" if event.namespace else event.name
+        behind = max(0, event.rv - event.previous_rv)
+        rows = [
+            line(("DELETED ", "bold $error"), (what, "$ink-strong")),
+            line(("the object before, at RV ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")),
+            line(("  the revision of the deletion", "$ink-muted")),
+            line(
+                ("it was stored at ", "$ink-muted"),
+                (integer(event.previous_rv), "$foreground"),
+                (f", {many(behind, 'revision')} before", "$ink-muted"),
+            ),
+        ]
+    history = [line((text, "$ink-faint")) for text in textwrap.wrap(OLD_RELEASES, max(10, width))]
+    if len(rows) + 1 + len(history) <= height:
+        rows += [line(""), *history]
+    return lines(row.truncate(width, ellipsis=True) for row in rows[:height])

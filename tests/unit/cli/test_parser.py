@@ -9,6 +9,9 @@ from ktui.cli.main import main
     ("words", "said"),
     [
         (["--tehme", "x"], "there is no option --tehme, did you mean --theme?; `ktui --help` for details"),
+        (["--bogus"], "there is no option --bogus; `ktui --help` for details"),
+        (["--kube-verison=1"],
+         "there is no option --kube-verison=1, did you mean --kube-version?; `ktui --help` for details"),
         (["--zzz=1"], "there is no option --zzz=1; `ktui --help` for details"),
         (["--pods", "x"], "--pods: 'x' is not a number of at least 1; `ktui --help` for details"),
         (["list"], "the following arguments are required: PATH; `ktui list --help` for details"),
