@@ -10,6 +10,7 @@ import resource
 import socket
 import stat
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,8 +69,7 @@ class ConnectionList:
     def look(self) -> list[OpenConnection]:
         """Return the open connections, oldest first. Takes about a microsecond for each open file."""
         now, found = time.monotonic(), dict[int, OpenConnection | int]()
-        for name in os.listdir(_LISTING):  # noqa: PTH208 - thousands of Path objects
-            file = int(name)
+        for file in _open_files():
             try:
                 status = os.fstat(file)
             except OSError:  # closed meanwhile
@@ -102,12 +102,28 @@ class ConnectionList:
             borrowed.detach()
 
     def close(self, connection: OpenConnection) -> bool:
-        """Shut a connection down, whose owner then closes it; return whether it was still open."""
+        """Shut a connection down, whose owner then closes it; return whether it was still open.
+
+        The file is borrowed, not duplicated: there may be none left.
+        """
         try:
-            with socket.socket(fileno=os.dup(connection.file)) as ours:
-                if os.fstat(ours.fileno()).st_ino != connection.inode:
-                    return False
-                ours.shutdown(socket.SHUT_RDWR)
+            borrowed = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, connection.file)
         except OSError:
             return False
+        try:
+            if os.fstat(connection.file).st_ino != connection.inode:
+                return False
+            borrowed.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return False
+        finally:
+            borrowed.detach()
         return True
+
+
+def _open_files() -> Iterable[int]:
+    """Return the open files, or all possible ones when none is left to read the list."""
+    try:
+        return map(int, os.listdir(_LISTING))  # noqa: PTH208 - thousands of Path objects
+    except OSError:
+        return range(file_limit())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import ssl
 import time
@@ -180,6 +181,22 @@ async def test_silent_connections_make_room(monkeypatch: pytest.MonkeyPatch) -> 
         reader, _ = server.opened[0]
         server.opened[0][1].write(b"")
         assert not reader.at_eof(), "one with a request stays"
+
+
+async def test_silent_connections_are_found_when_no_file_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with bounded() as server:
+        reader, _ = await server.open()
+        await server.until_open(1)
+
+        def none_left(*_: object) -> list[str]:
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        monkeypatch.setattr(open_files.os, "listdir", none_left)
+        monkeypatch.setattr(open_files.os, "dup", none_left)
+        monkeypatch.setattr(open_files, "file_limit", lambda: 1024)
+        monkeypatch.setattr(guarding, "SILENT_SECONDS", 0.0)
+        assert await reader.read() == b""
+        assert server.figures.silent == 1
 
 
 @pytest.mark.parametrize(
