@@ -5,7 +5,7 @@ ROUNDS ?= 20
 SECONDS ?= 600
 ETCD ?=
 
-.PHONY: setup check test snapshots steady screenshots man bench faults soak
+.PHONY: setup quick check test snapshots steady screenshots man bench faults soak
 
 setup: $(BIN)/ktui  ## a virtual environment with everything in it
 
@@ -14,11 +14,15 @@ $(BIN)/ktui: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
-check: setup  ## style, types, layers
+quick: check  ## style, types, layers, words, and the tests of pure rules: a minute, before each commit
+	$(BIN)/pytest -n auto -q -m "not slow" tests/unit
+
+check: setup  ## style, types, layers, words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.words
 
 test: setup  ## all tests
 	$(BIN)/pytest -n auto

@@ -104,7 +104,12 @@ async def test_a_watch_is_told_apart_by_its_initial_events(api: Api) -> None:
     assert 0 < state.initial_bytes < state.bytes
     assert state.bytes - state.initial_bytes == len(json.dumps(later, separators=(",", ":"))) + 1
     account = await told.next(RequestFinished, lambda account: account.initial > 0)
-    assert (account.initial, account.returned, account.fetched, account.matched) == (9, 9, 8, 8)  # a bookmark is no object
+    assert (account.initial, account.returned, account.fetched, account.matched) == (
+        9,
+        9,
+        8,
+        8,
+    )  # a bookmark is no object
     assert account.cached_bytes == stored
     assert account.encoded_bytes == account.sent_bytes == state.bytes
     assert 0 < account.initial_ms < account.ms
