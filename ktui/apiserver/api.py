@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
 from ktui.kube.versions import Behaviour
 from ktui.telemetry.cpu import CpuClock
-from ktui.telemetry.meter import use_meter
+from ktui.telemetry.meter import Meter, metered, use_meter
 from ktui.telemetry.off_loop import compute, compute_large, expect
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def warning_of(resource: Resource, behaviour: Behaviour) -> str:
 log = logging.getLogger(__name__)
 
 LONG_QUERY = 4096  # a selector of 64 KB takes a tenth of a second to parse
+GONE = "the client disconnected before the answer"
 NOT_FOUND_TEXT = "404 page not found\n"
 # The verbs that routing decides about; a write may also read, but has only one route.
 READ_VERBS = ("GET", "LIST", "WATCH")
@@ -114,6 +116,12 @@ class Api:
         use_meter(call.meter)
         try:
             await CpuClock(self._guarded(call, resolved), call.meter, brief=call.verb == "GET")
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not call.gone or task is None:
+                raise
+            task.uncancel()
+            call.error = GONE
         finally:
             use_meter(None)
             if call.large_requests is not None:
@@ -137,10 +145,15 @@ class Api:
             call.finish()
             self._metrics.ended(call)
 
-    async def seats(self, info: RequestInfo, verb: str, query: str, level: PriorityLevel) -> int:
+    async def seats(
+        self, info: RequestInfo, verb: str, query: str, level: PriorityLevel, meter: Meter
+    ) -> int:
         """Return the work estimate of a request, in seats."""
         asked = self._server, info, verb, query, level
-        return seats_of(*asked) if len(query) < LONG_QUERY else await compute_large(seats_of, *asked)
+        if len(query) < LONG_QUERY:
+            return seats_of(*asked)
+        with metered(meter):
+            return await compute_large(seats_of, *asked)
 
     def _resolve(self, call: Call) -> StatusError | TextNotFound | None:
         """Find the resource first, so that telemetry can name it; return the error, if any, for later."""

@@ -39,6 +39,7 @@ from ktui.kube.requestinfo import parse_path, request_verb, selected_name
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
 from ktui.kube.users import Requester, described
+from ktui.telemetry.large_work import LARGE_WORK
 from ktui.telemetry.memory import ConcurrentRequests
 
 # Headers that identify a request: its audit id and its flow schema.
@@ -134,6 +135,7 @@ class Application:
         self._stopping = True
         self.server.watches.end_all()
         self._pages.close()
+        LARGE_WORK.end_all()
         await self.server.parser.close()
         await self.catalog.stop()
 
@@ -215,6 +217,7 @@ class Application:
         authorizer = services.authorizer
         try:
             call.authenticated = who = await services.authenticator.identify(request)
+            call.meter.user = who.user
             if self._has_token and (headers := unseen_token_headers(request)):
                 call.response.add_headers(headers)
             call.passed("authentication", described(who))
@@ -244,7 +247,7 @@ class Application:
             call.response.add_headers(flow_headers(flow))
         if not info.is_resource and request.path.startswith(paths.OWN):
             return flow.level
-        seats = await self._api.seats(info, verb, request.query, flow.level)
+        seats = await self._api.seats(info, verb, request.query, flow.level, call.meter)
         name = selected_name(info, verb, request.query) if verb == "WATCH" else ""
         ticket = Ticket(flow, who, asked, seats, name=name, path=request.path)
         await control.enter(ticket, call.allowed / 4.0, behaviour, request.disconnection)

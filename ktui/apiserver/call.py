@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -86,6 +87,8 @@ class Call:
     # set while a large request holds a place, until its response begins
     large_requests: LargeRequests | None = None
     allowed: float = REQUEST_SECONDS  # for its response; a WATCH has a time-out of its own
+    gone: bool = False  # the client has disconnected, and the request is cancelled
+    _leaving: asyncio.Task[None] | None = None
     _pauses_collector: bool = False
     _announced: int = 0  # number of the chain's stages that were published
 
@@ -234,8 +237,18 @@ class Call:
         self.route, self.reason_id, self.reason = Source.ETCD.value, WRITE_REASON_ID, WRITE_REASON
 
     async def enter_large(self, places: LargeRequests) -> None:
-        """Do the CPU work off the event loop, as one of a few such requests; raise StatusError 429."""
-        await places.enter()
+        """Do the CPU work off the event loop, as one of a few such requests; raise StatusError 429.
+
+        From now on, until the response begins, the request is cancelled if its client disconnects.
+        """
+        task = asyncio.current_task()
+        assert task is not None
+        self._leaving = asyncio.ensure_future(self._cancel_when_gone(task))
+        try:
+            await places.enter(self.meter.user)
+        except BaseException:
+            self._leaving.cancel()
+            raise
         self.large_requests = places
         self.meter.large = True
         self._pauses_collector = True
@@ -250,8 +263,15 @@ class Call:
     def leave_large(self) -> None:
         """Release the place for the next large request."""
         if self.large_requests is not None:
-            self.large_requests.leave()
+            assert self._leaving is not None
+            self._leaving.cancel()
+            self.large_requests.leave(self.meter.user)
             self.large_requests = None
+
+    async def _cancel_when_gone(self, task: asyncio.Task[object]) -> None:
+        await self.request.disconnection()
+        self.gone = True
+        task.cancel()
 
     def stamp(self) -> None:
         """Add the headers with route and cost to the response; call before it starts."""

@@ -3,31 +3,77 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter, deque
 
 from ktui.kube.status import too_many_requests
 
-AT_ONCE = 4
-MOST_WAITING = 64
+AT_ONCE = 6
+EACH_AT_ONCE = 2
+MOST_WAITING = 128
+EACH_WAITING = 64
 
 
 class LargeRequests:
-    """Places for requests with large bodies; further ones wait, and beyond `most_waiting` are refused."""
+    """Places for requests with large bodies: a few for each user, in turns with the others.
 
-    def __init__(self, at_once: int = AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
-        self._places = asyncio.Semaphore(at_once)
-        self._most_waiting = most_waiting
-        self._waiting = 0
+    Further requests wait, and beyond `most_waiting` (`each_waiting` of one user) are refused.
+    """
 
-    async def enter(self) -> None:
+    def __init__(
+        self,
+        at_once: int = AT_ONCE,
+        each_at_once: int = EACH_AT_ONCE,
+        most_waiting: int = MOST_WAITING,
+        each_waiting: int = EACH_WAITING,
+    ) -> None:
+        self._free, self._each = at_once, each_at_once
+        self._most_waiting, self._each_waiting = most_waiting, each_waiting
+        self._held: Counter[str] = Counter()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by user, in the order of their turns
+
+    async def enter(self, user: str = "") -> None:
         """Wait for a place; raise StatusError 429 if too many requests wait."""
-        if self._waiting >= self._most_waiting:
+        if self._free and self._held[user] < self._each:
+            self._take(user)
+            return
+        queue = self._waiting.setdefault(user, deque())
+        if len(queue) >= self._each_waiting or sum(map(len, self._waiting.values())) >= self._most_waiting:
             raise too_many_requests("Too many requests, please try again later.")
-        self._waiting += 1
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append(turn)
         try:
-            await self._places.acquire()
-        finally:
-            self._waiting -= 1
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave(user)
+            elif turn in queue:
+                queue.remove(turn)
+            raise
 
-    def leave(self) -> None:
+    def leave(self, user: str = "") -> None:
         """Release the place for the next request."""
-        self._places.release()
+        self._free += 1
+        self._held[user] -= 1
+        while self._free and (turn := self._next()) is not None:
+            turn.set_result(None)
+
+    def _take(self, user: str) -> None:
+        self._free -= 1
+        self._held[user] += 1
+
+    def _next(self) -> asyncio.Future[None] | None:
+        """Take a place for the first request of the next user, who then waits behind the others."""
+        self._held = +self._held
+        for user, queue in [*self._waiting.items()]:
+            while queue and queue[0].done():
+                queue.popleft()
+            if not queue:
+                del self._waiting[user]
+            elif self._held[user] < self._each:
+                turn = queue.popleft()
+                del self._waiting[user]
+                if queue:
+                    self._waiting[user] = queue
+                self._take(user)
+                return turn
+        return None

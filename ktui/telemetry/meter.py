@@ -55,6 +55,7 @@ class Meter(Cost):
     """
 
     request_id: int = 0
+    user: str = ""  # who sent it; "" for the server's own work
     seats: int = 0
     clocked_steps: int = 1  # CPU time is sampled on every Nth step
     held: int = 0

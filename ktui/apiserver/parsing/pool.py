@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import bisect
 import contextlib
-import heapq
 import itertools
 import logging
 import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 
 from ktui.apiserver.parsing.frames import END, HEADER
 from ktui.documents.limits import DocumentError, TooLarge
 from ktui.kube.status import service_unavailable
+from ktui.telemetry.meter import current_meter
 
 log = logging.getLogger(__name__)
 
-PROCESSES = 2
+PROCESSES = 3
+EACH = 2  # processes that one user's bodies may occupy
 CHUNK_BYTES = 64 * 1024
 IDLE_SECONDS = 60.0
 ANSWER_SECONDS = 60.0  # seconds; a process's CPU limit ends it sooner, unless the machine is overloaded
@@ -28,15 +31,15 @@ Frames = list[tuple[bytes, bytes]]
 
 
 class ParserPool:
-    """Passes bodies to parser processes, the smallest first."""
+    """Passes bodies to parser processes, the smallest first; those of one user leave one process free."""
 
-    def __init__(self, processes: int = PROCESSES) -> None:
-        self._most = processes
+    def __init__(self, processes: int = PROCESSES, each: int = EACH) -> None:
+        self._most, self._each = processes, each
         self._idle: list[_Process] = []
         self._started: set[_Process] = set()
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[int, int, str, asyncio.Future[None]]] = []
         self._turns = itertools.count()
-        self._busy = 0
+        self._busy: Counter[str] = Counter()  # by user
 
     async def parse(self, kind: bytes, body: bytes) -> Frames:
         """The response's frames without the last one; raise DocumentError if the body ends the process."""
@@ -81,30 +84,38 @@ class ParserPool:
 
     @contextlib.asynccontextmanager
     async def _turn(self, size: int) -> AsyncIterator[None]:
-        if self._busy < self._most:
-            self._busy += 1
+        user = current_meter().user
+        if self._has_room(user):
+            self._busy[user] += 1
         else:
             turn = asyncio.get_running_loop().create_future()
-            heapq.heappush(self._waiting, (size, next(self._turns), turn))
+            bisect.insort(self._waiting, waits := (size, next(self._turns), user, turn))
             try:
                 await turn
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
-                    self._next()
+                    self._next(user)
+                else:
+                    self._waiting.remove(waits)
                 raise
         try:
             yield
         finally:
-            self._next()
+            self._next(user)
 
-    def _next(self) -> None:
-        """Let the smallest waiting body continue."""
-        while self._waiting:
-            turn = heapq.heappop(self._waiting)[2]
-            if not turn.done():
+    def _has_room(self, user: str) -> bool:
+        return self._busy.total() < self._most and self._busy[user] < self._each
+
+    def _next(self, user: str) -> None:
+        """Record that a body of the user is done; let the smallest waiting bodies continue."""
+        self._busy[user] -= 1
+        self._busy = +self._busy
+        for waits in [*self._waiting]:
+            _, _, waiting, turn = waits
+            if not turn.done() and self._has_room(waiting):
+                self._waiting.remove(waits)
+                self._busy[waiting] += 1
                 turn.set_result(None)
-                return
-        self._busy -= 1
 
     async def _start(self) -> _Process:
         process = await _Process.start(self._drop)

@@ -80,7 +80,7 @@ class FieldSelector:
 
     def __init__(self, terms: Iterable[FieldTerm] = ()) -> None:
         self.terms = tuple(terms)
-        self.matches = _all_of([term.test() for term in self.terms])
+        self.matches = _all_of(_tests(self.terms))
 
     @staticmethod
     def parse(text: str, resource: Resource | None = None) -> FieldSelector:
@@ -170,6 +170,27 @@ def _unescape(text: str) -> str:
     if escaped:
         raise bad_request("invalid field selector: invalid escape sequence: \\")
     return "".join(value)
+
+
+def _tests(terms: tuple[FieldTerm, ...]) -> list[FieldTest]:
+    """Return the tests of the terms; of many terms over one field, two together say the same."""
+    if len(terms) <= _FEW:
+        return [term.test() for term in terms]
+    wanted: dict[str, set[str]] = {}
+    unwanted: dict[str, set[str]] = {}
+    for field, value, negated in terms:
+        (unwanted if negated else wanted).setdefault(field, set()).add(value)
+    if any(len(values) > 1 for values in wanted.values()):
+        return [lambda fields: False]
+    tests = [FieldTerm(field, value).test() for field, (value,) in wanted.items()]
+    return tests + [_none_of(field, frozenset(values)) for field, values in unwanted.items()]
+
+
+_FEW = 8
+
+
+def _none_of(field: str, values: frozenset[str]) -> FieldTest:
+    return lambda fields: fields.get(field, "") not in values
 
 
 def _all_of(tests: list[FieldTest]) -> FieldTest:

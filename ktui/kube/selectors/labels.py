@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ktui.kube.selectors.parser import SelectorError, parse_requirements
-from ktui.kube.selectors.requirements import Labels, Requirement, Test
+from ktui.kube.selectors.requirements import Requirement, Test, all_of
 from ktui.kube.status import bad_request
 from ktui.kube.text_cache import cached_by_text
 
@@ -20,7 +20,7 @@ class LabelSelector:
 
     def __init__(self, requirements: Iterable[Requirement] = ()) -> None:
         self.requirements = tuple(requirements)
-        self.matches = _all_of([r.test() for r in self.requirements])
+        self.matches = all_of(self.requirements)
 
     @staticmethod
     def parse(text: str) -> LabelSelector:
@@ -51,21 +51,3 @@ class LabelSelector:
 @cached_by_text(maxsize=512)
 def _parse(text: str) -> LabelSelector:
     return LabelSelector(parse_requirements(text))
-
-
-def _all_of(tests: list[Test]) -> Test:
-    if not tests:
-        return lambda labels: True
-    if len(tests) == 1:
-        return tests[0]
-    if len(tests) == 2:
-        first, second = tests
-        return lambda labels: first(labels) and second(labels)
-
-    def every(labels: Labels) -> bool:
-        for test in tests:  # noqa: SIM110 - a generator costs more than the tests
-            if not test(labels):
-                return False
-        return True
-
-    return every

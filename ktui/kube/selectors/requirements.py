@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -54,6 +54,73 @@ class Requirement(NamedTuple):
                 return f"{self.key}{self.operator}{self.values[0]}"
 
 
+def all_of(requirements: Sequence[Requirement]) -> Test:
+    """Return a function that tests whether labels match all requirements.
+
+    Its steps are in proportion to the requirements if they are few, else to the labels: a selector has room
+    for thousands, and a LIST tests each of 100,000 objects.
+    """
+    tests = [requirement.test() for requirement in requirements[: _FEW + 1]]
+    if not tests:
+        return lambda labels: True
+    if len(tests) == 1:
+        return tests[0]
+    if len(tests) == 2:
+        first, second = tests
+        return lambda labels: first(labels) and second(labels)
+    if len(tests) > _FEW:
+        return _of_many(requirements)
+
+    def every(labels: Labels) -> bool:
+        for test in tests:  # noqa: SIM110 - a generator costs more than the tests
+            if not test(labels):
+                return False
+        return True
+
+    return every
+
+
+_FEW = 16
+
+
+def _of_many(requirements: Sequence[Requirement]) -> Test:
+    groups: dict[str, list[Requirement]] = {}
+    for requirement in requirements:
+        groups.setdefault(requirement.key, []).append(requirement)
+    tests = {key: [r.test() for r in _merged(key, group)] for key, group in groups.items()}
+    needed = {r.key for r in requirements if r.operator not in _WITHOUT_LABEL}
+
+    def every(labels: Labels) -> bool:
+        if len(needed) > len(labels) or any(key not in labels for key in needed):
+            return False
+        return all(test(labels) for key in labels for test in tests.get(key, ()))
+
+    return every
+
+
+def _merged(key: str, group: list[Requirement]) -> Iterator[Requirement]:
+    """Yield at most one requirement for each operator, which together say the same about one key."""
+    wanted: set[str] | None = None
+    unwanted: set[str] = set()
+    bounds: dict[Operator, list[int]] = {Operator.GREATER_THAN: [], Operator.LESS_THAN: []}
+    for _, operator, values in group:
+        if operator in (Operator.IN, Operator.EQUALS):
+            wanted = set(values) if wanted is None else wanted & set(values)
+        elif operator in (Operator.NOT_IN, Operator.NOT_EQUALS):
+            unwanted |= set(values)
+        elif operator in bounds:
+            bounds[operator].append(parse_int(values[0]))
+        else:
+            yield Requirement(key, operator)
+    if wanted is not None:
+        yield Requirement(key, Operator.IN, tuple(wanted))
+    if unwanted:
+        yield Requirement(key, Operator.NOT_IN, tuple(unwanted))
+    for operator, tightest in ((Operator.GREATER_THAN, max), (Operator.LESS_THAN, min)):
+        if bounds[operator]:
+            yield Requirement(key, operator, (str(tightest(bounds[operator])),))
+
+
 def key_errors(key: str, field: str = "<nil>") -> list[FieldError]:
     """Return the errors of a label key. In upstream's parser `field` is nil, and the message says so."""
     faults = label_key_faults(key)
@@ -79,6 +146,9 @@ def _number(text: str) -> int | None:
     except NumError:
         return None
 
+
+# Requirements that an object without the label meets.
+_WITHOUT_LABEL = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS, Operator.DOES_NOT_EXIST})
 
 # A function per operator, because a LIST calls it for each of 100,000 objects.
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, FieldTerm
 from ktui.kube.status import StatusError
+from tests.unit.growth import steps
 
 
 def _resource(name: str) -> Resource:
@@ -150,3 +151,19 @@ def test_any_text_is_a_selector_or_a_400(text: str) -> None:
         FieldSelector.parse(text)
     except StatusError as error:
         assert error.code == 400
+
+
+FIELDS, TEXTS = st.sampled_from(["f", "g"]), st.sampled_from(["", "x", "y"])
+
+
+@given(
+    st.lists(st.builds(FieldTerm, FIELDS, TEXTS, st.booleans()), max_size=4), st.dictionaries(FIELDS, TEXTS)
+)
+def test_many_terms_say_the_same_as_each_of_them(terms: list[FieldTerm], fields: dict[str, str]) -> None:
+    assert FieldSelector(terms * 9).matches(fields) is all(term.test()(fields) for term in terms)
+
+
+@pytest.mark.parametrize("text", ["metadata.name!=x{}", "metadata.name=x{}"])
+def test_thousands_of_terms_are_tested_in_few_steps(text: str) -> None:
+    selector = FieldSelector.parse(",".join(text.format(number) for number in range(2000)))
+    assert steps(selector.matches, {"metadata.name": "x"}) < 20

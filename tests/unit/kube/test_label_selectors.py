@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.selectors import LabelSelector, Operator, Requirement
+from ktui.kube.selectors.requirements import all_of
 from ktui.kube.status import StatusError
+from tests.unit.growth import steps
 
 
 @pytest.mark.parametrize(
@@ -190,3 +192,43 @@ def test_any_text_is_a_selector_or_a_400(text: str) -> None:
         assert LabelSelector.parse(str(selector)) == LabelSelector(
             sorted(selector.requirements, key=lambda r: r.key)
         )
+
+
+KEYS, VALUES = st.sampled_from("abcd"), st.sampled_from(["", "x", "y", "1", "5", "9"])
+REQUIREMENTS = st.one_of(
+    st.builds(Requirement, KEYS, st.sampled_from([Operator.EXISTS, Operator.DOES_NOT_EXIST])),
+    st.builds(
+        lambda key, operator, value: Requirement(key, operator, (value,)),
+        KEYS,
+        st.sampled_from([Operator.EQUALS, Operator.NOT_EQUALS]),
+        VALUES,
+    ),
+    st.builds(
+        lambda key, operator, values: Requirement(key, operator, tuple(sorted(values))),
+        KEYS,
+        st.sampled_from([Operator.IN, Operator.NOT_IN]),
+        st.sets(VALUES, min_size=1),
+    ),
+    st.builds(
+        lambda key, operator, value: Requirement(key, operator, (value,)),
+        KEYS,
+        st.sampled_from([Operator.GREATER_THAN, Operator.LESS_THAN]),
+        st.sampled_from(["1", "5"]),
+    ),
+)
+
+
+@given(st.lists(REQUIREMENTS, max_size=8), st.dictionaries(KEYS, VALUES))
+def test_many_requirements_say_the_same_as_each_of_them(
+    requirements: list[Requirement], labels: dict[str, str]
+) -> None:
+    repeated = requirements * 17  # no longer few
+    assert all_of(repeated)(labels) is all(each.test()(labels) for each in requirements)
+
+
+@pytest.mark.parametrize(
+    "text", ["!k{}", "k{}!=v", "k!=v{}", "k notin (v{})", "k{}", "k{}=v", "k>{}", "k{} in (v)"]
+)
+def test_thousands_of_requirements_are_tested_in_few_steps(text: str) -> None:
+    selector = LabelSelector.parse(",".join(text.format(number) for number in range(2000)))
+    assert steps(selector.matches, {"a": "b", "k": "w", "k1": "v"}) < 50
