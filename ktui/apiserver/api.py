@@ -126,7 +126,7 @@ class Api:
             use_meter(None)
             if call.large_requests is not None:
                 call.leave_large()
-            call.release_collector()
+            call.release_trees()
             call.end_concurrency()
             call.finish()
             self._metrics.ended(call)

@@ -28,6 +28,7 @@ from ktui.kube.seats import flow_controlled
 from ktui.kube.users import Requester
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
+from ktui.telemetry.off_loop import let_go
 from ktui.telemetry.paused_gc import COLLECTOR
 
 if TYPE_CHECKING:
@@ -254,11 +255,13 @@ class Call:
         self._pauses_collector = True
         COLLECTOR.begin()
 
-    def release_collector(self) -> None:
-        """Record that the request's trees are freed."""
+    def release_trees(self) -> None:
+        """Free the trees of a large request, piece by piece."""
         if self._pauses_collector:
             self._pauses_collector = False
-            COLLECTOR.end()
+            freeing = asyncio.ensure_future(_free(self.meter.trees))
+            _FREEING.add(freeing)
+            freeing.add_done_callback(_FREEING.discard)
 
     def leave_large(self) -> None:
         """Release the place for the next large request."""
@@ -375,3 +378,13 @@ def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -
         timed.append(f"{name};dur={ms:.3f}")
     timed.append(f"total;dur={total_ms:.3f}")
     return ", ".join(timed)
+
+
+_FREEING: set[asyncio.Task[None]] = set()
+
+
+async def _free(trees: list[Any]) -> None:
+    try:
+        await let_go(trees)
+    finally:
+        COLLECTOR.end()

@@ -1,9 +1,9 @@
-"""A few threads for CPU work that is too long for the event loop: fair to users, and ended when nobody waits.
+"""Threads for long CPU work: fair to users, and ended when no request waits for it.
 
 Each user's work is done one piece at a time, the users take turns; so a user with large requests holds up
-only her own. A piece that nobody waits for any more (its deadline has passed, its client has gone, the server
-stops) is ended wherever it is: an exception is raised in its thread at the next Python instruction, again and
-again until the thread is free. A call of C code is not interrupted; those here take milliseconds.
+only her own. A piece that no request waits for any more (its deadline has passed, its client has gone, the
+server stops) is ended wherever it is: an exception is raised in its thread at the next Python instruction,
+again and again until the thread is free. A call of C code is not interrupted; those here take milliseconds.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ THREADS = 4
 IDLE_SECONDS = 30.0
 AGAIN_SECONDS = 0.05  # the exception may have been raised where nothing passes it on, as in a finalizer
 
+_CHECKS = 100  # steps of a loop, each of which raises what is to be raised
+
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _raise_in.argtypes = (ctypes.c_ulong, ctypes.c_void_p)
 
 
 class Ended(BaseException):
-    """Raised in a thread whose work nobody waits for."""
+    """Raised in a thread whose work no request waits for."""
 
 
 class _Job:
@@ -46,9 +48,6 @@ class _Job:
 
     def finish(self) -> None:
         self._thread = 0
-        _raise_in(
-            threading.get_ident(), None
-        )  # an exception that is not raised yet: it is not meant for others
 
     def end(self) -> bool:
         """Raise Ended in the thread; return False if there is nothing to end."""
@@ -136,16 +135,22 @@ class LargeWork:
             result, error = job.run()
             while True:
                 try:
-                    with self._changed:
-                        job.finish()
-                        self._running.pop(job.user, None)
-                        self._changed.notify()
+                    self._finish(job)
                     break
                 except Ended:
                     continue
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 job.loop.call_soon_threadsafe(job.report, result, error)
             del job, result, error
+
+    def _finish(self, job: _Job) -> None:
+        with self._changed:
+            job.finish()
+            if self._running.get(job.user) is job:
+                del self._running[job.user]
+            self._changed.notify()
+        for _ in range(_CHECKS):  # an Ended that is still to be raised is raised here, and not in other work
+            pass
 
     def _next(self) -> _Job | None:
         with self._changed:

@@ -62,6 +62,7 @@ class Meter(Cost):
     peak_held: int = 0
     footprint: Footprint | None = None
     large: bool = False  # its CPU work is done off the event loop
+    trees: list[Any] = field(default_factory=list)  # of a large request: freed after it, piece by piece
     initial: int = 0
     initial_bytes: int = 0
     initial_ms: float = 0.0

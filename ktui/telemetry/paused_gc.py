@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 LONGEST_PAUSE = 10.0  # seconds after which young objects are collected during a pause
+MOST_YOUNG = 100_000  # objects, whose collection takes some 20 ms; with large trees in use there are more
 
 
 class CollectorPause:
@@ -22,11 +23,14 @@ class CollectorPause:
         self._since = 0.0
 
     def begin(self) -> None:
-        """Begin a pause; during a long one, young objects are collected every LONGEST_PAUSE seconds."""
+        """Begin a pause; during a long one, young objects are collected every LONGEST_PAUSE seconds.
+
+        If there are many, they wait for a moment with fewer, or for the end of the pause.
+        """
         if not self._holders:
             gc.disable()
             self._since = self._clock()
-        elif self._clock() - self._since > LONGEST_PAUSE:
+        elif self._clock() - self._since > LONGEST_PAUSE and gc.get_count()[0] < MOST_YOUNG:
             gc.collect(0)
             self._since = self._clock()
         self._holders += 1

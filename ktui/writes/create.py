@@ -148,20 +148,20 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     node = None
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
         node = await find_node(server, name)
-    before = outline(obj)
+    before = await compute(outline, obj)
     call.resume()
     await set_classes(server, new.resource, obj)
     limits = await limits_of(server, new.resource, call.info.namespace)
     if new.resource.id == "pods":
         for each in limits:
-            set_defaults(obj, each)
+            await compute(set_defaults, obj, each)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     await compute(_admit, server, call, new.resource, obj, node)
     if not new.authorized:
         authorize_creation(server, call, new.resource)
-    check_limits(new.resource, obj, limits)
+    await compute(check_limits, new.resource, obj, limits)
     await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
-    call.passed("admission", changes(before, outline(obj)))
+    call.passed("admission", await compute(lambda: changes(before, outline(obj))))
     return obj
 
 

@@ -73,6 +73,7 @@ async def apply_change(
     finally:
         warn(call, warnings)  # also for a refused update
     if isinstance(outcome, dict):
+        call.meter.trees.append(outcome)
         await send_tree(server, call, context.resource, outcome, form)
     else:
         await send_object(server, call, context.resource, outcome, form)

@@ -13,6 +13,7 @@ from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden
 from ktui.storage.writer import NoWrite
+from ktui.telemetry.off_loop import compute
 from ktui.writes.admission.lookups import builtin, every
 from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified, usage_of
@@ -29,11 +30,10 @@ async def charge_quotas(
         return
     name = str(metadata_of(obj).get("name") or "")
     quotas = await every(server, "", "resourcequotas", namespace)
+    if not quotas:
+        return
     try:
-        concerned = [quota for quota in quotas if _concerns(resource, obj, quota)]
-        usage = usage_of(resource, obj) if concerned else {}
-        for quota in concerned:  # all quotas are checked before any is charged
-            charged_with(quota, usage)
+        concerned, usage = await compute(_charged, resource, obj, quotas)
     except ValueError as refused:
         raise forbidden(resource, name, str(refused)) from None
     store = server.cacher(builtin("", "resourcequotas")).store
@@ -53,6 +53,18 @@ async def charge_quotas(
         except StatusError as error:
             if error.code != 404:  # the quota no longer exists
                 raise
+
+
+def _charged(resource: Resource, obj: Obj, quotas: list[Obj]) -> tuple[list[Obj], Quantities]:
+    """Return the quotas that limit the object, and its usage; raise ValueError if one is exceeded.
+
+    All quotas are checked before any is charged.
+    """
+    concerned = [quota for quota in quotas if _concerns(resource, obj, quota)]
+    usage = usage_of(resource, obj) if concerned else {}
+    for quota in concerned:
+        charged_with(quota, usage)
+    return concerned, usage
 
 
 def _concerns(resource: Resource, obj: Obj, quota: Obj) -> bool:

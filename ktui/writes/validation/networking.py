@@ -196,6 +196,13 @@ def service_errors(obj: Obj) -> Iterator[FieldError]:
             shown |= {"TargetPort": 0, "NodePort": 0}  # Go's type, with the two that were compared
             yield FieldError(field, "FieldValueDuplicate", f"Duplicate value: {to_json(shown).decode()}")
         numbers.add(pair)
+    given: set[tuple[Any, Any]] = set()
+    for index, port in enumerate(ports):
+        pair = port.get("protocol") or "TCP", port.get("nodePort")
+        if pair[1] and pair in given:
+            field = f"spec.ports[{index}].nodePort"
+            yield FieldError(field, "FieldValueDuplicate", f"Duplicate value: {pair[1]}")
+        given.add(pair)
     for key, value in (spec.get("selector") or {}).items():
         for fault in label_key_faults(key):
             yield invalid_value("spec.selector", key, fault)

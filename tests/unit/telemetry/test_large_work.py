@@ -1,4 +1,4 @@
-"""CPU work in threads: fair to users, and ended when nobody waits for it."""
+"""CPU work in threads: fair to users, and ended when no request waits for it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def test_cancelled_work_ends_and_its_thread_does_other_work() -> None:
     work = LargeWork(threads=1)
     task, ended = await started(work, "a")
     waiting = asyncio.create_task(work.run(lambda: "b", "b"))
-    never = asyncio.create_task(work.run(lambda: pytest.fail("nobody waits for it"), "a"))
+    never = asyncio.create_task(work.run(lambda: pytest.fail("no request waits for it"), "a"))
     await asyncio.sleep(0)
     never.cancel()
     task.cancel()

@@ -134,7 +134,11 @@ def test_paths_below_a_long_name_are_joined_for_errors_only() -> None:
     assert not list(duplicates({long: {name: ["a"] for name in many}}, {"properties": {long: inner}}))
 
 
-@pytest.mark.parametrize("text", ["1" * 300_000 + "x", "1" * 300_000 + "Kx", "." + "1" * 300_000 + "!"])
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 300_000 + "x", "1" * 300_000 + "Kx", "." + "1" * 300_000 + "!"],
+    ids=["no suffix", "two suffixes", "fraction"],
+)
 def test_a_long_number_is_no_quantity_at_once(text: str) -> None:
     assert canonical_quantity(text) is None
     assert "quantities must match" in quantity_fault(text) or "suffix" in quantity_fault(text)
