@@ -198,3 +198,11 @@ def test_the_requester_caps_the_seats(explain: Any) -> None:
     assert "its priority level may" in out
     _, out, _ = explain("/api/v1/pods", "--kube-version", "1.24")
     assert "priority level" not in out, "no caps before 1.25"
+
+
+@pytest.mark.parametrize("mark", ["✓", "✗"])
+def test_what_the_cache_needs_is_met_or_not(mark: str, capsys: pytest.CaptureFixture[str]) -> None:
+    gates = ["--feature-gates", f"ConsistentListFromCache={str(mark == '✓').lower()}"]
+    assert main(["explain", "/api/v1/pods", "--kube-version", "1.33", *gates]) == 0
+    (step,) = [line for line in capsys.readouterr().out.splitlines() if " ConsistentListFromCache " in line]
+    assert step.split() == [mark, "ConsistentListFromCache", "on" if mark == "✓" else "off"]
