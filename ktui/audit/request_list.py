@@ -100,7 +100,7 @@ class RequestList:
     def finish(self) -> None:
         """Give all requests that are kept, in the order of time."""
         for request in self._traces.finish():
-            self._take(_of_trace(request), request.at + max(0, request.took), self.files[-1])
+            self._take(of_trace(request), request.at + max(0, request.took), self.files[-1])
         rest = [_joined(sources) for sources in self._kept.values()]
         self._kept.clear()
         for listed in sorted(rest, key=lambda listed: listed.time):
@@ -130,7 +130,7 @@ class RequestList:
             if not record.requests:
                 file.skipped[record.skip.what] += 1
             for request in record.requests:
-                self._take(_of_trace(request), request.at + max(0, request.took), file)
+                self._take(of_trace(request), request.at + max(0, request.took), file)
         elif isinstance(record, Skip):
             file.skipped[record.what] += 1
 
@@ -202,7 +202,8 @@ def _stages(spent: Spent) -> dict[str, float]:
     return {name: micros / 1000 for name, micros in parts.items() if micros > 0}
 
 
-def _of_trace(request: TracedRequest) -> ListedRequest:
+def of_trace(request: TracedRequest) -> ListedRequest:
+    """Return a traced request as a line."""
     spans = request.source == SPANS
     return ListedRequest(
         audit_id=request.audit_id,

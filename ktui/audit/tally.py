@@ -173,9 +173,13 @@ class Tally:
     def finish(self) -> None:
         """Count the requests of traces that are not complete: no more records will come."""
         if left := self._traces.finish():
-            requests: list[LoggedRequest] = []
-            self._add_traced(left, self.files[-1], requests)
-            self._count_inside(requests, self.files[-1])
+            self.add_traced(left)
+
+    def add_traced(self, traced: list[TracedRequest]) -> None:
+        """Count requests that were received, not read from a log."""
+        requests: list[LoggedRequest] = []
+        self._add_traced(traced, self.files[-1], requests)
+        self._count_inside(requests, self.files[-1])
 
     def trace_problems(self) -> list[str]:
         """Return what could not be read of traces, as sentences."""

@@ -18,6 +18,7 @@ from ktui.cli.options import (
     passed_on,
     secrets_environment,
 )
+from ktui.cli.otlp import add_otlp_argument, listen
 from ktui.cli.output import tell
 from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ktui.contract.events import AnyEvent
     from ktui.core.recordings.recorder import Recorder
     from ktui.live.feed import LiveFeed
+    from ktui.traces.receiver import OtlpReceiver
     from ktui.tui.app import KtuiApp
     from ktui.tui.source import TelemetrySource
 
@@ -64,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--etcd, --snapshot or --attach: the server that the Lab sends to",
     )
     add_prometheus_arguments(cluster)
+    add_otlp_argument(cluster)
     cluster.add_argument(
         "--follow-audit",
         metavar="FILE",
@@ -160,20 +163,31 @@ async def _show(args: argparse.Namespace) -> int:
     """Run the dashboard. Its own server is started once the first frame is shown."""
     kube_context = kube_context_of(args)
     over_metrics = _over_metrics(args, kube_context)
-    child = None if args.replay or args.attach or over_metrics else server_child(args)
+    traces_only = args.otlp is not None and not over_metrics and not _own_source(args)
+    receiver = listen(args) if args.otlp is not None and not args.replay else None
+    none_needed = args.replay or args.attach or over_metrics or traces_only
+    child = None if none_needed else server_child(args)
     recorder = None
     try:
         recorder = _recorder(args)
-        source = _cluster(args, kube_context) if over_metrics and not args.replay else _source(args, child)
-        source = _add_sources(source, args, "" if over_metrics else kube_context)
+        if traces_only and receiver is not None:
+            source = _traces(args, receiver)
+        else:
+            source = (
+                _cluster(args, kube_context) if over_metrics and not args.replay else _source(args, child)
+            )
+            source = _add_sources(source, args, "" if over_metrics else kube_context, receiver)
         preferences = preferences_of(args, kube_context)
-        app = _app_class(over_metrics=over_metrics)(source, preferences=preferences, recorder=recorder)
+        shown = _app_class(over_metrics=over_metrics, traces=receiver is not None, only=traces_only)
+        app = shown(source, preferences=preferences, recorder=recorder)
         status = await _drive(app, args)
     finally:
         if recorder is not None:
             recorder.close()
         if child is not None:
             await child.stop()
+        if receiver is not None:
+            receiver.close()
     if app.crash is not None:
         return report(app.crash)
     if recorder is not None and recorder.problem:
@@ -193,7 +207,23 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
     return bool(kube_context) and not (args.etcd or args.snapshot or args.attach or args.aim)
 
 
-def _app_class(*, over_metrics: bool) -> type[KtuiApp]:
+def _own_source(args: argparse.Namespace) -> bool:
+    """True if a source other than traces is chosen, or an own server."""
+    return bool(args.etcd or args.snapshot or args.attach or args.replay)
+
+
+def _traces(args: argparse.Namespace, receiver: OtlpReceiver) -> TelemetrySource:
+    from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
+    from ktui.tui.live.traces import OtlpSource
+
+    return OtlpSource(receiver, behaviour_of(args.kube_version, parse_gates(args.feature_gates)))
+
+
+def _app_class(*, over_metrics: bool, traces: bool = False, only: bool = False) -> type[KtuiApp]:
+    if traces and (over_metrics or only):
+        from ktui.tui.live.traces import TracesApp, TracesOnlyApp  # start-up time
+
+        return TracesOnlyApp if only else TracesApp
     if over_metrics:
         from ktui.tui.live.app import LiveApp  # start-up time
 
@@ -227,13 +257,21 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
     return ClusterSource(make, where, lambda: credential_program(kubeconfig_files(), context))
 
 
-def _add_sources(source: TelemetrySource, args: argparse.Namespace, kube_context: str) -> TelemetrySource:
-    """Merge `source` with the metrics of a kubeconfig's server and with an audit log, if given."""
+def _add_sources(
+    source: TelemetrySource, args: argparse.Namespace, kube_context: str, receiver: OtlpReceiver | None = None
+) -> TelemetrySource:
+    """Merge `source` with the metrics of a kubeconfig's server, traces and an audit log, if given."""
     from ktui.tui.merged import MergedSource, SideSource, feed_events  # start-up time
 
     sides: list[SideSource] = []
     if kube_context and (args.etcd or args.snapshot or args.attach):
         sides.append(SideSource("metrics", lambda: feed_events(_cluster(args, kube_context))))
+    if receiver is not None:
+        from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
+        from ktui.tui.live.traces import SOURCE, traced_events
+
+        behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+        sides.append(SideSource(SOURCE, lambda: traced_events(receiver, behaviour)))
     if args.follow_audit and not args.replay:
         from ktui.audit.activity import audit_activity  # start-up time
 

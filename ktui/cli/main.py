@@ -26,6 +26,7 @@ COMMANDS = {
     "workload": ("ktui.cli.workload", "run client behaviours (agents that boot together, kubelets, …)"),
     "observe": ("ktui.cli.observe", "report where a real kube-apiserver serves its LISTs from"),
     "rbac": ("ktui.cli.rbac", "print a read-only ClusterRole for observing a kube-apiserver"),
+    "tracing-config": ("ktui.cli.tracing_config", "print what an apiserver needs to send its traces"),
     "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),
     "audit": ("ktui.cli.audit", "rank the requests in an apiserver's logs by what they cost"),
     "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),
@@ -38,14 +39,14 @@ COMMANDS = {
 }
 
 # Commands without settings in the config file.
-PLAIN = ("decode", "kubeconfig", "rbac", "recording", "completion")
+PLAIN = ("decode", "kubeconfig", "rbac", "tracing-config", "recording", "completion")
 
 # The disk, a quota, or the shell's limit (`ulimit -f`).
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EPILOG = (
     "commands:\n"
-    + "\n".join(f"  {name:<12}{text}" for name, (_, text) in COMMANDS.items())
+    + "\n".join(f"  {name:<16}{text}" for name, (_, text) in COMMANDS.items())
     + """
 
 examples:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.durations import seconds
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.otlp import add_otlp_argument
 from ktui.cli.output import emit_json, warn
 from ktui.cli.printing import Printer
 from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
@@ -27,6 +28,7 @@ EPILOG = """examples:
   ktui observe --for 1m
   ktui observe --kubeconfig ~/.kube/config --context prod --json | jq .resources.pods
   ktui observe --for 5m --fail-on warning          in a cron job or in CI
+  ktui observe --otlp --for 1m                     requests of an apiserver's traces: ktui tracing-config
   ktui observe --prometheus https://prometheus.example --for 1h    the past hour, at once
 
 Only GETs are sent: /metrics of every replica, /version, /readyz, the kube-apiserver Leases and the dumps
@@ -50,6 +52,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--kubeconfig", metavar="FILE", default="", help="default: $KUBECONFIG or ~/.kube/config")
     add("--context", metavar="NAME", default="", help="its context (default: the current one)")
     add_prometheus_arguments(parser)
+    add_otlp_argument(parser)
     add("--for", dest="window", type=seconds, default=30.0, metavar="TIME",
         help="how long: 30s, 5m, 1h (default 30s)")  # fmt: skip
     add("--interval", type=seconds, default=15.0, metavar="TIME",
@@ -65,6 +68,12 @@ def run(args: argparse.Namespace) -> int:
     from ktui.core.live.findings import Severity, findings, worst
     from ktui.core.live.report import report_document
 
+    if args.otlp is not None:
+        from ktui.cli.otlp import observe_traces  # start-up time
+
+        if args.kubeconfig or args.context or args.prometheus:
+            return fail("--otlp is a report of its own; `ktui --kubeconfig FILE --otlp` shows both", USAGE)
+        return observe_traces(args)
     if args.interval < 1:
         return fail("--interval must be at least 1s: a scrape is work for the server", USAGE)
     try:

@@ -27,7 +27,10 @@ def chain_of(row: RequestRow) -> list[ChainStage]:
         if started.verb in READS:
             stages.append(ChainStage("storage", row.route.replace("_", " ") or "not read", done.ms))
     # The wait for seats is a part of flow control and of the request's own time.
-    total = sum(each.ms for each in started.chain) + done.ms - done.phases.get("seats", 0.0)
+    before = started.chain
+    if done.untold:  # a trace: the time of its filters, except authentication, is in the request's
+        before = [each for each in started.chain if each.stage == "authentication"]
+    total = sum(each.ms for each in before) + done.ms - done.phases.get("seats", 0.0)
     return [*stages, ChainStage("answer", str(done.status), total)]
 
 

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from ktui.core.state import RequestRow
 
 # In the order of processing; other phases follow in the server's order.
-_PHASES = ("seats", "queue", "wait", "etcd", "read", "decode", "filter", "encode", "send")
+_PHASES = (
+    "audit", "impersonation", "flow control", "authorization", "admission", "ready", "seats", "queue",
+    "probe", "wait", "list", "get", "etcd", "read", "decode", "transform", "filter", "initial events",
+    "encode", "send",
+)  # fmt: skip
+_FIGURES = {"scanned": "fetched", "returned": "returned"}
 OTHER = "other"  # time outside all phases
 
 
@@ -69,6 +74,8 @@ def funnel_of(row: RequestRow) -> list[FunnelStep]:
         FunnelStep("matched", done.matched, done.encoded_bytes),
         FunnelStep("returned", done.returned, done.sent_bytes),
     ]
+    if done.untold:
+        steps = [step for step in (steps[0], steps[3]) if _FIGURES[step.name] not in done.untold]
     if done.etcd_keys or done.etcd_bytes:
         steps.insert(0, FunnelStep("etcd keys", done.etcd_keys, done.etcd_bytes))
     return steps

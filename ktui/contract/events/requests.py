@@ -79,6 +79,8 @@ class RequestFinished(CostEvent, frozen=True, kw_only=True, tag="request_finishe
     error: str = ""  # the Status message of an error answer
     rv: str = ""  # list resourceVersion or object resourceVersion of the answer
     chain: list[ChainStage] = msgspec.field(default_factory=list)  # the stages of the handler: admission
+    # Figures that are not known rather than 0, where the request was seen from outside (a trace).
+    untold: list[str] = msgspec.field(default_factory=list)
 
     @property
     def seat_seconds(self) -> float:

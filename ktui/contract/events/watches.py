@@ -20,6 +20,7 @@ class WatcherOpened(Event, frozen=True, kw_only=True, tag="watcher_opened"):
     route: str = ""  # cache | etcd
     timeout: Seconds = 0.0  # seconds after which the server ends it
     seats: Count = 0  # seats that it holds until it is live
+    observed: bool = False  # known from traces, which do not count its events
 
 
 class WatcherState(CostEvent, frozen=True, kw_only=True, tag="watcher"):  # type: ignore[misc]

@@ -49,9 +49,15 @@ class Group:
         return self.spent.count
 
     @property
+    def observed(self) -> bool:
+        """True if its requests are known from traces, which do not count the bytes processed."""
+        done = self.example.finished
+        return done is not None and bool(done.untold)
+
+    @property
     def cost(self) -> int:
-        """Bytes processed, which decides which groups are kept."""
-        return self.spent.processed_bytes
+        """Bytes processed, in traces microseconds: decides which groups are kept, and their order."""
+        return self.took.total if self.observed else self.spent.processed_bytes
 
     @property
     def failed(self) -> int:
@@ -175,7 +181,7 @@ class Ranking:
         return self._groups.get(key)
 
     def ranked(self) -> list[Group]:
-        """Return the groups, most expensive first: by bytes processed, then by count."""
+        """Return the groups, most expensive first: by bytes processed (traces: by time), then by count."""
         return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
 
     def _open_watch(self, row: RequestRow | None, letter: str) -> RankedWatch | None:

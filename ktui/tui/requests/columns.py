@@ -83,6 +83,16 @@ def _once_finished(value: Callable[[RequestFinished], float]) -> Callable[[Reque
     return lambda row: value(row.finished) if row.finished is not None else None
 
 
+def _told(name: str) -> Callable[[RequestRow], float | None]:
+    """Return a figure of finished requests; None where it is not known (in traces)."""
+
+    def figure_of(row: RequestRow) -> float | None:
+        done = row.finished
+        return None if done is None or name in done.untold else getattr(done, name)
+
+    return figure_of
+
+
 ROUTE: Column[RequestRow] = Column(
     "route", "", _badge, _route_words, width=1, priority=0, known=("C", "S", "E", "W", "!"),
     about="C cache, S snapshot of the cache, E etcd, W waiting for the cache, ! failed",
@@ -101,12 +111,12 @@ REQUEST: Column[RequestRow] = Column(
     about="verb, resource, namespace and the parameters that decide route and cost",
 )  # fmt: skip
 SCANNED: Column[RequestRow] = figure(
-    "scanned", "scanned", _once_finished(lambda done: done.fetched),
+    "scanned", "scanned", _told("fetched"),
     "objects taken from cache or etcd to answer it",
     width=7, priority=3, loud=1000,
 )  # fmt: skip
 SENT = figure(
-    "returned", "returned", _once_finished(lambda done: done.returned), "objects in the answer",
+    "returned", "returned", _told("returned"), "objects in the answer",
     width=8, priority=5,
 )  # fmt: skip
 MS: Column[RequestRow] = figure(
@@ -115,7 +125,7 @@ MS: Column[RequestRow] = figure(
     priority=1, unit="ms", cell=_ms,
 )  # fmt: skip
 SEATS = figure(
-    "seats", "seats", _once_finished(lambda done: done.seats),
+    "seats", "seats", _told("seats"),
     "seats of API Priority and Fairness that it took", priority=7,
 )  # fmt: skip
 STATUS: Column[RequestRow] = Column(
@@ -123,11 +133,11 @@ STATUS: Column[RequestRow] = Column(
     about="HTTP status of the answer",
 )  # fmt: skip
 ETCD_BYTES = figure(
-    "etcd", "etcd B", _once_finished(lambda done: done.etcd_bytes), "bytes that etcd sent to answer it",
+    "etcd", "etcd B", _told("etcd_bytes"), "bytes that etcd sent to answer it",
     width=6, priority=8, unit="B",
 )  # fmt: skip
 SENT_BYTES = figure(
-    "bytes", "sent B", _once_finished(lambda done: done.sent_bytes),
+    "bytes", "sent B", _told("sent_bytes"),
     "the body sent to the client, after gzip", width=6, priority=5, unit="B",
 )  # fmt: skip
 REASON: Column[RequestRow] = Column(

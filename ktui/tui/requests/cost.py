@@ -129,4 +129,6 @@ def _no_object(row: RequestRow | None) -> str:
     """Return why no object was scanned: an empty collection has none, though it was read."""
     if row is None or row.finished is None or row.failed:
         return _nothing(row)
+    if "fetched" in row.finished.untold:
+        return "the trace does not count objects read from etcd"
     return "no object was scanned" if row.started.verb in READS else "a write scans no objects"

@@ -87,6 +87,8 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
 def _no_call(row: RequestRow) -> str:
     if not row.done:
         return "none yet"
+    if row.finished is not None and row.finished.untold:
+        return f"{many(row.finished.etcd_rpcs, 'RPC')}; a trace has neither their keys nor their bytes"
     return "none: refused before anything was read" if row.failed else "none: served from the cache"
 
 

@@ -104,11 +104,13 @@ def _title(state: State, by: str = "") -> Content:
     ranking = state.ranking
     if not ranking.total.count:
         return Content("most expensive reads")
-    processed = long_bytes(ranking.total.processed_bytes)
+    processed = f"{long_bytes(ranking.total.processed_bytes)} processed"
+    if not ranking.total.processed_bytes and any(group.observed for group in ranking.ranked()[:1]):
+        processed = "by time"
     reads = many(ranking.total.count, "read")
     return line(
         (f"most expensive reads by {by}" if by else "most expensive reads", ""),
-        (f" · {reads}, {processed} processed since {clock_time(ranking.since)}", "$ink-muted"),
+        (f" · {reads}, {processed} since {clock_time(ranking.since)}", "$ink-muted"),
     )
 
 

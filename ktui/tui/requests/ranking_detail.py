@@ -37,7 +37,8 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
     if row.group is None:
         return _wrapped(FOLDED, width, "$ink-muted")[0]
     blocks = [remedy_lines(remedy, width, tried=remedy is to_try(remedies)) for remedy in remedies]
-    if saves_only_the_answer(row.group, remedies[0] if remedies else None):
+    cached = not (row.group.observed and "etcd" in row.group.example.route)
+    if cached and saves_only_the_answer(row.group, remedies[0] if remedies else None):
         blocks.insert(0, _left(row.group, width))
     blocks.append(_why(row, row.group, width))
     airy = sum(map(len, blocks)) + len(blocks) - 1 <= height
@@ -77,6 +78,8 @@ def spent_content(row: RankLine | None, width: int, height: int) -> Content:
     if row is None or not row.count:
         return line(("nothing selected", "$ink-muted"))
     spent, count = row.spent, row.count
+    if row.group is not None and row.group.observed:
+        return _observed_content(row, row.group, width, height)
     per = [
         ("count", many(count, "time"), f"{integer(row.last_minute)} in the last minute"),
         *_open(row),
@@ -90,6 +93,23 @@ def spent_content(row: RankLine | None, width: int, height: int) -> Content:
     ]
     if row.group is not None and row.group.failed:
         per.insert(1, ("failed", many(row.group.failed, "time"), ""))
+    return lines(_figure(*each, width) for each in per[:height])
+
+
+def _observed_content(row: RankLine, group: Group, width: int, height: int) -> Content:
+    """Return what traces contain of the requests: neither bytes processed nor seats nor CPU."""
+    spent = row.spent
+    done = group.example.finished
+    untold = done.untold if done is not None else []
+    per = [("count", many(row.count, "time"), f"{integer(row.last_minute)} in the last minute"), *_open(row)]
+    if group.failed:
+        per.append(("failed", many(group.failed, "time"), ""))
+    if "fetched" not in untold:
+        per.append(_objects(row))
+    if "sent_bytes" not in untold:
+        per.append(("sent", long_bytes(spent.sent_bytes), "after gzip"))
+    per += [("etcd RPCs", integer(spent.etcd_rpcs), ""), *_timing(row)]
+    per.append(("", "", "observed in traces, which have no seats, CPU or bytes read"))
     return lines(_figure(*each, width) for each in per[:height])
 
 

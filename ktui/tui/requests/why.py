@@ -61,11 +61,14 @@ def cost_line(row: RequestRow, width: int) -> Content:
     indent = " " * INDENT
     if done is None:
         return line((f"{indent}{unfinished(row)}", "$ink-muted"))
-    seats = f"{done.seats} seat{'s' if done.seats != 1 else ''}"
+    seats = "" if "seats" in done.untold else f"{done.seats} seat{'s' if done.seats != 1 else ''}"
     rpcs = f"{done.etcd_rpcs} etcd RPC" if done.etcd_rpcs else "no etcd RPCs"
     read = f" {long_bytes(done.etcd_bytes)}" if done.etcd_bytes else ""
     objects = f"{integer(done.fetched)} scanned → {integer(done.returned)} returned"
-    parts = [objects, long_bytes(done.sent_bytes), f"{milliseconds(done.ms)} ms", seats, f"{rpcs}{read}"]
+    if "fetched" in done.untold:
+        objects = "objects: not in the trace"
+    sent = "" if "sent_bytes" in done.untold else long_bytes(done.sent_bytes)
+    parts = [part for part in (objects, sent, f"{milliseconds(done.ms)} ms", seats, f"{rpcs}{read}") if part]
     forms = [line((indent + " · ".join(parts[:count]), "$ink-strong")) for count in range(len(parts), 2, -1)]
     return longest_that_fits(forms, width)
 

@@ -9,6 +9,7 @@ from ktui.tui.watches.rows import Health, WatchLine, scope_of
 
 # Each state has its own glyph, not only its own colour.
 GLYPHS = {
+    Health.OPEN: "●",
     Health.CATCHING_UP: "◐",
     Health.LIVE: "●",
     Health.SLOW: "▲",
@@ -17,6 +18,7 @@ GLYPHS = {
     Health.CLOSED: "○",
 }
 STYLES = {
+    Health.OPEN: "$foreground",
     Health.CATCHING_UP: "$route-wait",
     Health.LIVE: "$success",
     Health.SLOW: "bold $warning",

@@ -70,6 +70,8 @@ def _open(watch: WatchLine) -> str:
 
 def _delivered(watch: WatchLine, width: int) -> Content:
     row = watch.row
+    if row.opened.observed:
+        return line((pad("delivered", _LABEL), "$ink-muted"), ("not in traces", "$ink-muted"))
     events = many(row.delivered, "event")
     bookmarks = f", {integer(row.bookmarks)} of them bookmarks" if row.bookmarks else ""
     speed = f", {rate(watch.per_second)}" if row.closed is None else ""

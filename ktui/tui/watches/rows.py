@@ -14,6 +14,7 @@ KEPT_SECONDS = 60.0  # how long a closed WATCH is shown
 class Health(StrEnum):
     """The state of a WATCH."""
 
+    OPEN = "open"
     CATCHING_UP = "catching up"
     LIVE = "live"
     SLOW = "slow"  # its buffer is at least half full
@@ -58,6 +59,8 @@ class WatchLine:
 def health_of(row: WatcherRow) -> Health:
     if row.closed is not None:
         return Health.CUT_OFF if row.closed.cause in _CUT_OFF else Health.CLOSED
+    if row.opened.observed:
+        return Health.OPEN
     if row.state is None or not row.state.live:
         return Health.CATCHING_UP
     if row.capacity and row.buffered >= row.capacity:
