@@ -133,5 +133,5 @@ def _cost(sampling: int) -> str:
         f"# this rate sends {rate}. The apiserver drops spans beyond its queue of 2,048, which\n"
         "# leaves requests of unknown route. In busy clusters begin with --sampling 10000 (one of 100).\n"
         "# The sampled traceparent of a caller counts only from system:masters and system:monitoring (1.33\n"
-        "# and later); before, nobody's does."
+        "# and later); before, none does."
     )

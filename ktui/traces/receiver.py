@@ -36,8 +36,8 @@ _PATH = "/v1/traces"
 _TYPES = {"application/x-protobuf": False, "application/json": True}
 
 
-class Received(msgspec.Struct):
-    """What came so far. `dropped`: messages for which there was no room, or whose requests nobody fetched."""
+class ReceivedSpans(msgspec.Struct):
+    """What came so far. `dropped`: messages for which there was no room, or whose requests were not fetched."""
 
     messages: int = 0
     bytes: int = 0
@@ -51,7 +51,7 @@ class OtlpReceiver:
     """Listens from `start` to `close`; `drain` returns the requests that are complete since the last call."""
 
     def __init__(self, host: str, grpc_port: int, http_port: int) -> None:
-        self.received = Received()
+        self.received = ReceivedSpans()
         self.assembler = TraceAssembler(settle=_SETTLE)
         self._host, self._ports = host, (grpc_port, http_port)
         self._queue: queue.Queue[tuple[bytes, bool]] = queue.Queue(MOST_QUEUED)

@@ -95,7 +95,7 @@ _KEPT = {
     "request_routed": "id route reason_id reason limit_honoured consistency wait",
     "request_finished": (
         f"id status route reason_id ms phases {_COST} seats peak_held process_growth shared "
-        "initial initial_bytes initial_ms rv"
+        "initial initial_bytes initial_ms rv untold"
     ),
     "etcd_call": "op request_id purpose count sent_bytes received_bytes ms revision",
     "toll": "rpcs sent_bytes received_bytes",
@@ -107,7 +107,7 @@ _KEPT = {
     ),
     "progress_tick": "resource rv",
     "prefix": "resource count bytes exact low high leased",
-    "watcher_opened": "id resource since form route timeout seats",
+    "watcher_opened": "id resource since form route timeout seats observed",
     "watcher": (
         "id resource buffered capacity delivered bookmarks made shared live bytes initial initial_bytes "
         f"initial_ms {_COST}"
