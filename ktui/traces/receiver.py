@@ -37,7 +37,7 @@ _TYPES = {"application/x-protobuf": False, "application/json": True}
 
 
 class ReceivedSpans(msgspec.Struct):
-    """What came so far. `dropped`: messages for which there was no room, or whose requests were not fetched."""
+    """What came so far. `dropped`: messages without room, or whose requests were not fetched."""
 
     messages: int = 0
     bytes: int = 0
