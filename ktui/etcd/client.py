@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from aetcd import rpc
 
 from ktui.contract.events import EtcdUsage
 from ktui.etcd import faults, rpcs
-from ktui.etcd.alarms import alarm_of
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.connection_liveness import Liveness
 from ktui.etcd.decode import decode_range, kv_of
@@ -23,6 +23,20 @@ from ktui.etcd.types import EtcdStatus, Put, RangeResult, TxnResult
 from ktui.etcd.watch import WatchStream
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
+
+# The alarms of an etcd, each as a sentence with what to do about it.
+
+_ALARM = re.compile(r"alarm:(\w+)")
+_SENTENCES = {
+    "NOSPACE": "its database has reached the quota (alarm NOSPACE); compact, defragment and disarm the alarm",
+    "CORRUPT": "its members hold different data (alarm CORRUPT); replace the member that is wrong",
+}
+
+
+def alarm_of(errors: Iterable[str]) -> str:
+    """Return why etcd refuses writes, from the errors of its Status; "" if it accepts them."""
+    raised = {found[1] for text in errors for found in _ALARM.finditer(text)}
+    return next((sentence for name, sentence in _SENTENCES.items() if name in raised), "")
 
 
 class EtcdClient:

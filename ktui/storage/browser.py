@@ -13,6 +13,7 @@ from ktui.contract.etcd import (
     Churn,
     FieldSize,
     KeyPage,
+    LargeKey,
     PrefixChild,
     PrefixPage,
     StoredKey,
@@ -25,10 +26,61 @@ from ktui.storage.children import find_children
 from ktui.storage.churn import MOST_KEYS, ChurnMeter, follow
 from ktui.storage.keys import range_end
 from ktui.storage.keytext import key_bytes, key_text
-from ktui.storage.sizes import GENTLE, THOROUGH, Sizes
-from ktui.storage.survey import survey_page
+from ktui.storage.sizes import GENTLE, SECRETS, THOROUGH, Sizes
+from ktui.storage.slices import Slices
 from ktui.storage.values import DecodedValue, read_value
 from ktui.wire.codec import Codec, codec_for
+from ktui.wire.errors import CodecError
+from ktui.wire.sizes import field_sizes
+
+# Measure the values under a prefix by reading each once, in bounded pages.
+
+MANAGED_FIELDS = "metadata.managedFields"
+_survey_PAGE_BYTES = 2 << 20  # bytes of values per page
+_READ_BYTES = 512 << 10  # bytes of values per RPC
+_survey_FIRST_KEYS = 2
+_LARGEST = 20
+
+
+async def survey_page(
+    client: EtcdClient, start: bytes, end: bytes, purpose: str, *, gentle: bool
+) -> SurveyPage:
+    """Measure about two megabytes of the keys from `start` on; `next` is the next start, "" at the end.
+
+    `gentle`: for an etcd that others depend on, the values of Secrets are not read.
+    """
+    slices, largest = Slices(), list[tuple[int, str]]()
+    keys = size = managed = skipped = 0
+    cursor, wanted, more, revision = start, _survey_FIRST_KEYS, True, 0
+    while more and size < _survey_PAGE_BYTES:
+        secret = gentle and SECRETS in cursor
+        answer = await client.range(cursor, end, limit=wanted, keys_only=secret, purpose=purpose)
+        revision, more = answer.revision, answer.more and bool(answer.kvs)
+        for kv in answer.kvs:
+            if gentle and SECRETS in kv.key:
+                skipped += 1
+                continue
+            weight = len(kv.key) + len(kv.value)
+            keys, size = keys + 1, size + weight
+            managed += _managed(kv)
+            heapq.heappush(largest, (weight, key_text(kv.key)))
+            if len(largest) > _LARGEST:
+                heapq.heappop(largest)
+            await slices.yield_if_due()
+        if answer.kvs:
+            cursor = answer.kvs[-1].key + b"\0"
+        wanted = 500 if secret else max(1, min(500, _READ_BYTES * keys // max(1, size)))
+    found = [LargeKey(key, weight) for weight, key in sorted(largest, reverse=True)]
+    return SurveyPage(revision, keys, size, managed, skipped, found, key_text(cursor) if more else "")
+
+
+def _managed(kv: KV) -> int:
+    """Return the bytes of metadata.managedFields; 0 for a value that is not an object."""
+    try:
+        return sum(field.size for field in field_sizes(kv.value) if field.path == MANAGED_FIELDS)
+    except CodecError:
+        return 0
+
 
 PURPOSE = "browse"
 _PAGE_BYTES = 8 << 20  # bytes of values to read for one page of keys

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from ktui.cacher import watch_retry
-from ktui.etcd import watch_liveness
+from ktui.etcd import watch as watch_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd

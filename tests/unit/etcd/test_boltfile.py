@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.etcd import snapshot
-from ktui.etcd.boltfile import _fnv, inspect
 from ktui.etcd.errors import SnapshotError
+from ktui.etcd.snapshot import _fnv, inspect
 
 PAGE = 512
 ROOT, BRANCH, LEAF, FREE = 3, 4, 5, 2  # pages
