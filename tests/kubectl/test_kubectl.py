@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(KUBECTL is None, reason="no kubectl on PATH"),
 ]
 
+LAST = "kubectl.kubernetes.io/last-applied-configuration"
 KUBECONFIG = """\
 apiVersion: v1
 kind: Config
@@ -155,3 +156,31 @@ async def test_what_must_not_change_is_told(kubectl: Kubectl) -> None:
 async def test_a_pod_is_described_and_deleted(kubectl: Kubectl) -> None:
     assert "Node:" in await kubectl("describe", "pod", "db-1")
     assert "deleted" in await kubectl("delete", "pod", "db-1", "--grace-period=0", "--force")
+
+
+APPLIED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: both-ways, labels: {{app: web}}, annotations: {{a: b}}}}
+data: {{{data}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: both-ways}}
+spec: {{selector: {{app: web}}, ports: [{{port: 80, name: http}}]}}
+"""
+
+
+async def test_apply_on_the_server_after_an_apply_on_the_client(kubectl: Kubectl) -> None:
+    """kubectl makes its former manager an applier, and applies what was applied already."""
+    first = APPLIED.format(data='k: "1", l: "2", m: "3"')
+    await kubectl("apply", "-f", "-", stdin=first)
+    for data in ('k: "1", l: "2"', 'k: "1"', 'k: "1", o: "4"'):
+        await kubectl("apply", "--server-side", "-f", "-", stdin=APPLIED.format(data=data))
+        read = json.loads(await kubectl("get", "configmap/both-ways", "-o", "json"))
+        assert read["data"].keys() == {part.split(":")[0] for part in data.split(", ")}
+        assert read["metadata"]["labels"] == {"app": "web"}
+        assert json.loads(read["metadata"]["annotations"].pop(LAST))["data"] == read["data"]
+        assert read["metadata"]["annotations"] == {"a": "b"}
+    await kubectl("apply", "-f", "-", stdin=first)
+    await kubectl("delete", "configmap/both-ways", "service/both-ways")

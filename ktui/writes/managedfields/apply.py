@@ -22,7 +22,8 @@ from ktui.writes.managedfields.fieldset import (
     paths_of,
     union,
 )
-from ktui.writes.managedfields.merging import applied_fields, merge_config, without
+from ktui.writes.managedfields.last_applied import KUBECTL, agreed_fields, with_last_applied
+from ktui.writes.managedfields.merging import fields_of, merge_config, pruned
 from ktui.writes.managedfields.nodes import Node, root_of
 from ktui.writes.metadata.objectmeta import timestamp
 
@@ -49,29 +50,31 @@ class Apply:
 
     @property
     def _fields(self) -> FieldSet:
-        return owned(applied_fields(self.config, self._root), self.resource, self.subresource)
+        return owned(fields_of(self.config, self._root), self.resource, self.subresource)
 
     def merged(self, old: Obj) -> Obj:
         """Return the object merged with the configuration, without fields that this manager no longer
-        applies.
+        applies and no other owns.
 
         Raises StatusError 409 if that changes fields of other managers.
         """
         own, others = self._entries(old)
-        dropped = difference((own or {}).get("fieldsV1") or {}, self._fields)
-        if dropped:
-            dropped = difference(dropped, union({}, *(entry.get("fieldsV1") or {} for entry in others)))
-        new = without(merge_config(old, self.config, self._root), dropped, self._root)
+        new = self._merged(old, own, others)
         if not self.force:
-            self._check(others, self._changes(old, new))
-        assert isinstance(new, dict)
-        return new
+            client_side = agreed_fields(old, self.resource) if self.manager == KUBECTL else {}
+            self._check(others, difference(self._changes(old, new).set, client_side))
+        return with_last_applied(new, self.config) if self.manager == KUBECTL else new
+
+    def _merged(self, old: Obj, own: Entry | None, others: list[Entry]) -> Obj:
+        last = (own or {}).get("fieldsV1") or {}
+        managed = union(self._fields, *(entry.get("fieldsV1") or {} for entry in others))
+        return pruned(merge_config(old, self.config, self._root), last, managed, self._root)
 
     def track(self, old: Obj | None, new: Obj, time: str) -> None:
         """Set `new`'s managedFields to their state after this apply; `old` None: it is created."""
         own, others = self._entries(old or {})
         fields = self._fields
-        changed = Changes() if old is None else self._changes(old, self.merged(old))
+        changed = Changes() if old is None else self._changes(old, self._merged(old, own, others))
         taken = union(changed.set, changed.removed)
         for entry in others:
             entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
@@ -123,10 +126,10 @@ class Apply:
         return compare(old, new, self._root)
 
     @staticmethod
-    def _check(others: list[Entry], changes: Changes) -> None:
+    def _check(others: list[Entry], changed: FieldSet) -> None:
         conflicts: dict[str, list[str]] = {}
         for entry in sorted(others, key=_described):
-            paths = paths_of(intersection(entry.get("fieldsV1") or {}, changes.set))
+            paths = paths_of(intersection(entry.get("fieldsV1") or {}, changed))
             if found := [*within_limit(paths)]:
                 conflicts.setdefault(_described(entry), []).extend(found)
         if conflicts:

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Protocol
 
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import Schema, additional, items
-from ktui.writes.managedfields.builtin import (
-    ATOMIC,
-    ATOMIC_ITEMS,
-    ATOMIC_PATHS,
-    CONTAINER_PORTS,
-    KEY_DEFAULTS,
-    LIST_KEYS,
-    PLAIN_LISTS,
-    SERVICE_PORTS,
-    SETS,
-)
+from ktui.wire.merge_rules import is_atomic, rule_of
+from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 
 Keys = tuple[str, ...] | None
+KEY_DEFAULTS = {"protocol": "TCP"}
 
 
 class Node(Protocol):
     """A position in the tree of an object, with its type."""
 
-    typed: bool  # equal values in Python are equal
+    typed: bool  # equal values in Python are equal, and null is the same as absent
     atomic: bool  # an atomic object
 
     def member(self, name: str) -> Node: ...
+
+    def declares(self, name: str) -> bool:
+        """Return True for a field of a struct, False for a key of a map."""
+        ...
 
     def item(self) -> Node:
         """Return the node of a list's items."""
@@ -44,38 +41,70 @@ class Node(Protocol):
 
 
 class BuiltinNode:
-    """A node of a built-in type, by the field's name, which is unambiguous for nearly all lists."""
+    """A node of a built-in type.
 
-    __slots__ = ("_kind", "_name", "_path", "atomic")
+    `message` is a struct's type; `below` is the node of a map's values or of a list's items. Without both,
+    nothing is known: then maps are granular and lists atomic.
+    """
+
+    __slots__ = ("_below", "_keys", "_message", "atomic")
 
     typed = True
 
-    def __init__(self, kind: str, path: str = "", name: str = "", *, atomic: bool = False) -> None:
-        self._kind, self._path, self._name = kind, path, name
-        self.atomic = atomic or name in ATOMIC or (kind, path) in ATOMIC_PATHS
+    def __init__(
+        self, message: str = "", *, below: BuiltinNode | None = None, keys: Keys = None, atomic: bool = False
+    ) -> None:
+        self._message, self._below, self._keys = message, below, keys
+        self.atomic = atomic
 
     def member(self, name: str) -> BuiltinNode:
-        return BuiltinNode(self._kind, f"{self._path}.{name}" if self._path else name, name)
+        return _field_node(self._message, name) if self._message else self._below or UNKNOWN
+
+    def declares(self, name: str) -> bool:
+        return bool(self._message) and name in fields_by_name(self._message)
 
     def item(self) -> BuiltinNode:
-        return BuiltinNode(self._kind, f"{self._path}[]", atomic=self._name in ATOMIC_ITEMS)
+        return self._below or UNKNOWN
 
     def keys(self, value: list[Any]) -> Keys:
-        name = self._name
-        if (self._kind, self._path) in PLAIN_LISTS:
+        if self._keys and not all(isinstance(item, dict) for item in value):
             return None
-        if name in SETS:
-            return ()
-        keys = LIST_KEYS.get(name)
-        if name == "ports":
-            first = value[0] if value and isinstance(value[0], dict) else {}
-            keys = CONTAINER_PORTS if "containerPort" in first else SERVICE_PORTS
-        if keys is None or not all(isinstance(item, dict) for item in value):
-            return None
-        return keys
+        return self._keys
 
     def key_default(self, key: str) -> Any:
         return KEY_DEFAULTS.get(key)
+
+
+UNKNOWN = BuiltinNode()
+
+
+@cache
+def struct_node(message: str) -> BuiltinNode:
+    """Return the node of a struct: `core.v1.PodSpec`."""
+    return BuiltinNode(message, atomic=is_atomic(message))
+
+
+@cache
+def _known_field(message: str, name: str) -> BuiltinNode:
+    field = fields_by_name(message)[name]
+    rule = rule_of(message, name)
+    if not field.repeated:
+        return _value_node(field, rule.relationship)
+    below = _value_node(field)
+    return BuiltinNode(below=below, keys=rule.keys, atomic=rule.relationship == "atomic")
+
+
+def _field_node(message: str, name: str) -> BuiltinNode:
+    return _known_field(message, name) if name in fields_by_name(message) else UNKNOWN
+
+
+def _value_node(field: SchemaField, relationship: str = "") -> BuiltinNode:
+    if field.kind == "message" and relationship:
+        return BuiltinNode(field.type, atomic=relationship == "atomic")
+    return struct_node(field.type) if field.kind == "message" else _RAW if field.kind == "raw" else UNKNOWN
+
+
+_RAW = BuiltinNode(atomic=True)
 
 
 class SchemaNode:
@@ -95,9 +124,14 @@ class SchemaNode:
 
     def member(self, name: str) -> Node:
         if self._root and name == "metadata":
-            return BuiltinNode("", name, name)
+            return struct_node(META)
         known = (self._schema.get("properties") or {}).get(name)
         return SchemaNode(additional(self._schema)[1] if known is None else known)
+
+    def declares(self, name: str) -> bool:
+        if self._root and name in ("apiVersion", "kind", "metadata"):
+            return True
+        return name in (self._schema.get("properties") or {})
 
     def item(self) -> SchemaNode:
         return SchemaNode(items(self._schema))
@@ -119,4 +153,4 @@ def root_of(resource: Resource) -> Node:
     """Return the node of a whole object."""
     if resource.custom:
         return SchemaNode(resource.schemas.get(resource.version), root=True)
-    return BuiltinNode(resource.kind)
+    return BuiltinNode(message_of(resource.api_version, resource.kind) or "")

@@ -90,7 +90,7 @@ CASES = {
     "update with many managers": (_track, lambda n: (_map(n, n), _map(n, n, "2"))),
     "apply with many managers": (_apply, lambda n: (_map(n, n), _map(n, 0, "2"))),
     "duplicate keys": (
-        lambda value: list(list_faults(value, BuiltinNode("Pod"))),
+        lambda value: list(list_faults(value, BuiltinNode("core.v1.Pod"))),
         lambda n: ({"spec": {"containers": [{"name": "a"}] * n}},),
     ),
     "duplicates of a set": (

@@ -50,7 +50,7 @@ def test_sets_behave_as_sets(one: dict[str, Any], other: dict[str, Any]) -> None
 def test_keyed_lists_are_taken_apart_and_others_are_one_value() -> None:
     old = {"spec": {"containers": [{"name": "a", "args": ["1"]}]}}
     new = {"spec": {"containers": [{"name": "a", "args": ["2"]}, {"name": "b"}]}}
-    changes = compare(old, new, BuiltinNode("Pod"))
+    changes = compare(old, new, BuiltinNode("core.v1.Pod"))
     assert changes.set == {
         "f:spec": {
             "f:containers": {
@@ -64,14 +64,14 @@ def test_keyed_lists_are_taken_apart_and_others_are_one_value() -> None:
 
 
 def test_removed_fields_are_told_apart() -> None:
-    changes = compare({"data": {"a": "1", "b": "2"}}, {"data": {"b": "3"}}, BuiltinNode("ConfigMap"))
+    changes = compare({"data": {"a": "1", "b": "2"}}, {"data": {"b": "3"}}, BuiltinNode("core.v1.ConfigMap"))
     assert changes.set == {"f:data": {"f:b": {}}}
     assert changes.removed == {"f:data": {"f:a": {}}}
 
 
 def test_a_label_selector_is_one_value() -> None:
     new = {"spec": {"selector": {"matchLabels": {"a": "b"}}}}
-    assert compare({"spec": {"selector": None}}, new, BuiltinNode("Job")).set == {
+    assert compare({"spec": {"selector": None}}, new, BuiltinNode("batch.v1.Job")).set == {
         "f:spec": {"f:selector": {}}
     }
 
