@@ -24,8 +24,8 @@ from ktui.telemetry.meter import current_meter
 # Detect a watch that hangs although its connection works.
 #
 # etcd, or a proxy in front of it, may stop sending on one stream and continue on the others: no call fails.
-# So a silent watch gets a progress request. If it does not answer while other calls over the same connection are
-# answered, it hangs, and is given up.
+# So a silent watch gets a progress request. If it does not answer while other calls over the same connection
+# are answered, it hangs, and is given up.
 
 # An etcd started by kubeadm or ktui sends every watch its progress every 5 s, so no request is needed.
 QUIET_SECONDS = 5.5

@@ -48,7 +48,15 @@ CACHED = (
     ("autoscaling", "v1", "horizontalpodautoscalers"), ("events.k8s.io", "v1", "events"),
 )  # fmt: skip
 USER = Requester("jane", groups=("team", "system:authenticated"))
-BYTES = ("etcd_bytes", "cached_bytes", "encoded_bytes", "sent_bytes", "peak_held", "decoded_bytes")
+BYTES = (
+    "etcd_bytes",
+    "imputed_bytes",
+    "cached_bytes",
+    "encoded_bytes",
+    "sent_bytes",
+    "peak_held",
+    "decoded_bytes",
+)
 LENGTHS_DIFFER = 100  # bytes by which the same request may differ: revisions and times have other lengths
 REQUEST_ID = "x-ktui-request-id"
 
@@ -271,5 +279,5 @@ def _counted(metrics: str) -> list[str]:
     told = ("apiserver_request_", "apiserver_flowcontrol_", "apiserver_cache_list_", "apiserver_watch_cache_")
     ends = re.compile(r"(_total|_seconds_count|_seats_count|_sizes_count|_seats|_requests)(\{|$)")
     lines = (line for line in metrics.splitlines() if line.startswith(told))
-    timed = re.compile("_demand_|_utilization_|read_vs_write|_target_|_smoothed")
+    timed = re.compile("_demand_|_utilization_|read_vs_write|_target_|_smoothed|current_limit")
     return [line for line in lines if ends.search(line.partition("{")[0] + "{") and not timed.search(line)]
