@@ -42,11 +42,20 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10, help="how long to soak (default 10)")
     parser.add_argument("--pods", type=int, default=100_000, help="of the cluster (default 100,000)")
     parser.add_argument("--attach", metavar="URL", help="workloads: the server that they load (KTUI_TOKEN)")
+    parser.add_argument("--small", action="store_true", help="each for a few seconds, to see that it runs")
     parser.add_argument(
         "what", nargs="*", metavar="WHAT", help="start, keys, idle, memory, cluster, soak, workloads"
     )
     args = parser.parse_args()
-    measures: dict[str, Measure] = {
+    measures = _small_measures() if args.small else _measures(args)
+    wanted = args.what or [name for name in measures if args.small or name not in _LONG]
+    if unknown := [name for name in wanted if name not in measures]:
+        parser.error(f"{unknown[0]!r} is none of {', '.join(measures)}")
+    return _report(measures[name] for name in wanted)
+
+
+def _measures(args: argparse.Namespace) -> dict[str, Measure]:
+    return {
         "start": lambda environment: _start(environment, args.rounds),
         "keys": lambda environment: keys.in_a_storm(environment, args.keys),
         "idle": lambda environment: idle.at_rest(environment, args.seconds),
@@ -57,10 +66,20 @@ def main() -> int:
         ),
         "soak": lambda environment: memory.in_real_time(environment, args.minutes),
     }
-    wanted = args.what or [name for name in measures if name not in _LONG]
-    if unknown := [name for name in wanted if name not in measures]:
-        parser.error(f"{unknown[0]!r} is none of {', '.join(measures)}")
-    return _report(measures[name] for name in wanted)
+
+
+def _small_measures() -> dict[str, Measure]:
+    return {
+        "start": lambda environment: _start(environment, 1),
+        "keys": lambda environment: keys.in_a_storm(environment, 4, warm_up=1.0),
+        "idle": lambda environment: idle.at_rest(environment, 0.5, settle=0.0, seeding=0.5),
+        "memory": lambda environment: memory.after_an_hour(environment, 0.5),
+        "cluster": lambda environment: cluster.keys_beside(environment, 200, 4, settle=1.0),
+        "workloads": lambda environment: workloads.keys_beside_each(
+            environment, 4, 1.0, most=1, fill=1.0, stop=0.5
+        ),
+        "soak": lambda environment: memory.in_real_time(environment, 0.02),
+    }
 
 
 def _start(environment: dict[str, str], rounds: int) -> Iterator[Figure]:

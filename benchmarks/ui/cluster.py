@@ -16,24 +16,30 @@ from benchmarks.writes import RATE, steady_writes
 _SETTLE_SECONDS = 4.0
 
 
-def keys_beside(environment: dict[str, str], pods: int, presses: int) -> Iterator[Figure]:
+def keys_beside(
+    environment: dict[str, str], pods: int, presses: int, settle: float = _SETTLE_SECONDS
+) -> Iterator[Figure]:
     """Move the cursor through the pods of the cache while they change."""
-    yield from asyncio.run(_served(environment, pods, presses))
+    yield from asyncio.run(_served(environment, pods, presses, settle))
 
 
-async def _served(environment: dict[str, str], pods: int, presses: int) -> list[Figure]:
+async def _served(environment: dict[str, str], pods: int, presses: int, settle: float) -> list[Figure]:
     async with serving(pods) as server:
-        return await asyncio.to_thread(_pressed, environment, server, pods, presses)
+        return await asyncio.to_thread(_pressed, environment, server, pods, presses, settle)
 
 
-def _pressed(environment: dict[str, str], server: Serving, pods: int, presses: int) -> list[Figure]:
+def _pressed(
+    environment: dict[str, str], server: Serving, pods: int, presses: int, settle: float
+) -> list[Figure]:
     words = ("--attach", f"https://127.0.0.1:{server.port}", "--token", TOKEN, "--theme", keys.THEME)
     with steady_writes(server.etcd, pods), dashboard(environment, *words) as terminal:
+        terminal.wait_for("● pods")  # its cache is ready
         terminal.type("3")
-        terminal.idle(_SETTLE_SECONDS)
+        terminal.wait_for("› Cache")
+        terminal.idle(settle)
         terminal.type("\r")
         terminal.wait_for(name_of(0))
-        terminal.idle(_SETTLE_SECONDS)
+        terminal.idle(settle)
         before = reading(terminal.pid)
         answers = keys.moves(terminal, presses)
         share = before.share_until(reading(terminal.pid))

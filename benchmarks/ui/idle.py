@@ -11,13 +11,21 @@ from benchmarks.ui.terminal import Terminal
 
 SHARE = 8.0  # percent of a core
 SETTLE_SECONDS = 40.0  # until the demo cluster is complete, also on a busy machine
+SEEDING_SECONDS = 8.0
+CONNECTED = "kube 1."  # in the header once the server is known
 
 
-def at_rest(environment: dict[str, str], seconds: float) -> Iterator[Figure]:
+def at_rest(
+    environment: dict[str, str],
+    seconds: float,
+    settle: float = SETTLE_SECONDS,
+    seeding: float = SEEDING_SECONDS,
+) -> Iterator[Figure]:
     """Measure the demo, first while it is created, then with its traffic only."""
     with dashboard(environment) as terminal:
-        yield from _shares(terminal, 8.0, "while seeding")
-        terminal.idle(SETTLE_SECONDS)
+        terminal.wait_for(CONNECTED)
+        yield from _shares(terminal, seeding, "while seeding")
+        terminal.idle(settle)
         yield from _shares(terminal, seconds, "idle", SHARE)
         yield Figure("memory of the dashboard, then", resident(terminal.pid), "MB")
 

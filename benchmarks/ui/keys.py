@@ -26,13 +26,15 @@ _UNHEARD_OF = b"zxzxzxzx"  # in no request
 _MOVE = re.compile(rb"\x1b\[(\d+);(\d+)H")
 
 
-def in_a_storm(environment: dict[str, str], presses: int) -> Iterator[Figure]:
+def in_a_storm(
+    environment: dict[str, str], presses: int, warm_up: float = WARM_UP_SECONDS
+) -> Iterator[Figure]:
     """Measure the dashboard alone, with generated telemetry."""
     with (
         storm(EVENTS_A_SECOND) as server,
         dashboard(environment, "--attach", server, "--theme", THEME) as terminal,
     ):
-        terminal.idle(WARM_UP_SECONDS)
+        terminal.idle(warm_up)
         yield from measured(terminal, presses, f"{EVENTS_A_SECOND:,} events/s made up")
 
 
@@ -103,7 +105,7 @@ def _press(terminal: Terminal, key: str, answered: Callable[[bytes], bool]) -> A
     terminal.forget()
     pressed, cpu = terminal.now(), on_cpu(terminal.pid)
     terminal.type(key)
-    seen = terminal.wait_until(answered, f"an answer to {key!r}", 20.0)
+    seen = terminal.wait_until(answered, f"an answer to {key!r}")
     return Answer((seen - pressed) * 1000, on_cpu(terminal.pid) - cpu)
 
 

@@ -17,11 +17,11 @@ FASTER = 100.0  # so that an hour passes in 36 seconds
 HOUR = 3_600.0
 
 
-def after_an_hour(environment: dict[str, str]) -> Iterator[Figure]:
+def after_an_hour(environment: dict[str, str], seconds: float = HOUR / FASTER) -> Iterator[Figure]:
     """Measure after an hour of generated events at the demo's rate, sent a hundred times as fast."""
     pace = DEMO_EVENTS_A_SECOND * FASTER
     with storm(pace, FASTER) as server, dashboard(environment, "--attach", server) as terminal:
-        sizes = _sizes(terminal, HOUR / FASTER, 6)
+        sizes = _sizes(terminal, seconds, 6)
     note = " → ".join(f"{size:.0f}" for size in sizes)
     yield Figure("memory after an hour of traffic", sizes[-1], "MB", note, MOST_MB)
 

@@ -26,7 +26,7 @@ LIVE = {
     "a request": re.compile(rb"\d\d:\d\d:\d\d"),
 }
 RANKED = re.compile(rb"%  +[\d.,]+ [kMG]?B .*\xe2\x86\x92 \w")  # a share, bytes, and advice after an arrow
-_WAIT_SECONDS = 300.0  # on a busy machine
+_WAIT_SECONDS = 120.0  # on a busy machine
 BARE_WAY = "a bare Textual app"
 _STARTED = 1_790_000_000.0
 

@@ -19,21 +19,28 @@ _TITLE = "knobs of"  # of the panel below the workloads
 
 
 def keys_beside_each(
-    environment: dict[str, str], presses: int, seconds: float, words: tuple[str, ...] = ()
+    environment: dict[str, str],
+    presses: int,
+    seconds: float,
+    words: tuple[str, ...] = (),
+    most: int | None = None,
+    fill: float = _FILL_SECONDS,
+    stop: float = _STOP_SECONDS,
 ) -> Iterator[Figure]:
-    """Move the cursor through the knobs of each workload while it runs."""
+    """Move the cursor through the knobs of each workload, or of the first `most`, while it runs."""
     with dashboard(environment, "--theme", keys.THEME, *words) as terminal:
-        terminal.idle(_FILL_SECONDS)
+        terminal.wait_for("● pods")
+        terminal.idle(fill)
         terminal.type("7")
         terminal.wait_for(_TITLE)
-        for name in WORKLOADS:
-            yield from _one(terminal, name, presses, seconds)
+        for name in list(WORKLOADS)[:most]:
+            yield from _one(terminal, name, presses, seconds, stop)
             terminal.type("\x1b[Z")  # back to the workloads
             terminal.idle(0.5)
             terminal.type("j")
 
 
-def _one(terminal: Terminal, name: str, presses: int, seconds: float) -> Iterator[Figure]:
+def _one(terminal: Terminal, name: str, presses: int, seconds: float, stop: float) -> Iterator[Figure]:
     terminal.forget()
     began = time.monotonic()
     terminal.type("\r\t")
@@ -47,4 +54,4 @@ def _one(terminal: Terminal, name: str, presses: int, seconds: float) -> Iterato
         yield Figure(figure.name, figure.value, figure.unit, figure.note, target)
     yield Figure("CPU of the dashboard, meanwhile", share, "% of a core")
     terminal.type("x")
-    terminal.idle(_STOP_SECONDS)
+    terminal.idle(stop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from ktui.config.themes import theme_names
 from ktui.tui.table.registry import check_columns
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ktui.config.document import Config
     from ktui.tui.preferences import Preferences
 
@@ -55,6 +58,7 @@ def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferen
     from ktui.tui.preferences import Preferences  # start-up time
 
     config = args.configured.config
+    tour = _tour_file()
     return Preferences(
         theme=args.theme or "",
         symbols=getattr(args, "symbols", None) or "",
@@ -62,8 +66,24 @@ def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferen
         columns=config.columns,
         kube_context=kube_context,
         story=getattr(args, "story", False),
+        tour_is_new=not getattr(args, "screenshot", None) and not tour.exists(),
+        remember_tour=lambda: _remember(tour),
         mistakes=lambda: problems_of(config),
     )
+
+
+def _tour_file() -> Path:
+    """Return the file that exists once the tour was taken or dismissed."""
+    from ktui.client.running import state_home  # start-up time
+
+    return state_home() / "tour"
+
+
+def _remember(tour: Path) -> None:
+    """Offer the tour no more; without a writable state directory it is offered again."""
+    with contextlib.suppress(OSError):
+        tour.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        tour.touch(mode=0o600)
 
 
 def problems_of(config: Config) -> list[str]:

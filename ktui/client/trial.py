@@ -17,9 +17,11 @@ async def alternate(
     runs: int,
     begun: Callable[[int, int], object] = lambda run, place: None,
     keep: Keep | None = None,
+    enough: Callable[[list[list[Measured]]], bool] = lambda found: False,
 ) -> list[list[Measured]]:
     """Send A B A B …: each request once uncounted, then `runs` times. Return the runs of each request.
 
+    After each counted round `enough` gets the runs so far; if it returns True, no round follows.
     A request whose first response is an error is not repeated: that response is its only run.
     `begun(run, place)` is called before each request (run 0 is not counted), `keep` with every chunk
     of a body. Raises ClientError.
@@ -35,6 +37,8 @@ async def alternate(
             if run == 1:
                 before.clear()
             before.append(measured)
+        if run and enough(found):
+            break
     return found
 
 

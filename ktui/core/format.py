@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterable
+from itertools import takewhile
 
 from ktui.printable import safe as safe
 
@@ -183,6 +185,21 @@ def local_time(at: float, now: float) -> str:
     if there[:3] == here[:3] or not at:
         return clock_time(at)
     return f"{there.tm_mday} {time.strftime('%b %H:%M', there)}"
+
+
+def told_apart(text: str, others: Iterable[str], width: int) -> str:
+    """Return `text` for `width` cells: `…` and its difference from another that would be cut to the same."""
+    if len(text) <= width:
+        return text
+    alike = [other for other in others if other != text and other[: width - 1] == text[: width - 1]]
+    if not alike:
+        return text
+    same = min(
+        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False)))
+        for other in alike
+    )
+    start = max(text.rfind(mark, 0, same) + 1 for mark in " ,/?&=")
+    return f"…{text[start:]}"
 
 
 def shorten(text: str, width: int) -> str:

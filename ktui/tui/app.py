@@ -61,10 +61,10 @@ class KtuiApp(ReplayActions):
 
     @cached_property
     def story(self) -> Story:
-        """The story's steps for F9; with `--story` the banner offers them at the start."""
+        """The tour's steps for F9; with `--story`, and until it is taken, the banner offers it."""
         from ktui.tui.story import Story  # start-up time
 
-        return Story(offered=self.preferences.story)
+        return Story(offered=self.preferences.story or self.preferences.tour_is_new)
 
     @cached_property
     def typed(self) -> LineHistory:
@@ -180,8 +180,6 @@ class KtuiApp(ReplayActions):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command":
             return not isinstance(self.focused, Input)  # in an input `:` is a character
-        if action == "story_next":
-            return self.client is not None
         if action == "come_back":
             return self._escape_ends_jump
         return (
@@ -199,10 +197,34 @@ class KtuiApp(ReplayActions):
 
     @property
     def story_text(self) -> Content | None:
-        return self.story.text if self.preferences.story or "story" in self.__dict__ else None
+        return self.story.text if self._story_matters else None
+
+    @property
+    def story_active(self) -> bool:
+        return "story" in self.__dict__ and self.story.active
+
+    @property
+    def _story_matters(self) -> bool:
+        """True if the tour was begun or is offered: by `--story`, or at a first launch with a demo."""
+        if self.story_active or self.preferences.story:
+            return True
+        server = self.state.server
+        return self.preferences.tour_is_new and server is not None and server.etcd_kind == "embedded"
 
     def action_story_next(self) -> None:
-        self.run_worker(self.story.next(self), group="story", exclusive=True)
+        from ktui.tui.switching import why_not  # start-up time
+
+        if self.client is None:
+            reason = "a recording answers no requests" if self.intake.replays else why_not(self)
+            self.notify(f"no tour: {reason}", severity="warning", markup=False)
+            return
+        self.preferences.remember_tour()
+        self.run_worker(self.story.next(self), group="story")
+
+    def action_story_dismiss(self) -> None:
+        self.story.dismiss()
+        self.preferences.remember_tour()
+        self.paint_link()
 
     def action_next_theme(self) -> None:
         names = [theme.name for theme in self.own_themes]

@@ -98,8 +98,13 @@ class Dashboard(ThemedApp):
 
     @property
     def story_text(self) -> Content | None:
-        """The current step of the story (`--story`), for the banner; None without one."""
+        """The current step of the tour, or its offer, for the banner; None without one."""
         return None
+
+    @property
+    def story_active(self) -> bool:
+        """True while a step of the tour is shown, which no other banner may hide."""
+        return False
 
     # Telemetry.
 

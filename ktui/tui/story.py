@@ -1,4 +1,4 @@
-"""F9, `ktui --story`: six steps through the cost of LISTs, each with a sentence."""
+"""F9, `ktui --story`: a tour of six steps through the cost of LISTs, each with a sentence."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ async def _show(compared: CompareRef, app: Dashboard) -> None:
 
 def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> StoryStep:
     compared = CompareRef(
-        Selection("LIST", path + original, "the story"),
-        Selection("LIST", path + variant, "the story"),
+        Selection("LIST", path + original, "the tour"),
+        Selection("LIST", path + variant, "the tour"),
         change,
     )
     return StoryStep(sentence, partial(_show, compared))
@@ -54,7 +54,7 @@ async def _two_versions(app: Dashboard) -> None:
     screen = app.screen
     if not isinstance(screen, LabScreen):
         return
-    screen.visit(Read(Selection("LIST", PODS, "the story")))
+    screen.visit(Read(Selection("LIST", PODS, "the tour")))
     try:
         for version in ("1.30", "1.31"):
             await switch_rules(app, version, {})
@@ -114,27 +114,75 @@ STEPS: Sequence[StoryStep] = (
 
 
 class Story:
-    """The current step: 0 before the first, len(STEPS) + 1 after the last."""
+    """The tour's current step: 0 before the first, len(STEPS) + 1 after the last.
+
+    `busy` says what a step that has begun still waits for; the next one is offered when it has ended.
+    """
 
     def __init__(self, *, offered: bool) -> None:
         self._place = 0
         self._offered = offered
+        self.busy = ""
+
+    @property
+    def active(self) -> bool:
+        """True from the first key to the end of the last step: then no other banner may hide it."""
+        return bool(self._place or self.busy) and self._place <= len(STEPS)
 
     @property
     def text(self) -> Content | None:
-        """`story 2/6  A label selector … · f9 next`; None if there is no step to show."""
+        """`tour 2/6  A label selector … · f9 next`; None if there is no step to show."""
         key = key_of("story.next")
-        if self._place > len(STEPS) or not (self._place or self._offered):
+        if self._place > len(STEPS) or not (self._place or self.busy or self._offered):
             return None
-        if not self._place:
-            begin = f"{len(STEPS)} steps through what LISTs cost · "
-            return line(("story  ", "bold $primary"), begin, (key, "$accent"), " begins")
-        place = f"story {self._place}/{len(STEPS)}  "
+        if not self._place and not self.busy:
+            hides = ((" · ", "$ink-faint"), (key_of("story.dismiss"), "$accent"), " hides this line")
+            return line((key, "$accent"), ": a tour in two minutes: what LISTs cost", *hides)
+        place = f"tour {max(1, self._place)}/{len(STEPS)}  "
+        sentence = STEPS[self._place - 1].sentence if self._place else "six steps through what LISTs cost"
+        if self.busy:
+            return line((place, "bold $primary"), sentence, (f" · {self.busy}", "$ink-muted"))
         ends = (" · ", (key, "$accent"), " ends" if self._place == len(STEPS) else " next")
-        return line((place, "bold $primary"), STEPS[self._place - 1].sentence, *ends)
+        return line((place, "bold $primary"), sentence, *ends)
+
+    def dismiss(self) -> None:
+        """Offer the tour no more."""
+        self._offered = False
 
     async def next(self, app: Dashboard) -> None:
-        """Run the next step; after the last, show none, then start again."""
-        self._place = self._place % (len(STEPS) + 1) + 1
-        if self._place <= len(STEPS):
-            await STEPS[self._place - 1].act(app)
+        """Run the next step to its end; after the last, show none, then start again."""
+        if self.busy:
+            app.notify(f"the tour {self.busy}", markup=False)
+            return
+        try:
+            if self._place in (0, len(STEPS) + 1):
+                await self._until_filled(app)
+            self._place = self._place % (len(STEPS) + 1) + 1
+            if self._place <= len(STEPS):
+                self.busy = "waits until this step is measured"
+                app.paint_link()
+                await STEPS[self._place - 1].act(app)
+                await _measured(app)
+        finally:
+            self.busy = ""
+            app.paint_link()
+
+    async def _until_filled(self, app: Dashboard) -> None:
+        """Wait until the demo cluster is complete: figures of a part of it would differ from step to step."""
+        while app.state.server is not None and app.state.server.filling:
+            self.busy = f"begins when the demo cluster is complete: {app.state.server.filling}"
+            app.paint_link()
+            await asyncio.sleep(ROUND)
+
+
+async def _measured(app: Dashboard) -> None:
+    """Wait until the Lab has begun to measure, ROUNDS at most, and then until it has ended."""
+    from ktui.tui.lab.screen import LabScreen  # start-up time
+
+    for _ in range(ROUNDS):
+        screen = app.screen
+        if isinstance(screen, LabScreen) and screen.sending.running:
+            break
+        await asyncio.sleep(ROUND)
+    if isinstance(screen := app.screen, LabScreen):
+        await screen.sending.finish()

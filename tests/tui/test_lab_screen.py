@@ -53,6 +53,11 @@ async def test_the_gist_stands_in_the_title_only_where_the_panel_has_no_room() -
         screen = await open_lab(pilot)
         await compare(pilot)
         title = screen.query_one("#results-box")
+        await until(
+            pilot,
+            lambda: "winner: rv=0, NotOlderThan, Exact (etcd requests 1 → 0)" in str(title.border_title),
+        )
+        await pilot.press("up")
         await until(pilot, lambda: "route" in str(title.border_title))
         await pilot.resize_terminal(*NORMAL)
         await until(pilot, lambda: "route" not in str(title.border_title))

@@ -48,19 +48,20 @@ def story_app() -> KtuiApp:
 
 
 async def step(pilot: Any, results: int) -> None:
-    """The next step, which adds results to the Lab until there are enough."""
+    """The next step, which adds results to the Lab until there are enough, and ends."""
     await pilot.press("f9")
     await until(pilot, lambda: isinstance(pilot.app.screen, LabScreen))
     await until(pilot, lambda: settled(lab_of(pilot.app), results))
+    await until(pilot, lambda: not pilot.app.story.busy)
 
 
 async def test_the_story_goes_through_its_steps() -> None:
     app = story_app()
     async with app.run_test(size=WIDE) as pilot:
-        await until_shown(pilot, f"story  {len(STEPS)} steps through what LISTs cost · f9 begins")
+        await until_shown(pilot, "f9: a tour in two minutes: what LISTs cost", "shift+f9 hides this line")
         for number in range(1, 5):
             await step(pilot, 2 * number)
-            await until_shown(pilot, f"story {number}/6", STEPS[number - 1].sentence[:60])
+            await until_shown(pilot, f"tour {number}/6", STEPS[number - 1].sentence[:60])
         results = lab_of(app).lab.runner.results
         assert all(each.trial is not None for each in results[1::2])
         assert [each.path.partition("?")[2] for each in results[:6]] == [
@@ -84,11 +85,11 @@ async def test_the_story_goes_through_its_steps() -> None:
         assert told == [("under 1.30", "etcd", "etcd"), ("under 1.31", "cache", "cache")]
 
         await step(pilot, 12)
-        await until_shown(pilot, "story 6/6", "f9 ends")
+        await until_shown(pilot, "tour 6/6", "f9 ends")
         results = lab_of(app).lab.runner.results
         assert {each.path.partition("?")[0] for each in results[10:]} == {"/api/v1/services"}
         await pilot.press("f9")
-        await until(pilot, lambda: app.tick() or "story" not in shown(app))
+        await until(pilot, lambda: app.tick() or "tour" not in shown(app))
 
 
 async def test_without_story_nothing_is_offered_and_the_key_begins_it() -> None:
@@ -96,14 +97,56 @@ async def test_without_story_nothing_is_offered_and_the_key_begins_it() -> None:
     app.intake.client = LabServer()  # type: ignore[assignment]
     async with app.run_test(size=SMALL) as pilot:
         await pilot.pause()
-        assert "story" not in shown(app)
+        assert "tour" not in shown(app)
         await step(pilot, 2)
-        await until_shown(pilot, "story 1/6")
+        await until_shown(pilot, "tour 1/6")
 
 
-async def test_a_recording_has_no_story() -> None:
+async def test_without_a_server_there_is_no_tour_and_the_key_says_why() -> None:
     app = still_app(demo_events())
-    async with app.run_test(size=SMALL) as pilot:
+    async with app.run_test(size=SMALL, notifications=True) as pilot:
         await pilot.press("f9")
-        await pilot.pause()
-        assert "story" not in shown(app) and app.current_mode == "overview"
+        await until_shown(pilot, "no tour: no server answers yet")
+        assert app.current_mode == "overview"
+
+
+async def test_at_a_first_launch_it_is_offered_until_it_is_dismissed() -> None:
+    remembered = list[bool]()
+    app = still_app(
+        demo_events(),
+        preferences=Preferences(tour_is_new=True, remember_tour=lambda: remembered.append(True)),
+    )
+    app.intake.client = LabServer()  # type: ignore[assignment]
+    async with app.run_test(size=SMALL) as pilot:
+        await until_shown(pilot, "f9: a tour in two minutes")
+        await pilot.press("shift+f9")
+        await until(pilot, lambda: app.tick() or "tour" not in shown(app))
+        assert remembered == [True]
+
+
+async def test_over_an_etcd_of_others_it_is_not_offered() -> None:
+    app = still_app(demo_events(), preferences=Preferences(tour_is_new=True))
+    async with app.run_test(size=SMALL) as pilot:
+        own = app.state.server
+        assert own is not None
+        app.feed([replace(own, etcd_kind="external")])
+        app.tick()
+        await until(pilot, lambda: app.tick() or "tour" not in shown(app))
+
+
+async def test_it_waits_for_the_demo_cluster_and_no_other_banner_hides_it() -> None:
+    app = story_app()
+    async with app.run_test(size=WIDE) as pilot:
+        own = app.state.server
+        assert own is not None
+        app.feed([replace(own, filling="62 %, 3,050 of 4,932 objects, now events, 1.0s left")])
+        app.tick()
+        await pilot.press("f9")
+        begins = "begins when the demo cluster is complete: 62 %"
+        await until_shown(pilot, "tour 1/6", begins, "filling the demo cluster")
+        await pilot.press("f9")  # does nothing more
+        assert app.current_mode == "overview"
+        app.feed([own])
+        await until(pilot, lambda: app.tick() or isinstance(app.screen, LabScreen))
+        await until(pilot, lambda: settled(lab_of(app), 2))
+        await until_shown(pilot, "tour 1/6", "f9 next")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ktui.core.format import integer, long_bytes
 from ktui.core.lab.figures import NOTHING, Comparison, Figures, compare
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
 from ktui.core.lab.trial import Trial
+
+# What `LabResult.spent` counts.
+_SPENT = (("bytes processed", long_bytes), ("etcd requests", integer), ("bytes received", long_bytes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +85,58 @@ class LabResult:
         """The names of the figures that differ from their prediction."""
         return tuple(each.name for each in self.comparisons if each.verdict == "≠")
 
+    @property
+    def spent(self) -> tuple[int, int, int] | None:
+        """Counted figures that decide which of several variants is the cheapest; None if unknown."""
+        if self.measured is None or not self.ok or self.measured.processed_bytes is None:
+            return None
+        rpcs = self.measured.counters.get("etcd_rpcs", 0)
+        return self.measured.processed_bytes, rpcs, self.measured.body_bytes
+
     def count(self, name: str) -> int | None:
         """Return a counter of the server's cost report; None if unknown."""
         return self.measured.counters.get(name) if self.measured is not None else None
+
+
+def winner_text(results: Sequence[LabResult]) -> str:
+    """Name the cheapest of variants that were sent once each; the first is the original. "" if unknown.
+
+    Only variants that select the same objects in the same form compete, if as many were returned. Counted
+    figures decide; times of single runs do not.
+    """
+    if len(results) < 2 or (original := results[0]).measured is None or original.spent is None:
+        return ""
+    rivals = [
+        each
+        for each in results
+        if each.measured is not None
+        and each.spent is not None
+        and each.measured.items == original.measured.items
+        and _wanted(each.form) == _wanted(original.form)
+    ]
+    best = min((each.spent for each in rivals if each.spent is not None), key=_rounded)
+    winners = [each for each in rivals if each.spent is not None and _rounded(each.spent) == _rounded(best)]
+    if original in winners:
+        others = (
+            "" if len(winners) < 2 else f"; {', '.join(each.label for each in winners[1:])} cost the same"
+        )
+        return f"none of these is cheaper than {original.label}{others}"
+    saved = [
+        f"{noun} {text(before)} → {text(after)}"
+        for (noun, text), before, after in zip(_SPENT, original.spent, best, strict=True)
+        if _two_digits(after) < _two_digits(before)
+    ]
+    return f"winner: {', '.join(each.label for each in winners)} ({', '.join(saved)})"
+
+
+def _wanted(form: ListForm) -> tuple[str, ...]:
+    return form.accept, form.namespace, form.label_selector, form.field_selector
+
+
+def _rounded(spent: tuple[int, int, int]) -> tuple[float, ...]:
+    return tuple(map(_two_digits, spent))
+
+
+def _two_digits(figure: int) -> float:
+    """Round a figure: collections change between two requests."""
+    return float(f"{figure:.1e}")

@@ -16,6 +16,8 @@ from ktui.core.format import integer, long_bytes, milliseconds
 from ktui.core.lab.measured import Measured
 
 LEAST_RUNS = 5  # of each: with fewer, chance alone separates two series too often
+FEWEST_PAIRS = 3  # if all of them agree in every figure, more pairs would not change the verdict
+CLEARLY = 2.0  # three pairs agree by chance in one case of four: times have to differ by this factor too
 SEPARATED = 0.95  # of all pairs of an original and a variant have to differ in the same direction
 NOTICEABLE = 0.05  # of the original's median: a smaller difference counts as none
 IN_A_SENTENCE = 3  # figures
@@ -150,6 +152,7 @@ class Figure:
     least: float
     unit: str = ""
     share: bool = False  # a saving is shown as a percentage
+    timed: bool = False  # it differs by chance from run to run; others are counted
 
 
 def _count(name: str) -> Callable[[Measured], float | None]:
@@ -175,7 +178,7 @@ FIGURES = {
     for figure in (
         Figure("processed_bytes", "bytes processed", lambda each: each.processed_bytes, long_bytes, 1_000,
                share=True),
-        Figure("cpu_ms", "CPU", lambda each: each.cpu_ms, milliseconds, 0.2, "ms"),
+        Figure("cpu_ms", "CPU", lambda each: each.cpu_ms, milliseconds, 0.2, "ms", timed=True),
         Figure("sent_bytes", "bytes sent", _count("sent_bytes"), long_bytes, 1_000, share=True),
         Figure("held_bytes", "memory held", _held, long_bytes,
                16_384, share=True),
@@ -184,7 +187,8 @@ FIGURES = {
         Figure("etcd_rpcs", "etcd requests", _count("etcd_rpcs"), _whole, 1),
         Figure("decoded", "objects decoded", _count("decoded"), _whole, 2),
         Figure("fetched", "objects scanned", _count("fetched"), _whole, 2),
-        Figure("seat_seconds", "seat-seconds", lambda each: each.seat_seconds, _seconds, 0.005),
+        Figure("seat_seconds", "seat-seconds", lambda each: each.seat_seconds, _seconds, 0.005,
+               timed=True),
     )
 }  # fmt: skip
 
@@ -200,6 +204,40 @@ def trial_of(
             return Trial(runs, problem=f"the {name} failed: {failed.status} {failed.message}")
     times = _spread([each.total_ms for each in originals]), _spread([each.total_ms for each in variants])
     return Trial(runs, tuple(_differences(originals, variants)), times, polling=polling)
+
+
+def decided(originals: Sequence[Measured], variants: Sequence[Measured]) -> bool:
+    """Return True if more pairs need not be sent: a sign test over the pairs, figure by figure.
+
+    There are at least FEWEST_PAIRS. Each figure has the same sign in all of them, 0 if the difference is not
+    noticeable, and one at least is not 0. A time has to be CLEARLY less or more.
+    """
+    pairs = list(zip(originals, variants, strict=False))
+    if len(pairs) < FEWEST_PAIRS or not all(each.ok and not each.message for pair in pairs for each in pair):
+        return False
+    decisive = False
+    for figure in FIGURES.values():
+        signs = {_sign(figure, *pair) for pair in pairs}
+        if len(signs) > 1 or (figure.timed and signs & {-1, 1} and not _clearly(figure, pairs)):
+            return False
+        decisive |= bool(signs & {-1, 1})
+    return decisive
+
+
+def _clearly(figure: Figure, pairs: Sequence[tuple[Measured, Measured]]) -> bool:
+    """Return True if all of one side are at least CLEARLY times all of the other."""
+    before, after = ([figure.of(each) or 0.0 for each in side] for side in zip(*pairs, strict=True))
+    return min(before) >= CLEARLY * max(after) or min(after) >= CLEARLY * max(before)
+
+
+def _sign(figure: Figure, original: Measured, variant: Measured) -> int | None:
+    """Return -1 or 1 if the variant spends noticeably less or more in this pair, else 0; None if unknown."""
+    was, now = figure.of(original), figure.of(variant)
+    if was is None or now is None:
+        return None
+    if abs(now - was) < max(figure.least, NOTICEABLE * was):
+        return 0
+    return 1 if now > was else -1
 
 
 def _differences(originals: Sequence[Measured], variants: Sequence[Measured]) -> Iterator[CostDifference]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.open_watches import Open
 from ktui.core.ranking.ranking import Group
+from ktui.core.ranking.remedy import Saving
 from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.state import State
 
@@ -31,6 +32,7 @@ class RankLine(Struct, frozen=True, eq=False):
     folded: int = 0  # number of groups in this line
     open: Open | None = None  # its WATCHes that are open
     name: str = ""  # in a roll-up, the client, resource or namespace whose reads these are
+    saving: Saving | None = None  # by its best remedy; None if it is not predicted (yet)
     moved_bytes: int = 0  # processed + encoded when the line was made: grows while a WATCH is open
 
     @property
@@ -54,8 +56,9 @@ class RankLine(Struct, frozen=True, eq=False):
 class RankLines:
     """Builds the lines from the state, and returns the same object for an unchanged line."""
 
-    def __init__(self) -> None:
+    def __init__(self, saving_of: Callable[[Group], Saving | None] = lambda group: None) -> None:
         self._lines: dict[GroupKey | str | None, RankLine] = {}
+        self._saving_of = saving_of
 
     def rolled_up(self, state: State, by: str) -> list[RankLine]:
         """A line for each client, resource or namespace, the most expensive first."""
@@ -65,7 +68,7 @@ class RankLines:
         """Return the lines of the `most` most expensive groups; without `most` all and the folded groups."""
         ranking = state.ranking
         groups = ranking.ranked()[:most]
-        made = [_line(group, state) for group in groups]
+        made = [_line(group, state, self._saving_of(group)) for group in groups]
         if ranking.others.groups and most is None:
             rest = ranking.others
             share = _share(rest.spent, ranking.total)
@@ -107,7 +110,7 @@ def _rolled_up(state: State, by: str) -> Iterator[RankLine]:
         yield RankLine(None, spent, share, recent, spent.count, len(members), name=name, moved_bytes=moved)
 
 
-def _line(group: Group, state: State) -> RankLine:
+def _line(group: Group, state: State, saving: Saving | None) -> RankLine:
     share = _share(group.spent, state.ranking.total)
     spent, now = group.spent, state.now
     return RankLine(
@@ -117,6 +120,7 @@ def _line(group: Group, state: State) -> RankLine:
         group.last_minute(now),
         group.count,
         open=group.flow.open_at(now),
+        saving=saving,
         moved_bytes=spent.processed_bytes + spent.encoded_bytes,
     )
 
@@ -133,4 +137,4 @@ def _same_or(before: RankLine | None, now: RankLine) -> RankLine:
 
 
 def _counted(line: RankLine) -> tuple[object, ...]:
-    return line.count, line.last_minute, line.open, line.moved_bytes
+    return line.count, line.last_minute, line.open, line.moved_bytes, line.saving

@@ -7,8 +7,9 @@ from ktui.core.prediction.assumptions import logged
 from ktui.core.prediction.cost import estimate
 from ktui.core.prediction.predict import WORDS, cheaper_of
 from ktui.core.prediction.sizes import size_in
+from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.ranking import Group
-from ktui.core.ranking.remedy import Burden, Remedy, to_try
+from ktui.core.ranking.remedy import NO_SAVING, WORTH_SAYING, Burden, Remedy, Saving, to_try
 from ktui.core.references import CompareRef
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
@@ -34,6 +35,47 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
         for advice in advise(request, cache, behaviour, state.access_patterns.of(group.example))
     ]
     return sorted((each for each in found if each.worthwhile), key=lambda each: -each.saved)
+
+
+class Savings:
+    """The saving of each group, predicted again after new answers; a few at a time, as each takes a while."""
+
+    def __init__(self) -> None:
+        self._known: dict[GroupKey, tuple[int, Saving]] = {}
+
+    def update(self, state: State, most: int) -> bool:
+        """Predict up to `most` groups, the unknown ones first; return True if some are left.
+
+        Groups that the ranking has dropped are forgotten.
+        """
+        groups = state.ranking.ranked()
+        kept = {group.key: self._known[group.key] for group in groups if group.key in self._known}
+        changed = [group for group in groups if kept.get(group.key, (0, None))[0] != group.count]
+        for group in sorted(changed, key=lambda group: group.key in kept)[:most]:
+            kept[group.key] = group.count, _saving(group, state)
+        self._known = kept
+        return len(changed) > most
+
+    def of(self, group: Group) -> Saving | None:
+        """Return the saving; None if it is not predicted yet."""
+        known = self._known.get(group.key)
+        return known[1] if known is not None else None
+
+
+def _saving(group: Group, state: State) -> Saving:
+    """Return the largest saving of bytes processed, or sent by etcd, by advice that can be tried."""
+    started, now = group.example.started, burden_of(group)
+    try:
+        request = parse_request(group.example.target, started.verb.lower())
+        assumed = logged(state, started.resource)
+    except (RequestError, BehaviourError):
+        return NO_SAVING
+    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(group.example))
+    predicted = [_predicted(advice, group, assumed.behaviour, state) for advice in found if sendable(advice)]
+    saved = [max(now.touched - then.touched, now.etcd - then.etcd) for then in predicted if then is not None]
+    if not saved or not now.touched or max(saved) < WORTH_SAYING * now.touched:
+        return Saving(None) if None in predicted else NO_SAVING
+    return Saving(max(saved) * group.count, min(1.0, max(saved) / now.touched))
 
 
 def compare_group(group: Group, state: State) -> CompareRef:

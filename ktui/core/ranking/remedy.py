@@ -77,6 +77,20 @@ class Remedy(Struct, frozen=True):
         return ", ".join(text)
 
 
+class Saving(Struct, frozen=True):
+    """What the best remedy would have saved of a group's requests so far, predicted from the stored sizes.
+
+    `bytes` of those processed or sent by etcd, and their `share` (0–1) of those processed; None if the rules
+    know advice, but not its bytes.
+    """
+
+    bytes: float | None
+    share: float = 0.0
+
+
+NO_SAVING = Saving(0.0)
+
+
 def to_try(remedies: Sequence[Remedy]) -> Remedy | None:
     """Return the first remedy that can be sent in the Lab; None if none can."""
     return next((each for each in remedies if each.target), None)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from textual.worker import Worker
+from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from ktui.client.connection import ClientError
 from ktui.client.large_lists import UnboundedLists, unbounded_lists
@@ -44,6 +45,17 @@ class LabActions:
     def begun(self) -> bool:
         """True once anything has been sent in this run of the dashboard."""
         return self._run is not None
+
+    @property
+    def running(self) -> bool:
+        """True from the key that sends requests to their end."""
+        return self._run is not None and not self._run.is_finished
+
+    async def finish(self) -> None:
+        """Wait until what is being sent has been answered, stopped or has failed."""
+        if self._run is not None:
+            with suppress(WorkerCancelled, WorkerFailed):
+                await self._run.wait()
 
     def send(self) -> None:
         """Send the form."""

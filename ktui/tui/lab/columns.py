@@ -81,12 +81,17 @@ def _counted(value: int | None) -> Cell:
     return (short_count(value), "") if value else ("0", "$ink-faint")
 
 
+def _waiting(row: ResultLine) -> bool:
+    """True for a result without figures yet; a comparison has medians after its first pair."""
+    return row.result.pending and row.result.measured is None
+
+
 def _server(row: ResultLine, name: str) -> Cell:
-    return ("…", "$ink-faint") if row.result.pending else _counted(row.result.count(name))
+    return ("…", "$ink-faint") if _waiting(row) else _counted(row.result.count(name))
 
 
 def _bytes(row: ResultLine) -> Cell:
-    if row.result.pending:
+    if _waiting(row):
         return (short_bytes(row.streamed), "$ink-muted")
     return (short_bytes(row.result.bytes), "") if row.result.bytes else NOTHING
 
@@ -104,9 +109,10 @@ def _amplification(row: ResultLine) -> Cell:
 
 
 def _ms(row: ResultLine) -> Cell:
-    if row.result.pending:
+    if _waiting(row):
         return ("…", "$ink-muted")
-    return (milliseconds(row.result.ms), "bold $ink-strong") if row.result.status else NOTHING
+    style = "$ink-muted" if row.result.pending else "bold $ink-strong"
+    return (milliseconds(row.result.ms), style) if row.result.status else NOTHING
 
 
 def _first(row: ResultLine) -> Cell:

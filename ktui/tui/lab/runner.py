@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import ApiRequest
@@ -13,8 +14,9 @@ from ktui.client.target import Target
 from ktui.client.trial import alternate
 from ktui.core.lab.figures import NOTHING, Figures
 from ktui.core.lab.form import Variant
-from ktui.core.lab.result import LabResult
-from ktui.core.lab.trial import LEAST_RUNS, Polling, trial_of
+from ktui.core.lab.measured import Measured
+from ktui.core.lab.result import LabResult, winner_text
+from ktui.core.lab.trial import LEAST_RUNS, Polling, decided, trial_of
 
 PREVIOUS = -1
 
@@ -49,7 +51,9 @@ class Runner:
         self.results: list[LabResult] = []
         self.running = False
         self.streamed = 0  # bytes received of the current answer
-        self.run_of_trial = 0  # 1 … LEAST_RUNS in a comparison; 0 otherwise and while it warms up
+        self.run_of_trial = 0  # the pair that is being sent in a comparison; 0 while it warms up
+        self.so_far = ""  # the verdict of the pairs up to now
+        self.winner = ""  # of the variants sent last
         self._clock = clock
         self._done = done
         self._next_number = next_number
@@ -69,10 +73,12 @@ class Runner:
 
     async def run(self, target: Target, planned: Sequence[Planned], server: str = "") -> None:
         """Send every variant. Raises ClientError for an unreachable server; error answers are results."""
-        self.running = True
+        self.running, self.winner = True, ""
+        first = len(self.results)
         try:
             for each in planned:
                 await self._send(target, each, server)
+            self.winner = winner_text(self.results[first:])
         finally:
             self.running = False
             self._settle()
@@ -100,14 +106,20 @@ class Runner:
         """Send both in alternation and compare their cost.
 
         An original that has been sent (the variant's baseline is its number) gets no new row.
+        After each pair the medians so far are shown; no pair follows once the difference is decisive.
         Raises ClientError if the server becomes unreachable.
         """
-        self.running = True
+        self.running, self.so_far, self.winner = True, "", ""
         rows = [] if variant.baseline > 0 else [self._begin(original, server)]
         rows.append(self._begin(variant, server))
         try:
             found = await alternate(
-                target, [original.question, variant.question], LEAST_RUNS, self._next_run, self._count
+                target,
+                [original.question, variant.question],
+                LEAST_RUNS,
+                self._next_run,
+                self._count,
+                partial(self._pair_sent, rows, polling),
             )
         except ClientError as error:
             for row in rows:
@@ -123,8 +135,18 @@ class Runner:
                 self._put(result)
                 self._done(result)
         finally:
-            self.running, self.run_of_trial = False, 0
+            self.running, self.run_of_trial, self.so_far = False, 0, ""
             self._settle()
+
+    def _pair_sent(
+        self, rows: Sequence[LabResult], polling: Polling | None, found: list[list[Measured]]
+    ) -> bool:
+        """Show the medians so far; return True if they are decisive."""
+        for row, runs in zip(rows, found[-len(rows) :], strict=True):
+            self._put(replace(row, measured=middle(runs)))
+        originals, variants = found
+        self.so_far = trial_of(originals, variants, polling).sentence
+        return decided(originals, variants)
 
     def _next_run(self, run: int, place: int) -> None:
         self.run_of_trial, self.streamed = run, 0

@@ -205,8 +205,13 @@ class LabScreen(ServerScreen):
         runner = self.lab.runner
         self.results.give_room(len(runner.results))
         fact = self.query_one(ResultDetail).show_result(self.results.result)
-        running = f"run {runner.run_of_trial} of {LEAST_RUNS}" if runner.run_of_trial else ""
-        self.results.entitle(len(runner.results), running or fact or self.lab.consistency)
+        running = ""
+        if runner.run_of_trial:
+            so_far = f": so far {runner.so_far}" if runner.so_far else ""
+            running = f"pair {runner.run_of_trial} of at most {LEAST_RUNS}{so_far}"
+        newest = self.results.result is not None and self.results.result is runner.results[-1]
+        winner = runner.winner if newest else ""
+        self.results.entitle(len(runner.results), running or winner or fact or self.lab.consistency)
         self.refresh_bindings()
 
     # Keys.
@@ -273,7 +278,9 @@ class LabScreen(ServerScreen):
         if result is None:
             self.notify("nothing was sent yet", markup=False)
             return
-        pages = result_pages(result, self.lab.table.by_name(result.form.resource))
+        original = self.lab.runner.result(result.baseline)
+        rules = server_version(self.lab.state) if not result.server else ""
+        pages = result_pages(result, self.lab.table.by_name(result.form.resource), original, rules)
         self.app.push_screen(PagesScreen(f"#{result.number} {result.label}", pages))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from textual.content import Content
 
-from ktui.core.format import long_bytes, percent
+from ktui.core.format import long_bytes, percent, told_apart
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, what_is_left
 from ktui.core.ranking.shape_words import shape_runs
@@ -35,10 +35,12 @@ def most_expensive_content(ranked: Sequence[RankedRemedy], width: int, height: i
     """Return as many lines as fit, or what will be shown here."""
     if not ranked:
         return lines(line((text, "$ink-muted")) for text in textwrap.wrap(EMPTY, max(10, width))[:height])
-    return lines(_line(each, width) for each in ranked[:height])
+    shown = ranked[:height]
+    changes = [each.remedy.change for each in shown if each.remedy is not None]
+    return lines(_line(each, width, changes) for each in shown)
 
 
-def _line(ranked: RankedRemedy, width: int) -> Content:
+def _line(ranked: RankedRemedy, width: int, changes: Sequence[str]) -> Content:
     row = ranked.row
     head = [(f"{percent(row.share):>{_SHARE}} ", "bold $warning")]
     if width >= _WITH_BAR:
@@ -58,11 +60,12 @@ def _line(ranked: RankedRemedy, width: int) -> Content:
         longer = [asked + line((f"  {words}", "$ink-muted")) for words in (row.open.words(), row.open.speed)]
         asked = longest_that_fits([*longer, asked], room)
     asked = asked.truncate(room, ellipsis=True, pad=True)
-    advice = _advice(ranked, rest - room - 1)
+    advice = _advice(ranked, rest - room - 1, changes)
     return Content.assemble(left, asked, " ", advice).truncate(width, ellipsis=True)
 
 
-def _advice(ranked: RankedRemedy, width: int) -> Content:
+def _advice(ranked: RankedRemedy, width: int, changes: Sequence[str]) -> Content:
+    """Return the advice; `changes` are those of all lines, from which it differs also when it is cut."""
     remedy, group = ranked.remedy, ranked.row.group
     if group is None:
         return Content("")
@@ -70,6 +73,7 @@ def _advice(ranked: RankedRemedy, width: int) -> Content:
         return line(("one request so far", "$ink-faint"))
     if remedy is None or saves_only_the_answer(group, remedy):
         return line((what_is_left(group).short, "$ink-muted"))
-    change = line(("→ ", f"bold {remedy.style}"), (remedy.change, remedy.style))
+    arrow = ("→ ", f"bold {remedy.style}")
+    change = line(arrow, (told_apart(remedy.change, changes, width - len(arrow[0])), remedy.style))
     full = change + line((f"  {remedy.saving()}", "$ink-muted"))
     return longest_that_fits([full, change], width)

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from ktui.core.format import clock_time, long_bytes, many
 from ktui.core.ranking.lines import ROLL_UPS, RankLine, RankLines
-from ktui.core.ranking.remedies import compare_group, remedies_of
+from ktui.core.ranking.remedies import Savings, compare_group, remedies_of
 from ktui.core.ranking.remedy import Remedy
 from ktui.core.references import CompareRef
 from ktui.core.request_view import short_resource
@@ -25,6 +25,7 @@ from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel
 
 EMPTY = "no reads answered yet — requests are ranked here by what they cost the control plane"
+SAVINGS = 16  # groups whose saving is predicted in one tick, at 0.2 ms each
 EVERY = 1.0  # seconds between two updates, by the events' time: faster could not be read
 
 
@@ -33,7 +34,8 @@ class TopView(Container):
 
     def __init__(self) -> None:
         super().__init__(id="top-view")
-        self._lines = RankLines()
+        self._savings = Savings()
+        self._lines = RankLines(self._savings.of)
         self._stamp: tuple[object, ...] = ()
         self.by = ROLL_UPS[0]  # what the lines are added up by, "" for nothing
         self.remedies: Sequence[Remedy] = ()
@@ -65,6 +67,8 @@ class TopView(Container):
         if stamp == self._stamp:
             return
         self._stamp = stamp
+        if self._savings.update(state, SAVINGS):
+            self._stamp = ()  # the next tick predicts more
         entitle(self.table, _title(state, self.by))
         self.table.set_rows(self._lines.rolled_up(state, self.by) if self.by else self._lines.of(state))
         self.paint_detail()

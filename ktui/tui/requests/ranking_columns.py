@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.core.format import integer, many, percent, short_milliseconds, times, within
+from ktui.core.format import integer, many, percent, short_bytes, short_milliseconds, times, within
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.routes import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
@@ -16,7 +16,6 @@ _BAR = 5  # cells of the bar next to a share
 _LEAST = 0.005  # share (0–1) below which there is no bar
 _STYLES = {badge.letter: badge.style for badge in (ETCD, CACHE, SNAPSHOT, WAITING, ERROR, OTHER)}
 LARGE_SHARE = 0.25  # share (0–1) of all bytes processed from which it is highlighted
-LARGE_FACTOR = 10.0  # bytes processed per byte returned from which it is highlighted
 
 
 def _share(line: RankLine) -> Cell:
@@ -69,11 +68,17 @@ def _seconds(value: float) -> Cell:
     return f"{value:,.1f}" if value < 999.95 else within(round(value), 6)
 
 
-def _factor(line: RankLine) -> Cell:
-    value = line.spent.amplification or 0.0
-    if not value:
+def _saving(line: RankLine) -> Cell:
+    """Return `73.1M 98%`; `?` if the rules know a remedy whose bytes only a comparison shows."""
+    saving = line.saving
+    if saving is None:
+        return ("…", "$ink-faint") if line.group is not None else NOTHING
+    if saving.bytes is None:
+        return ("?", "$ink-faint")
+    if not saving.bytes:
         return NOTHING
-    return (factor(line), "bold $warning" if value >= LARGE_FACTOR else "$foreground")
+    style = "bold $success" if saving.share >= LARGE_SHARE else "$success"
+    return (f"{short_bytes(saving.bytes)} {percent(saving.share):>4}", style)
 
 
 COLUMNS: tuple[Column[RankLine], ...] = (
@@ -95,15 +100,15 @@ COLUMNS: tuple[Column[RankLine], ...] = (
     figure("processed", "processed", lambda line: line.spent.processed_bytes,
            "bytes taken from etcd and the caches to answer; the ranking is by this",
            width=9, priority=0, unit="B"),
+    figure("saving", "could save", lambda line: (line.saving and line.saving.bytes) or 0.0,
+           "predicted bytes that the best advice had saved so far; ?: only a comparison shows it",
+           width=11, priority=1, cell=_saving),
     figure("etcd", "etcd B", lambda line: line.spent.etcd_bytes,
            "of these, bytes that etcd sent", width=6, priority=6, unit="B"),
     figure("parsed", "parsed B", lambda line: line.spent.decoded_bytes,
            "stored bytes that had to be parsed", width=8, priority=9, unit="B"),
     figure("sent", "sent B", lambda line: line.spent.sent_bytes,
            "bytes of the answers, after gzip", width=6, priority=5, unit="B"),
-    figure("amplified", "amplified", lambda line: line.spent.amplification or 0.0,
-           "bytes processed for each byte returned (before gzip)", width=9, priority=3,
-           cell=_factor),
     figure("scanned", "scanned", lambda line: line.spent.fetched,
            "objects taken from cache or etcd", width=7, priority=7),
     figure("p50", "p50 ms", lambda line: _duration(line, 0.5),

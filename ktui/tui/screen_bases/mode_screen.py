@@ -261,7 +261,7 @@ class ModeScreen(TableScreen):
         self.query_one(HeaderBar).show_state(
             state, link, self.ktui.paused, self.ktui.intake.sign(), self.crumb_texts
         )
-        self.query_one(Banner).show_link(state, link, self.ktui.story_text)
+        self.query_one(Banner).show_link(state, link, self.ktui.story_text, always=self.ktui.story_active)
         self.frame_tables(self.ktui.paused)
         if self.ktui.intake.replays:
             from ktui.tui.replay.scrub_bar import ScrubBar  # start-up time

@@ -27,7 +27,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
             "route time client request reason status scanned returned etcd bytes ms seats id verb resource ns"
         ),
         "requests.top": (
-            "share route client request asked minute processed etcd parsed sent amplified scanned p50 max "
+            "share route client request asked minute processed saving etcd parsed sent scanned p50 max "
             "seats cpu"
         ),
         "cache.caches": (

@@ -13,7 +13,7 @@ from ktui.core.live.state import LiveState
 from ktui.core.state import CacheRow, Rewind, State
 from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import line, longest_that_fits
 
 REWIND_SECONDS = 300.0  # how long the banner reports that etcd's history was replaced
 
@@ -44,11 +44,18 @@ class Banner(Static):
         """The text shown; "" while the banner is hidden."""
         return self._phrase[0].plain
 
-    def show_link(self, state: State, link: Link, otherwise: Content | None = None) -> None:
-        """Show what is wrong; if nothing is, show `otherwise`, and without it hide."""
+    def show_link(
+        self, state: State, link: Link, otherwise: Content | None = None, *, always: bool = False
+    ) -> None:
+        """Show what is wrong; if nothing is, show `otherwise`, and without it hide.
+
+        With `always`, show `otherwise` first and what is wrong below it.
+        """
         phrase = banner_of(state, link, self.screen.size.width - FRAME)
-        if not phrase[1] and otherwise is not None:
+        if otherwise is not None and not phrase[1]:
             phrase = otherwise, "starting"
+        elif otherwise is not None and always:
+            phrase = Content("\n").join([otherwise, phrase[0]]), phrase[1]
         if phrase == self._phrase:
             return
         self._phrase = phrase
@@ -92,7 +99,7 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
     if state.live.problem:
         return _not_scraped(state.live), "server"
     if state.server is not None and state.server.filling:
-        return _filling(state.server.filling), "starting"
+        return _filling(state.server.filling, width), "starting"
     if state.server is not None and state.server.warnings:
         phrase = "; ".join(state.server.warnings)
         return line(("careful", "bold $warning"), (f": {phrase}", "$foreground")), "source"
@@ -148,11 +155,10 @@ def _not_scraped(live: LiveState) -> Content:
     )
 
 
-def _filling(progress: str) -> Content:
-    return line(
-        ("filling the demo cluster  ", "bold $primary"),
-        (progress, "$foreground"),
-        (" — its clients start when the pods exist", "$ink-muted"),
+def _filling(progress: str, width: int) -> Content:
+    done = line(("filling the demo cluster  ", "bold $primary"), (progress, "$foreground"))
+    return longest_that_fits(
+        [done + line((" — its clients start after the pods", "$ink-muted")), done], width
     )
 
 

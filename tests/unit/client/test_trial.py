@@ -50,3 +50,15 @@ async def test_progress_is_reported_before_each_request() -> None:
     questions = [ApiRequest("a"), ApiRequest("b")]
     await alternate(Recorder(), questions, 1, lambda *at: begun.append(at))  # type: ignore[arg-type]
     assert begun == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+async def test_no_round_follows_when_the_pairs_are_enough() -> None:
+    target, seen = Recorder(), list[int]()
+
+    def enough(found: list[list[Measured]]) -> bool:
+        seen.append(len(found[0]))
+        return len(found[0]) == 3
+
+    found = await alternate(target, [ApiRequest("a"), ApiRequest("b")], 5, enough=enough)  # type: ignore[arg-type]
+    assert seen == [1, 2, 3] and [len(runs) for runs in found] == [3, 3]
+    assert target.asked == ["a", "b"] * 4

@@ -162,3 +162,16 @@ def test_elapsed(seconds: float, text: str) -> None:
 )  # fmt: skip
 def test_an_interval_is_rounded_outwards(low: float, high: float, text: str) -> None:
     assert f.interval(low, high) == text and len(text) <= 6
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "shown"),
+    [
+        ("drop limit", ["drop limit", "add resourceVersion=0"], "drop limit"),
+        ("ask /api/v1/namespaces/shop/pods", ["ask /api/v1/nodes"], "ask /api/v1/namespaces/shop/pods"),
+        ("ask /api/v1/namespaces/shop/pods", ["ask /api/v1/namespaces/media/pods"], "…shop/pods"),
+        ("add labelSelector=app=web", ["add labelSelector=app=web"], "add labelSelector=app=web"),
+    ],
+)
+def test_two_texts_are_told_apart_before_they_are_cut(text: str, others: list[str], shown: str) -> None:
+    assert f.told_apart(text, others, 20) == shown

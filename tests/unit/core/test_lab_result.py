@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ktui.core.lab.document import result_pages
 from ktui.core.lab.figures import CountRange, Figures
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
-from ktui.core.lab.result import LabResult
+from ktui.core.lab.result import LabResult, winner_text
 from ktui.core.lab.trial import Polling, trial_of
 from ktui.tui.lab import history as lab_history
 from ktui.tui.lab.history import LabHistory
@@ -123,3 +124,67 @@ def test_two_dashboards_number_their_results_apart(tmp_path: Path) -> None:
     ]
     assert other.next_number(90) == 91, "above what its own history has"
     assert LabHistory(Path("/proc/nowhere/lab")).next_number(6) == 7
+
+
+def variant(label: str, form: ListForm | None = None, items: int = 3, **counters: int) -> LabResult:
+    one = measured(**{"cached_bytes": 17_900_000, "etcd_bytes": 0, "etcd_rpcs": 1, **counters})
+    one.items = items
+    return replace(result(one), label=label, form=form or ListForm())
+
+
+@pytest.mark.parametrize(
+    ("variants", "text"),
+    [
+        ([variant("rv=0", etcd_rpcs=0), variant("Exact")], "winner: rv=0 (etcd requests 1 → 0)"),
+        (
+            [variant("rv=0", etcd_rpcs=0), variant("Exact", etcd_rpcs=0)],
+            "winner: rv=0, Exact (etcd requests 1 → 0)",
+        ),
+        ([variant("pages", etcd_rpcs=6)], "none of these is cheaper than unset"),
+        ([variant("rv=0")], "none of these is cheaper than unset; rv=0 cost the same"),
+        # Fewer objects, or another form of them, are not the same answer.
+        (
+            [variant("in shop", ListForm(namespace="shop"), cached_bytes=9)],
+            "none of these is cheaper than unset",
+        ),
+        (
+            [variant("metadata", ListForm(accept="metadata"), cached_bytes=9)],
+            "none of these is cheaper than unset",
+        ),
+        ([variant("page", items=1, cached_bytes=9)], "none of these is cheaper than unset"),
+        ([], ""),
+    ],
+)
+def test_the_cheapest_of_several_variants_is_named(variants: list[LabResult], text: str) -> None:
+    assert winner_text([variant("unset"), *variants]) == text
+
+
+def test_without_an_answer_there_is_no_winner() -> None:
+    assert winner_text([result(measured(status=429)), variant("rv=0")]) == ""
+
+
+def test_a_verdict_is_handed_over_as_a_ticket() -> None:
+    before = variant("original", cpu_ms=0)
+    after = replace(
+        variant("a|b `c` [d](e)\n", etcd_rpcs=0, cached_bytes=4_000),
+        path="/api/v1/pods?fieldSelector=a|b`",
+        trial=trial_of([before.measured] * 3, [variant("", etcd_rpcs=0, cached_bytes=4_000).measured] * 3),  # type: ignore[list-item]
+        at=1_700_000_000.0,
+    )
+    pages = result_pages(after, None, before, "1.36")
+    assert list(pages) == ["URL", "kubectl", "ticket", "curl", "result"]
+    ticket = pages["ticket"]
+    for line in (
+        "### Cheaper read: a\\|b \\`c\\` \\[d\\](e)",
+        "saves 99.98% of bytes processed, etcd requests 1 → 0.",
+        "| request | `LIST /api/v1/pods` | `LIST /api/v1/pods?fieldSelector=a%7Cb%60` |",
+        "| route | cache | cache |",
+        "| bytes processed | 17.9 MB | 4.0 kB |",
+        "on ktui's own server over etcd with the rules of Kubernetes 1.36: 3 runs of each in alternation",
+    ):
+        assert line in ticket, ticket
+    assert ticket.startswith("### Cheaper read") and "\n|---|---:|---:|\n" in ticket
+
+
+def test_what_is_no_verdict_is_a_result_first() -> None:
+    assert list(result_pages(variant("unset"), None)) == ["result", "curl", "kubectl"]

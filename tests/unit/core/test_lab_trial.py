@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from ktui.core.lab.measured import Measured, Memory
-from ktui.core.lab.trial import CLIENT_ONLY, Polling, Trial, Verdict, trial_of
+from ktui.core.lab.trial import CLIENT_ONLY, Polling, Trial, Verdict, decided, trial_of
 
 NOISE = [34.0, 31.5, 35.2, 33.8, 40.1]
 
@@ -116,3 +116,44 @@ def test_a_poller_is_compared_over_time() -> None:
     )
     busy = trial_of(lists, watches, Polling(per_minute=0.1, event_bytes=2_000_000.0))
     assert busy.verdict is Verdict.COSTS_MORE
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "enough"),
+    [
+        ({"cached_bytes": [9, 9, 9]}, {"cached_bytes": [1, 1, 1]}, True),
+        ({"cached_bytes": [9, 9]}, {"cached_bytes": [1, 1]}, False),  # two pairs
+        ({"cached_bytes": [9, 9, 9]}, {"cached_bytes": [9, 9, 9]}, False),  # nothing differs
+        ({"cached_bytes": [9, 1, 9]}, {"cached_bytes": [1, 9, 1]}, False),  # pairs contradict each other
+        ({"cached_bytes": [9] * 3, "cpu": [34, 31, 35]}, {"cached_bytes": [1] * 3, "cpu": [2, 3, 2]}, True),
+        (
+            {"cached_bytes": [9] * 3, "cpu": [34, 31, 35]},
+            {"cached_bytes": [1] * 3, "cpu": [20, 21, 22]},
+            False,
+        ),
+        (
+            {"cached_bytes": [9] * 3, "cpu": [34, 31, 35]},
+            {"cached_bytes": [1] * 3, "cpu": [40, 21, 22]},
+            False,
+        ),
+        ({"cpu": [34, 31, 35]}, {"cpu": [2, 3, 2]}, True),
+    ],
+)
+def test_pairs_end_once_they_are_decisive(
+    before: dict[str, list[int]], after: dict[str, list[int]], enough: bool
+) -> None:
+    def runs(figures: dict[str, list[int]]) -> list[Measured]:
+        return [
+            run(
+                cpu_ms=figures["cpu"][place] if "cpu" in figures else None,
+                **{name: values[place] * 1_000_000 for name, values in figures.items() if name != "cpu"},
+            )
+            for place in range(len(next(iter(figures.values()))))
+        ]
+
+    assert decided(runs(before), runs(after)) is enough
+
+
+def test_of_failed_runs_nothing_is_decided() -> None:
+    failed = [Measured("/api/v1/pods", status=429, message="busy")] * 3
+    assert not decided(failed, failed)

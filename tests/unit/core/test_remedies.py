@@ -8,8 +8,8 @@ from ktui.contract.events import CacheStatus, Prefix, ServerInfo
 from ktui.core import reducer
 from ktui.core.ranking.lines import RankLines
 from ktui.core.ranking.ranking import Group
-from ktui.core.ranking.remedies import remedies_of
-from ktui.core.ranking.remedy import Burden, Remedy, saves_only_the_answer, what_is_left
+from ktui.core.ranking.remedies import Savings, remedies_of
+from ktui.core.ranking.remedy import NO_SAVING, Burden, Remedy, Saving, saves_only_the_answer, what_is_left
 from ktui.core.ranking.shape_words import shape_text
 from ktui.core.state import State
 from tests.tui.reads import AT, asked
@@ -149,3 +149,26 @@ def _at(version: str) -> ServerInfo:
         at=AT, ktui_version="0", kube_version=version, etcd_version="3.5.1", etcd_kind="embedded",
         endpoints=[], writable=True, progress="supported",
     )  # fmt: skip
+
+
+def test_the_saving_of_each_kind_is_predicted_a_few_at_a_time() -> None:
+    state = cluster(
+        asked(1, route="etcd", etcd_bytes=18_000_000),
+        asked(2, route="etcd", etcd_bytes=18_000_000),
+        asked(3, query="resourceVersion=0&limit=500", cached_bytes=900_000),
+    )
+    savings, (pods, pages) = Savings(), state.ranking.ranked()
+    assert savings.of(pods) is None
+    assert savings.update(state, most=1) and savings.of(pages) is None
+    assert savings.of(pods) == Saving(36_000_000.0, 1.0)  # no etcd read in either of them
+    assert not savings.update(state, most=1) and savings.of(pages) is not None
+    reducer.apply(state, asked(4, route="etcd", etcd_bytes=18_000_000))
+    assert not savings.update(state, most=1)
+    assert savings.of(pods) == Saving(54_000_000.0, 1.0)
+
+
+def test_a_refused_read_has_no_saving() -> None:
+    state = cluster(asked(1, query="limit=ten", etcd_bytes=0))
+    savings = Savings()
+    savings.update(state, most=9)
+    assert savings.of(most_expensive(state)) == NO_SAVING
