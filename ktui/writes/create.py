@@ -185,8 +185,7 @@ def _admit(server: Server, call: Call, resource: Resource, obj: Obj, node: Obj |
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
     validate_new(obj, resource, call.behaviour.minor)
-    if resource.id != "resourcequotas" or not server.services.counts_quotas:
-        warn(call, list(unenforced(resource, obj)))
+    warn(call, list(unenforced(resource, obj, counts_quotas=server.services.counts_quotas)))
     if resource.id == SIGNING_REQUESTS:
         set_requester(obj, call.who)
     if resource.custom:

@@ -14,6 +14,7 @@ from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
 from ktui.writes.admission.rights import confirm_changed_grant
+from ktui.writes.admission.unenforced import unevaluated
 from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, updated
 from ktui.writes.create import ttl_of
@@ -25,6 +26,7 @@ from ktui.writes.metadata.rules import finalizer_warnings
 from ktui.writes.options import WriteOptions
 from ktui.writes.patches.patched_json import patched_text
 from ktui.writes.services.allocation import Unallocated, allocating
+from ktui.writes.validation.objects import has_changed
 from ktui.writes.validation.warnings import object_warnings
 
 if TYPE_CHECKING:
@@ -163,6 +165,8 @@ def _by_the_rules(
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
         elif not context.subresource:
             warnings.extend(object_warnings(resource.id, new))
+            if has_changed(old, new):
+                warnings.extend(unevaluated(resource, new))
         return new
 
     return compute

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.writes.admission.unenforced import unenforced
 from ktui.writes.validation.objects import object_errors
 from ktui.writes.validation.statuses import status_errors
 from ktui.writes.validation.warnings import object_warnings
@@ -15,10 +16,14 @@ Obj = dict[str, Any]
 CONTAINER = {"name": "main", "image": "nginx"}
 
 
-def errors(path: str, obj: Obj) -> list[str]:
+def kind(path: str) -> Resource:
     """`group/resource` or `resource`; the newest version."""
     group, _, name = path.rpartition("/")
-    resource = next(r for r in BUILTIN.preferred() if (r.group, r.resource) == (group, name))
+    return next(r for r in BUILTIN.preferred() if (r.group, r.resource) == (group, name))
+
+
+def errors(path: str, obj: Obj) -> list[str]:
+    resource = kind(path)
     return [str(error) for error in object_errors({"kind": resource.kind, **obj}, resource)]
 
 
@@ -271,3 +276,48 @@ def test_a_tls_secret_without_pem_is_warned_of() -> None:
     secret = {"type": "kubernetes.io/tls", "data": {"tls.crt": "eA==", "tls.key": "eA=="}}
     assert object_warnings("secrets", secret) == ["tls: failed to find any PEM data in certificate input"]
     assert object_warnings("secrets", {**secret, "type": "Opaque"}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "obj", "warned"),
+    [
+        ("admissionregistration.k8s.io/validatingadmissionpolicies", {}, ["this policy will not deny, "]),
+        (
+            "admissionregistration.k8s.io/validatingadmissionpolicybindings",
+            {},
+            ["the bound policy will not deny, "],
+        ),
+        ("admissionregistration.k8s.io/mutatingadmissionpolicies", {}, ["this policy will not change any"]),
+        (
+            "admissionregistration.k8s.io/mutatingadmissionpolicybindings",
+            {},
+            ["the bound policy will not change anything"],
+        ),
+        (
+            "admissionregistration.k8s.io/validatingwebhookconfigurations",
+            {"webhooks": [{"name": "a", "matchConditions": [{"name": "m", "expression": "true"}]}]},
+            ["calls no webhooks", "the matchConditions of these webhooks count as true"],
+        ),
+        ("admissionregistration.k8s.io/validatingwebhookconfigurations", {}, ["calls no webhooks"]),
+        ("apiextensions.k8s.io/customresourcedefinitions", {"spec": {"versions": [{"name": "v1"}]}}, []),
+    ],
+)
+def test_holders_of_cel_are_warned_of(path: str, obj: Obj, warned: list[str]) -> None:
+    found = warnings(path, obj)
+    assert len(found) == len(warned)
+    assert all(words in text for words, text in zip(warned, found, strict=True))
+
+
+def test_cel_rules_of_a_definition_are_counted_at_any_depth() -> None:
+    rule = [{"rule": "self.a < self.b"}]
+    deep = {"properties": {"x": {"items": {"x-kubernetes-validations": rule}}, "y": {"type": "string"}}}
+    schema = {"x-kubernetes-validations": rule * 2, "properties": {"spec": deep}, "allOf": [{"not": deep}]}
+    versions = [{"schema": {"openAPIV3Schema": schema}}, {"name": "v2"}]
+    assert warnings("apiextensions.k8s.io/customresourcedefinitions", {"spec": {"versions": versions}}) == [
+        "ktui does not evaluate CEL: the 4 CEL rules in x-kubernetes-validations of this definition "
+        "will not deny anything"
+    ]
+
+
+def warnings(path: str, obj: Obj) -> list[str]:
+    return list(unenforced(kind(path), obj, counts_quotas=True))
