@@ -103,6 +103,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
             f"--audit-log-{name}", metavar="N", type=int, default=0, help=f"{what} (default 0: no limit)"
         )
     logs.add_argument(
+        "--tracing-config-file",
+        metavar="FILE",
+        default="",
+        help="send the spans of requests by OTLP: a TracingConfiguration, as for kube-apiserver",
+    )
+    logs.add_argument(
         "--http-log", metavar="FILE", help="write a klog line for each request, as with --v=3; - is stdout"
     )
     parser.add_argument(

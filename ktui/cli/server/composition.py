@@ -131,6 +131,10 @@ class Composition:
                 controller.start()
         if self._args.log_file:
             self._keep_running("the log", partial(log_telemetry, self._bus))
+        if self._config.tracing is not None:
+            from ktui.cli.server.tracing import export_spans  # start-up time
+
+            self._keep_running("the trace exporter", partial(export_spans, self._bus, self._config.tracing))
         self._count_keys(browser)
         self._follow_compactions(client, registry)
         self._keep_running("the status check", partial(poll_status, client))

@@ -16,6 +16,7 @@ from ktui.apiserver.http.tls_front import check_authorities
 from ktui.authn.token_file import read_users
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.cli.server.request_logs import policy_of
+from ktui.cli.server.tracing_file import TracingConfig, read_tracing_config
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
@@ -37,6 +38,7 @@ class ServeConfig:
     audit_policy: AuditPolicy
     service_range: str  # of cluster IPs, a CIDR
     most_connections: int
+    tracing: TracingConfig | None = None
 
     @classmethod
     def from_arguments(cls, args: argparse.Namespace) -> ServeConfig:
@@ -71,7 +73,10 @@ class ServeConfig:
             raise ValueError(f"--demo has services in {SERVICE_RANGE}: leave out --service-cluster-ip-range")
         warm = _warm(args.warm, owned=not args.etcd)
         most = _most_connections(args)
-        return cls(args, behaviour, token, warm, users, policy_of(args), services, most)
+        tracing = None
+        if args.tracing_config_file:
+            tracing = read_tracing_config(Path(args.tracing_config_file).expanduser())
+        return cls(args, behaviour, token, warm, users, policy_of(args), services, most, tracing)
 
 
 def _most_connections(args: argparse.Namespace) -> int:
