@@ -275,7 +275,8 @@ NEVER_PRESET = {
     "max_requests_inflight", "max_mutating_requests_inflight", "enable_priority_and_fairness",
     "max_connections",
     "audit_log_path", "audit_policy_file", "audit_log_mode", "audit_log_maxsize", "audit_log_maxbackup",
-    "audit_log_maxage", "http_log", "client_ca_file", "service_cluster_ip_range",
+    "audit_log_maxage", "http_log", "client_ca_file", "service_cluster_ip_range", "otlp",
+    "tracing_config_file",
 }  # fmt: skip
 
 
