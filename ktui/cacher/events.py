@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
-import msgspec.json
+from ktui.kube.golang.jsonencode import to_json
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -125,4 +125,4 @@ class CacheEvent:
 
 def error(status: object) -> OutEvent:
     """Return the ERROR that ends a stream; `status` is the body of a Status."""
-    return OutEvent(ERROR, 0, document=msgspec.json.encode(status))
+    return OutEvent(ERROR, 0, document=to_json(status))

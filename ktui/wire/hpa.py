@@ -4,9 +4,10 @@ pkg/apis/autoscaling/v1/conversion.go: v1 has one field for the CPU target; all 
 metrics, the conditions and the behavior are stored as JSON in annotations.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any
+
+from ktui.kube.golang.jsonencode import to_json
 
 Obj = dict[str, Any]
 
@@ -67,7 +68,7 @@ def _annotated(hpa: Obj, kept: dict[str, Any]) -> Obj:
     annotations = {k: v for k, v in (metadata.pop("annotations", None) or {}).items() if k not in _ROUND_TRIP}
     for name, value in kept.items():
         if value:
-            annotations[name] = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+            annotations[name] = to_json(value).decode()
     return {**metadata, "annotations": annotations} if annotations else metadata
 
 

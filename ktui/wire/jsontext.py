@@ -1,7 +1,7 @@
 """JSON text of protobuf scalars, as Kubernetes prints them: bytes in, bytes out.
 
-The output is always valid JSON: control characters are escaped, and each byte that is not UTF-8 becomes
-U+FFFD, as in Go.
+The output is always valid JSON, escaped as by Go: control characters, characters that are special in HTML or
+JavaScript, and each byte that is not UTF-8 (as U+FFFD).
 """
 
 import codecs
@@ -14,9 +14,11 @@ from json.encoder import encode_basestring
 
 import msgspec
 
+from ktui.kube.golang.jsonencode import escaped
 from ktui.wire.errors import CodecError
 
-_PLAIN = re.compile(rb"[^ !#-\[\]-~]").search
+_PLAIN = re.compile(rb"[^ !#-%'-;=?-\[\]-~]").search
+_INVALID = re.compile("[\udc80-\udcff]")
 
 
 GO_UTF8 = "ktui-go-utf8"
@@ -40,7 +42,11 @@ def quote(data: bytes) -> bytes:
     """Return a JSON string with its quotes."""
     if _PLAIN(data) is None:
         return b'"' + data + b'"'
-    return encode_basestring(utf8(data)).encode()
+    text = encode_basestring(data.decode("utf-8", "surrogateescape"))
+    try:
+        return escaped(text.encode())
+    except UnicodeEncodeError:  # invalid bytes
+        return escaped(_INVALID.sub(r"\\ufffd", text).encode())
 
 
 def base64(data: bytes) -> bytes:
@@ -68,4 +74,4 @@ def embed(data: bytes) -> bytes:
         text = msgspec.json.format(data, indent=-1)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise CodecError(f"embedded JSON is not valid: {error}") from None
-    return text if text.isascii() else utf8(text).encode()
+    return escaped(text if text.isascii() else utf8(text).encode())

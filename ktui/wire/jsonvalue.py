@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from ktui.kube.golang.jsonencode import escaped
 from ktui.wire.crd import served_as_v1
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import embed, quote
@@ -61,7 +62,7 @@ def json_object(
     if bare(_string(members, "apiVersion"), kind):
         members.pop("apiVersion")
         members.pop("kind")
-    return _compact(members)
+    return escaped(_compact(members))  # names of members were decoded
 
 
 def _with_resource_version(metadata: Raw | None, rv: bytes, built_in: bool) -> Raw:

@@ -5,10 +5,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from ktui.kube.golang.jsonencode import to_json
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import float_text
-
-_ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
 
 
 def text(value: Any) -> bytes:
@@ -23,13 +22,9 @@ def sorted_text(value: Any) -> bytes:
 
 def _dump(value: Any, order: Literal["sorted"] | None) -> bytes:
     try:
-        dumped = msgspec.json.encode(_plain(value), order=order)
+        return to_json(_plain(value), order) + b"\n"
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise CodecError(f"the object cannot be written as JSON: {error}") from None
-    for char, escape in _ESCAPES.items():
-        if char in dumped:
-            dumped = dumped.replace(char, escape)
-    return dumped + b"\n"
 
 
 def _plain(value: Any) -> Any:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-import msgspec
-
+from ktui.kube.golang.jsonencode import to_json
 from ktui.wire import jsontext, wellknown
 from ktui.wire.codegen import functions_code, spreads, stays_apart
 from ktui.wire.composite import list_text, map_entry_text, schema_or_text
@@ -235,4 +234,4 @@ class Transcoder:
         if message is None:
             raise CodecError(f"a nested {envelope.kind or 'object'} of an unknown kind")
         names = {"kind": envelope.kind, "apiVersion": envelope.api_version}
-        return msgspec.json.encode(names)[:-1] + self.members(message, envelope.body) + b"}"
+        return to_json(names)[:-1] + self.members(message, envelope.body) + b"}"

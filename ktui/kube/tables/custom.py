@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ktui.kube.golang.jsonencode import escaped
 from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.tables.age import age
 from ktui.kube.tables.fields import Obj, dig
@@ -45,4 +46,5 @@ def _text(value: Any) -> str:
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         return str(int(value))
-    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return escaped(text.encode("utf-8", "replace")).decode()

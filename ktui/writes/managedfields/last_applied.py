@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ktui.kube.golang.jsonencode import to_json
 from ktui.kube.resources import Resource
 from ktui.writes.managedfields.compare import compare
 from ktui.writes.managedfields.fieldset import FieldSet, difference, union
@@ -52,9 +53,4 @@ def _text(config: Obj) -> str:
     if isinstance(metadata.get("annotations"), dict):
         kept = {name: value for name, value in metadata["annotations"].items() if name != ANNOTATION}
         metadata["annotations"] = kept
-    return (
-        json.dumps(
-            {**config, "metadata": metadata}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-        )
-        + "\n"
-    )
+    return to_json({**config, "metadata": metadata}, "sorted").decode() + "\n"

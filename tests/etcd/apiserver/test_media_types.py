@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from typing import Any
 
 import msgspec.yaml
 import pytest
@@ -13,6 +15,7 @@ from ktui.wire.codec import codec_for
 from ktui.wire.envelope import open_value
 from ktui.wire.pb import walk
 from tests.etcd.apiserver.conftest import Api
+from tests.etcd.apiserver.definitions import define
 
 pytestmark = pytest.mark.anyio
 
@@ -181,3 +184,45 @@ async def test_a_watch_of_lists_ends_at_its_first_event(api: Api, media_type: st
     assert answer.headers["content-type"].startswith(media_type)
     past = await api.get(f"{COLLECTION}?watch=true&resourceVersion=1", Accept=accept)
     assert past.status_code == 200 and b"too old resource version" in past.content
+
+
+SPECIAL = "<b>&\u2028\u2029</b>"
+ESCAPED = rb"\u003cb\u003e\u0026\u2028\u2029\u003c/b\u003e"
+RAW = re.compile(rb"[<>&]|\xe2\x80[\xa8\xa9]")
+TO_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+TO_PARTIAL = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
+
+
+@pytest.mark.parametrize("custom", [False, True])
+async def test_special_characters_are_escaped(api: Api, widgets: dict[str, Any], custom: bool) -> None:
+    """As by Go, wherever JSON is sent: a byte count sees it, and readers of lines do."""
+    collection = COLLECTION
+    body: dict[str, Any] = {"metadata": {"name": "w", "annotations": {"a": SPECIAL}}}
+    if custom:
+        await define(api, widgets)
+        collection = "/apis/example.io/v1/namespaces/a/widgets"
+        body |= {"apiVersion": "example.io/v1", "kind": "Widget", "spec": {"color": "red"}}
+    else:
+        await api.warm()
+        body["data"] = {"k": SPECIAL}
+    created = await api.create(collection, body)
+    assert created.status_code == 201, created.text
+    bodies = [created.content]
+    since = int(created.json()["metadata"]["resourceVersion"]) - 1
+    for accept in ("application/json", TO_TABLE):
+        for rest in ("", "/w", "?pretty=1", "?includeObject=Object"):
+            bodies.append((await api.get(f"{collection}{rest}", Accept=accept)).content)
+        watch = f"{collection}?watch=1&timeoutSeconds=100&resourceVersion={since}"
+        async with api.http.stream("GET", watch, headers={"Accept": accept}) as answer:
+            bodies.append(await anext(answer.aiter_raw()))
+    for rest, kind in (("", "List"), ("/w", "")):
+        bodies.append((await api.get(collection + rest, Accept=TO_PARTIAL.format(kind))).content)
+    bodies.append((await api.merge(f"{collection}/w", {"metadata": {"labels": {"l": "x"}}})).content)
+    for text in bodies:
+        assert ESCAPED in text
+        assert RAW.search(text) is None, text
+    refused = await api.merge(f"{collection}/w", {"metadata": {"labels": {"l": SPECIAL}}})
+    assert refused.status_code == 422
+    assert RAW.search(refused.content) is None
+    in_yaml = await api.get(f"{collection}/w", Accept="application/yaml")
+    assert msgspec.yaml.decode(in_yaml.content)["metadata"]["annotations"] == {"a": SPECIAL}

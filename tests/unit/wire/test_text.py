@@ -30,6 +30,24 @@ def test_each_invalid_byte_is_replaced_as_in_go(data: bytes, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"a<b>&", rb"a\u003cb\u003e\u0026"),
+        ("\u2028\u2029\u2027é".encode(), "\\u2028\\u2029\u2027é".encode()),
+        (b'"<\n', rb"\"\u003c\n"),
+        (b"\xff\xed\xa0\x80<", rb"\ufffd" * 4 + rb"\u003c"),
+        ("\ufffd".encode(), "\ufffd".encode()),
+    ],
+)
+def test_characters_are_escaped_as_by_go(data: bytes, text: bytes) -> None:
+    assert jsontext.quote(data) == b'"%b"' % text
+
+
+def test_embedded_json_is_escaped() -> None:
+    assert jsontext.embed(b'{ "<": "\xe2\x80\xa8" }') == rb'{"\u003c":"\u2028"}'
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (1.0, b"1"),
