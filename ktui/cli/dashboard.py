@@ -178,7 +178,11 @@ async def _show(args: argparse.Namespace) -> int:
             )
             source = _add_sources(source, args, "" if over_metrics else kube_context, receiver)
         preferences = preferences_of(args, kube_context)
-        shown = _app_class(over_metrics=over_metrics, traces=receiver is not None, only=traces_only)
+        if args.replay and _of_traces(args.replay):
+            traces_only = True
+        shown = _app_class(
+            over_metrics=over_metrics, traces=receiver is not None or traces_only, only=traces_only
+        )
         app = shown(source, preferences=preferences, recorder=recorder)
         status = await _drive(app, args)
     finally:
@@ -205,6 +209,14 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
     if args.prometheus:
         return True
     return bool(kube_context) and not (args.etcd or args.snapshot or args.attach or args.aim)
+
+
+def _of_traces(name: str) -> bool:
+    """True for a recording of traces alone."""
+    from ktui.contract.events import ServerInfo  # start-up time
+
+    first = _first_event(name)
+    return isinstance(first, ServerInfo) and any(url.startswith("otlp://") for url in first.endpoints)
 
 
 def _own_source(args: argparse.Namespace) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
+from ktui.cli.otlp import add_otlp_argument, listen
 from ktui.cli.output import emit_json
 from ktui.cli.targets import add_target_arguments, demo_refuses, target_conflict
 
@@ -51,6 +52,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--as-client", metavar="NAME", default="", help="the User-Agent to send")
     add("--save-body", metavar="FILE", help="write the answer here as it comes, every page of it")
     add_target_arguments(parser)
+    add_otlp_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,6 +88,8 @@ def _misuse(args: argparse.Namespace) -> str:
         return "a WATCH does not end: `ktui list` sends a GET or a LIST"
     if args.compare and args.repeat is not None and args.repeat < LEAST_RUNS:
         return f"--try needs --repeat {LEAST_RUNS} or more: fewer runs cannot separate a saving from noise"
+    if args.otlp is not None and not (args.kubeconfig or args.context):
+        return "--otlp judges the requests to a kube-apiserver by its traces: name one with --kubeconfig"
     return target_conflict(args) or demo_refuses(args, args.path)
 
 
@@ -95,4 +99,12 @@ async def _list(args: argparse.Namespace) -> Listing:
     from ktui.cli.targets import target
 
     async with target(args, args.as_client or f"ktui/{__version__}") as found:
-        return await list_at(found, args)
+        if args.otlp is None:
+            return await list_at(found, args)
+        from ktui.client.traced_target import TracedTarget  # start-up time
+
+        receiver = listen(args)
+        try:
+            return await list_at(TracedTarget(found, receiver), args)
+        finally:
+            receiver.close()

@@ -48,10 +48,11 @@ class ApiRequest:
     all_pages: bool = False
     client: str = ""
     accept: str = ""
+    traceparent: str = ""  # asks the server to trace it
 
     @property
     def headers(self) -> dict[str, str]:
-        headers = {"User-Agent": self.client, "Accept": self.accept}
+        headers = {"User-Agent": self.client, "Accept": self.accept, "traceparent": self.traceparent}
         return {name: value for name, value in headers.items() if value}
 
 
@@ -103,6 +104,8 @@ def add_page(measured: Measured, fired: TimedResponse, body: Body) -> None:
     """Add what the response of a page contains."""
     envelope = body.envelope()
     measured.pages += 1
+    if audit_id := fired.headers.get("audit-id", ""):
+        measured.audit_ids.append(audit_id)
     measured.status = fired.status
     measured.first_route = measured.first_route or fired.route
     measured.route = joined_route(measured.route, fired.route)

@@ -59,6 +59,7 @@ async def run_often(
     for _ in range(repeat):
         with kept() as keep:
             runs.append(await target.measure(request, keep))
+    await settle(target, runs)
     measured = middle(runs)
     if not measured.average_bytes and measured.counters.get("fetched"):
         # The size of the objects is known now if the cache was cold before.
@@ -66,6 +67,13 @@ async def run_often(
             server = await target.assumptions()
         measured.average_bytes = server.average_bytes(request.path)
     return Runs(measured, predicted, runs[0].first_route, tuple(run.total_ms for run in runs))
+
+
+async def settle(target: Target, runs: list[Measured]) -> None:
+    """Let a target that learns of requests only later (by their traces) complete their measures."""
+    later = getattr(target, "settle", None)
+    if later is not None:
+        await later(runs)
 
 
 def middle(runs: list[Measured]) -> Measured:

@@ -74,7 +74,9 @@ async def _collect(bus: Bus, tracer: Tracer) -> None:
 
 def request_with(spans: list[Any]) -> Any:
     """Return an ExportTraceServiceRequest of a server's spans."""
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+        ExportTraceServiceRequest,
+    )  # start-up time
 
     message = ExportTraceServiceRequest()
     part = message.resource_spans.add()
@@ -154,7 +156,7 @@ class RequestSpans:
         self, name: str, parent: Any, start: int, end: int, attributes: Attributes | None = None,
         kind: int = _INTERNAL,
     ) -> Any:  # fmt: skip
-        from opentelemetry.proto.trace.v1.trace_pb2 import Span
+        from opentelemetry.proto.trace.v1.trace_pb2 import Span  # start-up time
 
         span = Span(
             trace_id=self._trace,

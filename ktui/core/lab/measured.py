@@ -69,6 +69,7 @@ class Measured:
     average_bytes: float = 0.0
     flow_control: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    audit_ids: list[str] = field(default_factory=list)  # one for each page
 
     @property
     def ok(self) -> bool:

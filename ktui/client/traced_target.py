@@ -1,0 +1,89 @@
+"""A kube-apiserver whose traces are received: each request is judged by its own trace, not by counters.
+
+Requests are sent with a sampled `traceparent`. kube-apiserver follows it for members of system:masters and
+system:monitoring from 1.33 on, even where it samples nothing; other requests are traced at its own rate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ktui.client.measure import ApiRequest, Keep
+from ktui.client.target import OTHERS, REPLICAS, SHARED, Target
+from ktui.core.lab.measured import Measured, joined_route
+from ktui.core.prediction.assumptions import ServerAssumptions
+from ktui.traces.receiver import OtlpReceiver
+from ktui.traces.record import TracedRequest
+
+WAIT_SECONDS = 8.0  # after the last request: an apiserver sends its spans every 5
+_EVERY = 0.1
+_MOST = 10_000  # traces kept
+NO_TRACE = (
+    "its trace did not come: the server has no TracingConfiguration for this address, or it samples this "
+    "caller's requests not at all (system:monitoring may ask for it, from 1.33 on)"
+)
+FROM_TRACE = "route, objects and stages are those of this very request, from its trace"
+
+
+class TracedTarget:
+    """Wraps a target. `settle` waits for the traces of measured requests, and judges these by them."""
+
+    real = True
+
+    def __init__(self, target: Target, receiver: OtlpReceiver, wait: float = WAIT_SECONDS) -> None:
+        self.client = target.client
+        self._target, self._receiver, self._wait = target, receiver, wait
+        self._found: OrderedDict[str, TracedRequest] = OrderedDict()  # by Audit-ID
+
+    async def assumptions(self) -> ServerAssumptions:
+        return await self._target.assumptions()
+
+    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
+        traceparent = f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
+        return await self._target.measure(replace(request, traceparent=traceparent), keep)
+
+    async def settle(self, runs: Sequence[Measured]) -> None:
+        """Wait for the traces of these requests, and put what they contain into their measures."""
+        wanted = {audit_id for run in runs for audit_id in run.audit_ids}
+        end = time.monotonic() + self._wait
+        while True:
+            for request in self._receiver.drain():
+                self._found[request.audit_id] = request
+                if len(self._found) > _MOST:
+                    self._found.popitem(last=False)
+            if wanted <= self._found.keys() or time.monotonic() >= end:
+                break
+            await asyncio.sleep(_EVERY)
+        for run in runs:
+            judge(run, [self._found[each] for each in run.audit_ids if each in self._found])
+
+
+def judge(run: Measured, traces: Sequence[TracedRequest]) -> None:
+    """Replace what counters said of a measured request by what its traces say, one for each page."""
+    if len(traces) < max(1, len(run.audit_ids)):
+        run.remarks.append(NO_TRACE)
+        return
+    run.remarks = [text for text in run.remarks if text not in (SHARED, OTHERS, REPLICAS)]
+    run.remarks.append(FROM_TRACE)
+    run.route, run.first_route = "", traces[0].route
+    for trace in traces:
+        run.route = joined_route(run.route, "cache,etcd" if trace.fallback else trace.route)
+    run.reason_id, run.reason = "observed", traces[0].why
+    counts = {
+        "fetched": [trace.scanned for trace in traces],
+        "returned": [trace.returned for trace in traces],
+        "etcd_rpcs": [trace.rpcs for trace in traces],
+    }
+    sent = run.counters.get("sent_bytes")
+    run.counters = {name: sum(values) for name, values in counts.items() if min(values) >= 0}
+    if sent is not None:
+        run.counters["sent_bytes"] = sent
+    run.phases = {}
+    for trace in traces:
+        for stage, ms in trace.stages.items():
+            run.phases[stage] = run.phases.get(stage, 0.0) + ms
