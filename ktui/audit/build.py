@@ -14,7 +14,16 @@ from ktui.audit.notes import notes
 from ktui.audit.other_servers import NOT_AGGREGATED, AggregatedGroups
 from ktui.audit.predictions import VersionPredictions
 from ktui.audit.ranking import ranked, ranked_slow
-from ktui.audit.report import FileReport, Lines, Observed, Report, Requests, TimeSpan, UngroupedRequests
+from ktui.audit.report import (
+    FileReport,
+    Lines,
+    Observed,
+    Report,
+    Requests,
+    TimeSpan,
+    TracedReport,
+    UngroupedRequests,
+)
 from ktui.audit.rows import group_report, slow_report
 from ktui.audit.server_version import GIVEN, ServerVersion, contradicted, version_of
 from ktui.audit.tally import MOST_GROUPS, Tally
@@ -86,12 +95,13 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
     span = _span(tally)
     chosen = options.versions[0]
     observed = total_observed(groups, predictions)
+    traced = total_traced(groups, predictions)
     elsewhere = [group for group in groups if predictions.of(group).elsewhere]
     return Report(
         kube_version=chosen.version,
         feature_gates=chosen.changed_gates,
         etcd_progress=options.progress,
-        summary=_summary(move, rows, tally, observed, elsewhere),
+        summary=_summary(move, rows, tally, observed, elsewhere) + _differing(traced, chosen.version),
         move=move,
         ranked_by=ranked_by,
         sizes_from=options.sizes_from,
@@ -121,8 +131,19 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
         ),
         carriers=dict(tally.carriers),
         observed=observed,
-        traced=total_traced(groups, predictions),
+        traced=traced,
         version_from=options.source.origin if options.source else GIVEN,
+    )
+
+
+def _differing(traced: TracedReport | None, version: str) -> str:
+    """Return what traces say against the predicted routes; "" if they agree."""
+    if traced is None or not traced.differ:
+        return ""
+    told = traced.agree + traced.differ
+    return (
+        f"; in traces {integer(traced.etcd)} of {integer(told)} requests were served from etcd, and "
+        f"{integer(traced.differ)} not from where {version} predicts"
     )
 
 

@@ -26,7 +26,8 @@ async def render(directory: Path, scratch: Path, only: str) -> None:
     """Render all pictures into `directory`; `scratch` is for the recording and the log."""
     recording = scratch / "monday.ndjson.gz"
     await sessions.photograph_metrics(directory, only)
-    if only.startswith("metrics"):
+    await sessions.photograph_traces(directory, only)
+    if only.startswith(("metrics", "traces")):
         return
     async with sessions.demo(recording) as (child, connection):
         if only.startswith("journey"):

@@ -35,6 +35,7 @@ from ktui.tui.merged import MergedSource, SideSource, feed_events
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Link, LiveSource, Stage, TelemetrySource
+from tests.tui.test_traces import traces_app
 from tests.unit.audit.logs import audit_event, copies, traffic
 from tests.unit.live.folded import recorded_events
 from tools.screenshots import journey, shots
@@ -197,3 +198,10 @@ async def photograph_metrics(directory: Path, only: str) -> None:
     app.feed(recorded_events())
     async with app.run_test(size=NORMAL) as pilot:
         await Camera(pilot, directory).take_all(shots.METRICS, only)
+
+
+async def photograph_traces(directory: Path, only: str) -> None:
+    """Take the dashboard over a kube-apiserver's traces, from a recording of a real one."""
+    app = traces_app("1.33-no-consistent-list")
+    async with app.run_test(size=NORMAL) as pilot:
+        await Camera(pilot, directory).take_all(shots.TRACES, only)

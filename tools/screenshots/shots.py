@@ -192,9 +192,11 @@ METRICS = (
     Shot("metrics-flow", ("7",)),
     Shot("metrics-versions", ("8",)),
 )
+# Over the recorded traces of a real kube-apiserver.
+TRACES = (Shot("traces-requests", ("2",)), Shot("traces-ranking", ("t",)))
 
 
 def pictures() -> set[str]:
     """Return the file names of the whole gallery."""
-    taken = (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *SOURCES, *METRICS)
+    taken = (*LIVE, DISCONNECTED, REPLAY, ASCII, *AUDIT, *STORED, *SOURCES, *METRICS, *TRACES)
     return {name for shot in taken for name in shot.files}
