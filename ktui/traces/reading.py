@@ -265,6 +265,8 @@ def _from_cache(spans: _Spans, status: int) -> tuple[str, str]:
     return "", ""
 
 
+_UNSTORED = ("authorization.k8s.io", "authentication.k8s.io", "componentstatuses")  # groups, and resources
+_OF_OBJECT = ("", "status", "scale")  # subresources whose GET returns the object
 _MISSING = "no span says where it was read from"
 
 
@@ -277,6 +279,8 @@ def _without_storage(request: TracedRequest, spans: _Spans, *, sure: bool) -> tu
     info = parse_path(unquote(request.path.partition("?")[0]))
     if not info.is_resource:
         return "none", "no resource"
+    if info.group in _UNSTORED or info.resource_id in _UNSTORED:
+        return "none", f"{info.resource} are not stored"
     refused = request.status >= 400
     reached = spans.handler is not None and _says(spans.handler, names.GET_STORAGE)
     if request.verb == "get" and (reached or (spans.handler is None and not refused)):
@@ -312,7 +316,13 @@ def _objects(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
         request.returned = _count(spans.list, names.FILTERED)
     if not sure:
         return
-    if request.verb == "get" and request.route in ("cache", "etcd") and request.status in (200, 404):
+    whole = parse_path(unquote(request.path.partition("?")[0])).subresource in _OF_OBJECT
+    if (
+        request.verb == "get"
+        and whole
+        and request.route in ("cache", "etcd")
+        and request.status in (200, 404)
+    ):
         request.scanned = request.returned = int(request.status == 200)
     elif request.verb == "list" and request.status >= 400:
         request.returned = 0

@@ -19,6 +19,8 @@ LARGE_SHARE = 0.25  # share (0–1) of all bytes processed from which it is high
 
 
 def _share(line: RankLine) -> Cell:
+    if line.group is not None and line.group.observed:
+        return NOTHING  # bytes processed are not in traces
     style = "bold $warning" if line.share >= LARGE_SHARE else "$ink-muted"
     drawn = bar(line.share, _BAR) if line.share >= _LEAST else ""
     return [(f"{percent(line.share):>4} ", style), (drawn.ljust(_BAR), style)]

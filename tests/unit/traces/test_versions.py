@@ -206,6 +206,20 @@ CASES: dict[str, tuple[Tree, str, bool | None, int, int]] = {
         -1,
         3,
     ),
+    "a review is not stored": (
+        new("/apis/authorization.k8s.io/v1/subjectaccessreviews", 201, handler("Create")),
+        "none",
+        False,
+        -1,
+        -1,
+    ),
+    "a log is no object": (
+        new(f"{GET}/log", 200, get(found_in("cacher.Get", STORAGE, below=(RANGE,)))),
+        "etcd",
+        False,
+        -1,
+        -1,
+    ),
     "health": (new("/livez", 200), "none", False, -1, -1),
     "passed on to another server": (
         new("/apis/metrics.k8s.io/v1beta1/nodes", 200, span("HTTP GET")),
