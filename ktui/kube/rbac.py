@@ -104,6 +104,8 @@ class Binding(msgspec.Struct, frozen=True):
 def rules_of(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
     """Return the rules of a role, in which null counts as absent; raise ValueError if they are not valid."""
     rules = role.get("rules") or ()
+    if not isinstance(rules, list | tuple):
+        return msgspec.convert(rules, tuple[PolicyRule, ...])
     found = [
         {name: value for name, value in rule.items() if value is not None}
         if isinstance(rule, Mapping)

@@ -18,7 +18,7 @@ LOW, LEAST = (60, 15), (40, 10)
 SAYS = {
     "overview": ("LIST replicasets ?rv=", "waiting for the watch"),
     "requests": ("LIST pods ?app=api", "decision trace"),
-    "cache": ("340", "1 watcher"),
+    "cache": ("640 of 1,024", "3 watchers"),
     "etcd": ("pods/", "404: nothing is known"),
     "lab": ("results", "f sends the LIST above"),
     "watches": ("kubelet", "open      1h10m"),

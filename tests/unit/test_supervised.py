@@ -12,6 +12,7 @@ from tests.source import parsed
 OWN = {
     "apiserver/http/health_reserve.py",  # its connection ends with it, and an error is logged
     "apiserver/http/lifespan.py",  # startup and shutdown wait for it
+    "apiserver/call.py",  # one cancels its request, one frees memory piece by piece
     "apiserver/http/request.py",  # its request waits for it
     "apiserver/http/tls_front.py",  # its connection waits for both directions
     "apiserver/pages/etcd.py",  # its request waits for it
@@ -19,6 +20,7 @@ OWN = {
     "cacher/resource_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
     "cli/server/faults.py",  # its end is a marker in the telemetry, and `end` waits for it
+    "cli/server/tracing.py",  # within a supervised task, which raises its fault
     "etcd/connection_liveness.py",  # within a supervised task
     "etcd/injection/gateway.py",  # its watch waits for it
     "etcd/injection/proxy.py",  # in groups that their connection waits for

@@ -52,6 +52,8 @@ async def export_spans(bus: Bus, config: TracingConfig) -> None:
     try:
         while True:
             await asyncio.sleep(SECONDS)
+            if collecting.done():
+                collecting.result()  # its fault ends this task, which is supervised
             while spans := tracer.take(MOST_SENT):
                 try:
                     await export(request_with(spans), timeout=10)

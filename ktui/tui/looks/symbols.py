@@ -53,6 +53,7 @@ _MARKS = {
     "e": "␛",
     "d": "␡",
     "+": "±",
+    " ": "\u2800",  # Braille without dots
 }
 # One stand-in for each glyph, of one cell.
 ASCII_OF: dict[str, str] = {

@@ -56,5 +56,5 @@ def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"ktui\[dask\]"):
+    with pytest.raises(ClusterError, match=r"pip install .*\[dask\]"):
         read_on_dask("tcp://127.0.0.1:9", [], Tally(NOW), lambda name, taken: None)

@@ -37,7 +37,7 @@ def test_states_are_not_kept_without_end() -> None:
     times.limit(10_000)
     for number in range(10_000):
         times.passed((number,), 1.0)
-    assert len(times._seconds) <= MOST_STATES
+    assert len(times.seconds) <= MOST_STATES
     assert times.ratios()[0].counts == [SECOND, 5000 * SECOND, 4999 * SECOND, 0]
 
 
