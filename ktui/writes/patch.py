@@ -35,15 +35,15 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     faults = () if kind == JSON_PATCH else body.duplicates
     touched = await compute(of_json_patch if kind == JSON_PATCH else of_merge_patch, document)
     context = context_of(server, call, resource, options, touched=touched)
-    change = _change(kind, document)
+    change = _change(kind, document, resource)
     await apply_change(server, call, context, change, form, options, faults)
 
 
-def _change(kind: str, document: Any) -> Change:
+def _change(kind: str, document: Any, resource: Resource) -> Change:
     """Return a function from the current object to the patched one; it raises StatusError 400 or 422."""
 
     def change(old: dict[str, Any]) -> dict[str, Any]:
-        new = patched(kind, old, document)
+        new = patched(kind, old, document, resource.api_version, resource.kind)
         metadata = new.get("metadata")
         if isinstance(metadata, dict) and metadata.get("resourceVersion") is None:
             metadata.pop("resourceVersion", None)

@@ -70,7 +70,7 @@ async def patch(server: Server, call: Call, resource: Resource) -> None:
     options, document = write_options(call.request, "PatchOptions"), await compute(patch_document, kind, body)
 
     def change(scale: Obj) -> Obj:
-        new = patched(kind, scale, document)
+        new = patched(kind, scale, document, API_VERSION, KIND)
         if fault := server.services.codec.go_mismatch(new, API_VERSION, KIND):
             raise refused_patch(patched_text(new, None), fault)
         return new

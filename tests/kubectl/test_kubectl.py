@@ -184,3 +184,22 @@ async def test_apply_on_the_server_after_an_apply_on_the_client(kubectl: Kubectl
         assert read["metadata"]["annotations"] == {"a": "b"}
     await kubectl("apply", "-f", "-", stdin=first)
     await kubectl("delete", "configmap/both-ways", "service/both-ways")
+
+
+async def test_taints_of_one_key_come_and_go(kubectl: Kubectl) -> None:
+    """kubectl sends the whole list, which is atomic: two effects of one key are two taints."""
+
+    async def taints() -> list[str]:
+        read = json.loads(await kubectl("get", "node/tainted", "-o", "json"))
+        return sorted(taint["effect"] for taint in read["spec"]["taints"] if taint["key"] == "k")
+
+    await kubectl(
+        "create", "-f", "-", stdin='{"apiVersion":"v1","kind":"Node","metadata":{"name":"tainted"}}'
+    )
+    await kubectl("taint", "node", "tainted", "k=v:NoSchedule", "k=v:NoExecute")
+    assert await taints() == ["NoExecute", "NoSchedule"]
+    await kubectl("taint", "node", "tainted", "k:NoExecute-")
+    assert await taints() == ["NoSchedule"]
+    await kubectl("taint", "node", "tainted", "k-")
+    assert await taints() == []
+    await kubectl("delete", "node/tainted")

@@ -69,13 +69,13 @@ def pruned(merged: Obj, last: FieldSet, managed: FieldSet, root: Node) -> Obj:
 
     A struct that others still have fields in stays, and so do fields that had no owner.
     """
-    managed = union(managed, {"f:metadata": {"f:name": {}}})
     if not difference(last, managed):
         return merged
     whole, last = with_structs(fields_of(merged, root), root), with_structs(last, root)
-    left = with_structs(fields_of(without(merged, last, root), root), root)
-    owned = without(merged, difference(whole, union(left, with_structs(managed, root))), root)
-    gone = intersection(difference(whole, with_structs(fields_of(owned, root), root)), last)
+    left = with_structs(fields_of(without(merged, last, root, null=True), root), root)
+    unowned = difference(whole, union(left, with_structs(managed, root)))
+    owned = with_structs(fields_of(without(merged, unowned, root, null=True), root), root)
+    gone = intersection(difference(whole, union(owned, {"f:metadata": {}})), last)
     result = without(merged, gone, root)
     assert isinstance(result, dict)
     return result
@@ -158,10 +158,10 @@ def _in_merged_order(old: list[tuple[str, Any]], new: list[str], merge: Callable
     return merged
 
 
-def without(value: Any, paths: FieldSet, node: Node) -> Any:
+def without(value: Any, paths: FieldSet, node: Node, *, null: bool = False) -> Any:
     """Return a new tree without the fields and items of `paths`.
 
-    Containers that become empty go too; those of a custom resource become null.
+    Containers that become empty go too; with `null`, or in a custom resource, they become null.
     """
     if isinstance(value, list):
         keys = node.keys(value) if value else None
@@ -169,7 +169,9 @@ def without(value: Any, paths: FieldSet, node: Node) -> Any:
             return value
         kept = ((item_key(keys, item, node), item) for item in value)
         below = node.item()
-        return [without(item, paths.get(key, {}), below) for key, item in kept if _stays(key, paths)]
+        return [
+            without(item, paths.get(key, {}), below, null=null) for key, item in kept if _stays(key, paths)
+        ]
     if not isinstance(value, dict):
         return value
     left = {}
@@ -177,10 +179,10 @@ def without(value: Any, paths: FieldSet, node: Node) -> Any:
         if not _stays(f"f:{name}", paths):
             continue
         inner, below = paths.get(f"f:{name}", {}), node.member(name)
-        rest = without(member, inner, below) if inner else member
+        rest = without(member, inner, below, null=null) if inner else member
         if rest or rest == member:
             left[name] = rest
-        elif not below.typed:
+        elif null or not below.typed:
             left[name] = None
     return left
 

@@ -129,7 +129,8 @@ class SchemaNode:
         return SchemaNode(additional(self._schema)[1] if known is None else known)
 
     def declares(self, name: str) -> bool:
-        if self._root and name in ("apiVersion", "kind", "metadata"):
+        whole = self._root or self._schema.get("x-kubernetes-embedded-resource")
+        if whole and name in ("apiVersion", "kind", "metadata"):
             return True
         return name in (self._schema.get("properties") or {})
 

@@ -13,6 +13,7 @@ from ktui.kube.status import (
     request_entity_too_large,
     unsupported_media_type,
 )
+from ktui.wire.schema import message_of
 from ktui.writes.decoding.body import APPLY, SentBody, json_type, media_type
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
 from ktui.writes.patches.merge import merge_patch
@@ -82,13 +83,13 @@ def _undecodable(value: Any, where: str) -> StatusError:
     return bad_request(f"error decoding patch: json: cannot unmarshal {json_type(value)} into Go {where}")
 
 
-def patched(kind: str, old: Any, document: Any) -> dict[str, Any]:
-    """Return the patched `old`; raise StatusError 400 or 422."""
+def patched(kind: str, old: Any, document: Any, api_version: str, of_kind: str) -> dict[str, Any]:
+    """Return the patched `old`, an object of this kind; raise StatusError 400 or 422."""
     try:
         if kind == JSON_PATCH:
             new = json_patch(old, document)
         elif kind == STRATEGIC:
-            new = strategic_merge(old, document)
+            new = strategic_merge(old, document, message_of(api_version, of_kind) or "")
         else:
             new = merge_patch(old, document)
     except PatchFailed:

@@ -1,43 +1,26 @@
-"""Strategic merge patch: a merge patch in which keyed lists merge by key.
+"""Strategic merge patch: a merge patch in which lists merge by the rules of their types.
 
-The full language needs each type's struct tags. Here keys depend on the field's name, which is unambiguous
-for the keyed lists of the built-in types; other lists are replaced, as upstream does with lists without merge
-key.
+A keyed list merges its items, a list of plain values is a set; all other lists are replaced. Directives say
+what else to do: `$patch` (replace, delete), `$retainKeys`, `$deleteFromPrimitiveList/…` and
+`$setElementOrder/…`.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
 
-from ktui.kube.golang.values import go_value
+from ktui.kube.golang.values import go_type, go_value
 from ktui.kube.json_trees import hashed
+from ktui.wire.merge_rules import NO_RULE, MergeRule, rule_of
+from ktui.wire.schema import fields_by_name
+from ktui.writes.patches.element_order import in_order_of
 
-# patchMergeKey of the built-in API types, by field name. `ports` depends on its items.
-MERGE_KEYS = {
-    "addresses": "type",
-    "conditions": "type",
-    "containers": "name",
-    "env": "name",
-    "ephemeralContainers": "name",
-    "hostAliases": "ip",
-    "imagePullSecrets": "name",
-    "initContainers": "name",
-    "ownerReferences": "uid",
-    "podIPs": "ip",
-    "resourceClaims": "name",
-    "schedulingGates": "name",
-    "secrets": "name",
-    "taints": "key",
-    "topologySpreadConstraints": "topologyKey",
-    "volumeDevices": "devicePath",
-    "volumeMounts": "mountPath",
-    "volumes": "name",
-}
-# Lists of plain values that merge as sets.
-MERGED_SETS = frozenset({"finalizers", "podCIDRs"})
-DELETE_PRIMITIVES = "$deleteFromPrimitiveList/"
-ORDER = "$setElementOrder/"
+Obj = dict[str, Any]
+
+DIRECTIVE = "$patch"
+DELETE_PRIMITIVES = "$deleteFromPrimitiveList"
+ORDER = "$setElementOrder"
 RETAIN = "$retainKeys"
 
 
@@ -46,138 +29,236 @@ class BadDirective(Exception):
 
 
 class BadItem(Exception):
-    """A directive is unknown, or an item lacks its list's key; upstream answers 500."""
+    """A directive is unknown, or items cannot be merged; upstream answers 500."""
 
 
-def strategic_merge(target: Any, patch: Any) -> Any:
-    """Return a new tree. Knows `$patch: replace|delete`, `$retainKeys` and `$deleteFromPrimitiveList/…`."""
+class Place(NamedTuple):
+    """A position in an object: a struct, or a map whose values are structs. Without both nothing is known."""
+
+    message: str = ""
+    values: str = ""
+
+    def field(self, name: str) -> tuple[Place, MergeRule]:
+        """Return the place of a member (of a list: of its items), and its rule."""
+        if self.values:
+            return Place(self.values), NO_RULE
+        field = fields_by_name(self.message).get(name) if self.message else None
+        if field is None:
+            return Place(), NO_RULE
+        kind = field.type if field.kind == "message" else ""
+        return Place(values=kind) if field.is_map else Place(kind), rule_of(self.message, name)
+
+
+def strategic_merge(target: Any, patch: Any, message: str = "") -> Any:
+    """Return a new tree. `message` is the type of the object; without it every list is replaced.
+
+    Raises BadDirective or BadItem.
+    """
     if not isinstance(patch, dict):
         return patch
-    directive = patch.get("$patch")
-    if directive not in (None, "replace", "delete"):
-        raise BadItem(f"unknown patch type: {go_value(directive)} in map: {go_value(patch)}")
-    if directive == "delete":
-        return {}
-    body = {name: value for name, value in patch.items() if name != "$patch"}
-    if directive == "replace":
-        return body
-    merged = dict(target) if isinstance(target, dict) else {}
-    for name, value in body.items():
-        _merge_member(merged, name, value)
-    if RETAIN in body:
-        kept = _list(merged.pop(RETAIN, None), "retainKeys")
-        names = set(map(hashed, kept))
-        merged = {name: value for name, value in merged.items() if name in names}
+    return _merge_map(target if isinstance(target, dict) else {}, patch, Place(message))
+
+
+def _merge_map(target: Obj, patch: Obj, at: Place) -> Obj:
+    if DIRECTIVE in patch:
+        match patch[DIRECTIVE]:
+            case "replace":
+                return {name: value for name, value in patch.items() if name != DIRECTIVE}
+            case "delete":
+                return {}
+        raise _unknown(patch)
+    merged = _retained(target, patch) if RETAIN in patch else dict(target)
+    left = {name: value for name, value in patch.items() if name != RETAIN}
+    for name in [name for name in left if name.startswith(ORDER)]:
+        order = left.pop(name)
+        _merge_ordered(merged, left, _named(name, ORDER, "setElementOrder list"), order, at)
+    for name, value in left.items():
+        if name.startswith(DELETE_PRIMITIVES):
+            field = _named(name, DELETE_PRIMITIVES, "primitive list")
+            _merge_member(merged, field, value, at, deletes=True)
+        else:
+            _merge_member(merged, name, value, at)
     return merged
 
 
-def _list(value: Any, what: str) -> list[Any]:
-    if not isinstance(value, list):
+def _unknown(patch: Obj) -> BadItem:
+    return BadItem(f"unknown patch type: {go_value(patch[DIRECTIVE])} in map: {go_value(patch)}")
+
+
+def _named(directive: str, prefix: str, what: str) -> str:
+    """Return the name of the list that a directive is about."""
+    first, slash, name = directive.partition("/")
+    if first != prefix or not slash:
         raise BadDirective(f"invalid patch format of {what}")
-    return value
+    return name
 
 
-def _merge_member(merged: dict[str, Any], name: str, value: Any) -> None:
-    if name.startswith(ORDER):
-        _list(value, "setElementOrder list")
-        return  # the merge keeps the current order and appends; upstream sorts by this hint
-    if name.startswith(DELETE_PRIMITIVES):
-        field = name.removeprefix(DELETE_PRIMITIVES)
-        gone = _list(value, "primitive list")
-        removed = set(map(hashed, gone))
-        merged[field] = [item for item in merged.get(field) or [] if hashed(item) not in removed]
-    elif value is None:
+def _retained(target: Obj, patch: Obj) -> Obj:
+    """Return the target with the retained members only, which must include those of the patch."""
+    wrong = BadDirective("invalid patch format of retainKeys")
+    if not isinstance(patch[RETAIN], list):
+        raise wrong
+    names = set(map(hashed, patch[RETAIN]))
+    for name, value in patch.items():
+        directive = name.startswith((RETAIN, DELETE_PRIMITIVES, ORDER))
+        if value is not None and not directive and name not in names:
+            raise wrong
+    return {name: value for name, value in target.items() if name in names}
+
+
+def _merge_member(merged: Obj, name: str, value: Any, at: Place, *, deletes: bool = False) -> None:
+    if value is None:
         merged.pop(name, None)
-    elif name not in merged and isinstance(value, dict) and "$patch" in value:
-        return  # upstream drops a directive for a missing member, with the rest of its object
+        return
+    present = merged.get(name)
+    if type(present) is not type(value):
+        if not deletes:
+            _set(merged, name, value)
+        return
+    below, rule = at.field(name)
+    if isinstance(value, dict):
+        merged[name] = value if rule.replaces else _merge_map(present or {}, value, below)
     elif isinstance(value, list):
-        present = merged.get(name)
-        merged[name] = _merge_list(name, present if isinstance(present, list) else None, value)
-    elif isinstance(value, dict):
-        merged[name] = strategic_merge(merged.get(name), value)
+        assert isinstance(present, list)
+        if deletes or rule.merges:
+            merged[name] = _merge_list(present, value, below, rule.merge_key, deletes=deletes)
+        else:
+            merged[name] = value
     else:
         merged[name] = value
 
 
-def _merge_list(name: str, present: list[Any] | None, patch: list[Any]) -> list[Any]:
-    """Return the merged list; `present` None: the object has no such list, so items are not checked."""
-    there = present or []
-    if name in MERGED_SETS:
-        known = set(map(hashed, there))
-        return there + [item for item in patch if hashed(item) not in known]
-    key = merge_key(name, there + patch)
-    if key is None:
-        return patch
-    if present is not None:
-        _check_items(key, patch)
-    return _merge_keyed(key, there, patch)
+def _set(merged: Obj, name: str, value: Any) -> None:
+    """Set a new member, without nulls; a directive about a missing object is dropped with it."""
+    if isinstance(value, dict) and DIRECTIVE in value:
+        merged.pop(name, None)
+    else:
+        merged[name] = _bare(value)
 
 
-def _check_items(key: str, patch: list[Any]) -> None:
-    """Raise BadItem for an item that cannot be found in the list by its key."""
-    if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
+def _bare(value: Any) -> Any:
+    """Return the value without members that are null, and without objects that have directives."""
+    if isinstance(value, dict):
+        kept = {name: member for name, member in value.items() if member is not None}
+        return {name: _bare(member) for name, member in kept.items() if not _is_directive(member)}
+    if isinstance(value, list):
+        return [_bare(item) for item in value if not _is_directive(item)]
+    return value
+
+
+def _is_directive(value: Any) -> bool:
+    return isinstance(value, dict) and DIRECTIVE in value
+
+
+def _merge_ordered(merged: Obj, left: Obj, name: str, order: Any, at: Place) -> None:
+    """Merge a list, and put it in the given order; its patch is taken from `left`."""
+    for value in (order, merged.get(name, []), left.get(name, [])):
+        if not isinstance(value, list):
+            raise BadItem(f"expected a []interface {{}}, but received a {go_type(value)}")
+    below, rule = at.field(name)
+    key = rule.merge_key
+    present, patch = merged.get(name, []), left.get(name, [])
+    _check_order(patch, order, key)
+    if name not in merged and name not in left:
         return
-    for item in patch:
+    if not present and not patch:
+        raise BadItem("no elements in any of the given slices")
+    if name not in left:
+        whole = present
+    elif name not in merged:
+        whole = _bare(patch)
+    else:
+        whole = _merge_list(present, patch, below, key) if rule.merges else patch
+    left.pop(name, None)
+    merged[name] = in_order_of(whole, order, present, _identity(key, [*present, *patch, *order]))
+
+
+def _check_order(patch: list[Any], order: list[Any], key: str) -> None:
+    """Raise BadItem for items of the patch that are not in the order, or not in its order."""
+    if not patch or not order:
+        return
+    wanted = [item for item in patch if not _is_directive(item)]
+    identity = _identity(key, [*wanted, *order])
+    at = 0
+    for item in order:
+        if at < len(wanted) and identity(wanted[at]) == identity(item):
+            at += 1
+    if at < len(wanted):
+        lists = f"{go_value(patch)}\n doesn't match {ORDER} list:\n{go_value(order)}"
+        raise BadItem(f"The order in patch list:\n{lists}\n")
+
+
+def _identity(key: str, items: list[Any]) -> Callable[[Any], Hashable]:
+    """Return what tells items apart: the key, or the value itself. Raises BadItem for an item without key."""
+    if not key:
+        return hashed
+    for item in items:
         if not isinstance(item, dict):
-            continue
-        if item.get("$patch") == "merge":
-            raise BadItem("merging list cannot yet be specified in the patch")
-        if key not in item and item.get("$patch") in (None, "delete"):
-            raise BadItem(f"map: {go_value(item)} does not contain declared merge key: {key}")
+            raise BadItem(f"expected a map[string]interface {{}}, but received a {go_type(item)}")
+        if key not in item and not (DIRECTIVE in item and item[DIRECTIVE] != "delete"):
+            raise _no_key(item, key)
+    return lambda item: hashed(item.get(key))
 
 
-def merge_key(name: str, items: list[Any]) -> str | None:
-    """Return the key of a list field, None if the list is atomic."""
-    if name == "ports":
-        return (
-            "containerPort"
-            if any("containerPort" in item for item in items if isinstance(item, dict))
-            else "port"
-        )
-    return MERGE_KEYS.get(name)
+def _no_key(item: Obj, key: str) -> BadItem:
+    return BadItem(f"map: {go_value(item)} does not contain declared merge key: {key}")
 
 
-def _merge_keyed(key: str, present: list[Any], patch: list[Any]) -> list[Any]:
-    if any(isinstance(item, dict) and item.get("$patch") == "replace" for item in patch):
-        return [item for item in patch if not (isinstance(item, dict) and item.get("$patch") == "replace")]
-    merged = _Keyed(key, present)
+def _merge_list(
+    present: list[Any], patch: list[Any], at: Place, key: str, *, deletes: bool = False
+) -> list[Any]:
+    """Return the merged list: the patch's items in its order, all others where they are."""
+    if not present and not patch:
+        return present
+    if len({isinstance(item, dict) for item in (*present, *patch)}) > 1:
+        raise BadItem(f"list element types are not identical: {go_value([present, patch])}")
+    if not isinstance((present or patch)[0], dict):
+        if deletes:
+            gone = set(map(hashed, patch))
+            return [item for item in present if hashed(item) not in gone]
+        distinct = {hashed(item): item for item in (*present, *patch)}
+        return in_order_of(list(distinct.values()), patch, present, hashed)
+    if not key:
+        raise BadItem("cannot merge lists without merge key for struct")
+    present, patch = _by_directives(present, patch, key)
+    merged = _merge_items(present, patch, at, key)
+    return in_order_of(merged, patch, present, _identity(key, [*merged, *patch]))
+
+
+def _by_directives(present: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any]]:
+    """Return the list without deleted items, and the patch without directives; replaced: the patch, []."""
+    plain, gone, replaced = [], set(), False
     for item in patch:
-        at = merged.place(item)
-        if isinstance(item, dict) and item.get("$patch") == "delete":
-            if at is not None:
-                merged.remove(at, item)
-        elif at is None:
-            merged.append(strategic_merge({}, item))
+        match item.get(DIRECTIVE, item):
+            case "delete":
+                if key not in item:
+                    raise _no_key(item, key)
+                gone.add(hashed(item[key]))
+            case "replace":
+                replaced = True
+            case "merge":
+                raise BadItem("merging lists cannot yet be specified in the patch")
+            case _ if DIRECTIVE in item:
+                raise _unknown(item)
+            case _:
+                plain.append(item)
+    if replaced:
+        return plain, []
+    return [item for item in present if key not in item or hashed(item[key]) not in gone], plain
+
+
+def _merge_items(present: list[Any], patch: list[Any], at: Place, key: str) -> list[Any]:
+    merged = list(present)
+    places: dict[Hashable, int] = {}  # of the first item with a key
+    for place, item in enumerate(present):
+        if key in item:
+            places.setdefault(hashed(item[key]), place)
+    for item in patch:
+        if key not in item:
+            raise _no_key(item, key)
+        place = places.setdefault(hashed(item[key]), len(merged))
+        if place < len(merged):
+            merged[place] = _merge_map(merged[place], item, at)
         else:
-            merged.items[at] = strategic_merge(merged.items[at], item)
-    return [item for item in merged.items if item is not _GONE]
-
-
-_GONE = object()
-
-
-class _Keyed:
-    """A keyed list that finds its items by their keys, each in one step."""
-
-    def __init__(self, key: str, present: list[Any]) -> None:
-        self._key = key
-        self.items: list[Any] = []
-        self._places: dict[Any, deque[int]] = {}  # of each key, in their order
-        for item in present:
-            self.append(item)
-
-    def append(self, item: Any) -> None:
-        if isinstance(item, dict):
-            self._places.setdefault(hashed(item.get(self._key)), deque()).append(len(self.items))
-        self.items.append(item)
-
-    def place(self, item: Any) -> int | None:
-        """Return the place of the first item with the key of `item`; None if there is none."""
-        if not isinstance(item, dict) or self._key not in item:
-            return None
-        places = self._places.get(hashed(item[self._key]))
-        return places[0] if places else None
-
-    def remove(self, at: int, item: Any) -> None:
-        self.items[at] = _GONE
-        self._places[hashed(item[self._key])].popleft()
+            merged.append(item)
+    return merged

@@ -429,6 +429,18 @@ def test_an_updater_that_became_an_applier_loses_nothing(left_out: list[str]) ->
     assert new["metadata"]["name"] == "a"
 
 
+def test_what_has_no_owner_stays() -> None:
+    """A node's taints, which admission adds, and the metadata of an object that loses its labels."""
+    nodes = find("", "v1", "nodes")
+    body: Obj = {"metadata": {"name": "n", "labels": {"a": "b"}}, "spec": {"podCIDR": "10.0.0.0/24"}}
+    old = step(nodes, None, "me", body)
+    old["spec"]["taints"] = [{"key": "x", "effect": "NoSchedule"}]
+    new = step(nodes, old, "me", {"metadata": {"name": "n"}, "spec": {}})
+    assert new["spec"] == {"taints": [{"key": "x", "effect": "NoSchedule"}]}
+    assert new["metadata"]["name"] == "n"
+    assert "labels" not in new["metadata"]
+
+
 SPECS = st.fixed_dictionaries(
     {},
     optional={

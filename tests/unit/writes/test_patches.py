@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.wire.schema import META
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch
 from ktui.writes.patches.merge import merge_patch
 from ktui.writes.patches.patched_json import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.strategic import BadItem, strategic_merge
+from ktui.writes.patches.strategic import BadDirective, BadItem, strategic_merge
 from tests.unit.growth import Compared, growth
 
 JSON = st.recursive(
@@ -108,7 +109,9 @@ def test_what_was_added_can_be_removed_again(target: dict[str, Any], name: str, 
     assert json_patch(added, [{"op": "remove", "path": path}]) == target
 
 
-POD = {"spec": {"containers": [{"name": "one", "image": "i:1"}, {"name": "two", "image": "i:1"}]}}
+ONE, TWO = {"name": "one", "image": "i:1"}, {"name": "two", "image": "i:1"}
+POD = {"spec": {"containers": [ONE, TWO]}}
+NAMES = [{"name": "two"}, {"name": "x"}, {"name": "one"}]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +124,11 @@ POD = {"spec": {"containers": [{"name": "one", "image": "i:1"}, {"name": "two", 
         ),
         (
             POD,
+            {"spec": {"containers": [{"name": "x"}, {"name": "y"}]}},
+            {"spec": {"containers": [{"name": "x"}, {"name": "y"}, ONE, TWO]}},
+        ),
+        (
+            POD,
             {"spec": {"containers": [{"name": "one", "$patch": "delete"}]}},
             {"spec": {"containers": [{"name": "two", "image": "i:1"}]}},
         ),
@@ -129,27 +137,112 @@ POD = {"spec": {"containers": [{"name": "one", "image": "i:1"}, {"name": "two", 
             {"spec": {"containers": [{"$patch": "replace"}, {"name": "x"}]}},
             {"spec": {"containers": [{"name": "x"}]}},
         ),
-        ({"a": {"x": 1}}, {"a": {"$patch": "replace", "y": 2}}, {"a": {"y": 2}}),
-        ({"a": {"x": 1}}, {"a": {"x": None}}, {"a": {}}),
-        ({"args": [1, 2]}, {"args": [3]}, {"args": [3]}),
-        ({"finalizers": ["a"]}, {"finalizers": ["b", "a"]}, {"finalizers": ["a", "b"]}),
-        ({"finalizers": ["a", "b"]}, {"$deleteFromPrimitiveList/finalizers": ["a"]}, {"finalizers": ["b"]}),
+        ({"spec": {"x": 1}}, {"spec": {"$patch": "replace", "y": 2}}, {"spec": {"y": 2}}),
+        ({"spec": {"x": 1}}, {"spec": {"x": None}}, {"spec": {}}),
+        ({"spec": {}}, {"spec": {"overhead": {"x": None, "y": "1"}}}, {"spec": {"overhead": {"y": "1"}}}),
         (
-            {"ports": [{"containerPort": 80, "protocol": "TCP"}]},
-            {"ports": [{"containerPort": 80, "name": "http"}], "$setElementOrder/ports": []},
-            {"ports": [{"containerPort": 80, "protocol": "TCP", "name": "http"}]},
+            {"metadata": {"finalizers": ["a"]}},
+            {"metadata": {"finalizers": ["b", "a"]}},
+            {"metadata": {"finalizers": ["b", "a"]}},
         ),
         (
-            {"strategy": {"type": "x", "y": 1}},
-            {"strategy": {"$retainKeys": ["type"], "type": "z"}},
-            {"strategy": {"type": "z"}},
+            {"metadata": {"finalizers": ["a", "b"]}},
+            {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"]}},
+            {"metadata": {"finalizers": ["b"]}},
         ),
+        (
+            POD,
+            {"spec": {"containers": [{"name": "x"}], "$setElementOrder/containers": NAMES}},
+            {"spec": {"containers": [TWO, {"name": "x"}, ONE]}},
+        ),
+        (POD, {"spec": {"$setElementOrder/containers": NAMES[:1]}}, {"spec": {"containers": [ONE, TWO]}}),
     ],
 )
 def test_strategic_merge(target: Any, patch: Any, result: Any) -> None:
-    before = copy.deepcopy(target)
-    assert strategic_merge(target, patch) == result
-    assert target == before
+    before = copy.deepcopy((target, patch))
+    assert strategic_merge(target, patch, "core.v1.Pod") == result
+    assert (target, patch) == before
+
+
+PORTS = [{"containerPort": 80, "protocol": "TCP"}, {"containerPort": 81, "protocol": "TCP"}]
+TAINTS = [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoExecute"}]
+NEW = {"name": "two", "image": "n"}
+AT, AGAIN = {"path": "/"}, {"port": 80, "targetPort": 2}
+A, B = {"type": "A", "name": "a", "ip": "1"}, {"type": "B", "name": "b", "ip": "2"}
+UNION = {"name": "v", "$retainKeys": ["name", "hostPath"], "hostPath": AT, "emptyDir": None}
+GONE = {"name": "one", "$patch": "delete"}
+HOOKS = "admissionregistration.v1.ValidatingWebhook"
+
+
+@pytest.mark.parametrize(
+    ("message", "field", "target", "patch", "result"),
+    [
+        # Atomic, whatever their names: the whole list is replaced.
+        ("core.v1.NodeSpec", "taints", TAINTS, TAINTS[:1], TAINTS[:1]),
+        ("core.v1.NodeSpec", "taints", TAINTS[:1], TAINTS, TAINTS),
+        ("core.v1.NamespaceSpec", "finalizers", ["a"], ["b"], ["b"]),
+        ("discovery.v1.EndpointSlice", "ports", [{"port": 80}], [{"port": 81}], [{"port": 81}]),
+        ("apiextensions.v1.CustomResourceDefinitionSpec", "versions", [ONE], [TWO], [TWO]),
+        # Keyed lists.
+        (f"{HOOKS}Configuration", "webhooks", [ONE, TWO], [NEW], [ONE, NEW]),
+        (HOOKS, "matchConditions", [ONE, TWO], [NEW], [ONE, NEW]),
+        ("admissionregistration.v1.ValidatingAdmissionPolicySpec", "variables", [TWO], [NEW], [NEW]),
+        ("storage.v1.CSINodeSpec", "drivers", [ONE, TWO], [NEW], [ONE, NEW]),
+        ("batch.v1.JobStatus", "conditions", [A], [B], [B, A]),
+        ("core.v1.ServiceAccount", "secrets", [A], [B], [B, A]),
+        ("core.v1.PodStatus", "hostIPs", [A], [B], [B, A]),
+        ("core.v1.PodStatus", "resourceClaimStatuses", [A], [B], [B, A]),
+        ("core.v1.PodSpec", "imagePullSecrets", [A], [B], [B, A]),
+        ("core.v1.Container", "ports", PORTS, [PORTS[1] | A], [PORTS[0], PORTS[1] | A]),
+        ("core.v1.ServiceSpec", "ports", [{"port": 80, "targetPort": 1}], [AGAIN], [AGAIN]),
+        # kubectl sends retained keys for unions.
+        (
+            "core.v1.PodSpec",
+            "volumes",
+            [{"name": "v", "emptyDir": {}}],
+            [UNION],
+            [{"name": "v", "hostPath": AT}],
+        ),
+        # All items of a key are deleted.
+        ("core.v1.PodSpec", "containers", [ONE, TWO, ONE], [GONE], [TWO]),
+    ],
+)
+def test_lists_merge_by_the_rules_of_their_types(
+    message: str, field: str, target: list[Any], patch: list[Any], result: list[Any]
+) -> None:
+    assert strategic_merge({field: target}, {field: patch}, message) == {field: result}
+
+
+def test_retained_keys_include_those_of_the_patch() -> None:
+    live = {"type": "x", "rollingUpdate": {}}
+    patch: dict[str, Any] = {"$retainKeys": ["type"], "type": "z"}
+    spec = strategic_merge({"strategy": live}, {"strategy": patch}, "apps.v1.DeploymentSpec")
+    assert spec == {"strategy": {"type": "z"}}
+    for wrong in (patch | {"rollingUpdate": {}}, {"$retainKeys": "type"}):
+        with pytest.raises(BadDirective, match="invalid patch format of retainKeys"):
+            strategic_merge({"strategy": live}, {"strategy": wrong})
+
+
+@pytest.mark.parametrize(
+    ("server", "patch", "order", "result"),
+    [
+        ("ab", "", "ab", "ab"),
+        ("abc", "", "ca", "bca"),
+        ("abcd", "", "db", "acdb"),
+        ("abc", "d", "dabc", "dabc"),
+        ("abc", "d", "d", "dabc"),
+        ("ab", "xy", "xayb", "xayb"),
+    ],
+)
+def test_the_order_of_merged_items(server: str, patch: str, order: str, result: str) -> None:
+    def items(names: str) -> list[Any]:
+        return [{"name": name} for name in names]
+
+    document: dict[str, Any] = {"$setElementOrder/containers": items(order)}
+    if patch:
+        document["containers"] = items(patch)
+    merged = strategic_merge({"containers": items(server)}, document, "core.v1.PodSpec")
+    assert "".join(item["name"] for item in merged["containers"]) == result
 
 
 def test_an_unknown_directive_is_refused() -> None:
@@ -194,13 +287,24 @@ def test_copies_do_not_grow_without_bound() -> None:
     ("target", "patch", "why"),
     [
         ({"env": []}, {"env": [{"value": "v"}]}, "map[value:v] does not contain declared merge key: name"),
-        ({"env": []}, {"env": [{"name": "a", "$patch": "merge"}]}, "merging list cannot yet be specified"),
+        ({"env": []}, {"env": [{"name": "a", "$patch": "merge"}]}, "merging lists cannot yet be specified"),
+        (
+            {"env": ["x"]},
+            {"env": [{"name": "a"}]},
+            "list element types are not identical: [[x] [map[name:a]]]",
+        ),
+        ({}, {"$setElementOrder/env": "x"}, "expected a []interface {}, but received a string"),
+        (
+            {"env": [{"name": "a"}]},
+            {"env": [{"name": "b"}], "$setElementOrder/env": [{"name": "a"}]},
+            "The order in patch list:\n[map[name:b]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
+        ),
         ({}, {"data": {"a": "1"}, "$patch": "merge"}, "unknown patch type: merge in map: map[$patch:merge"),
     ],
 )
 def test_items_and_directives_that_upstream_cannot_use(target: Any, patch: Any, why: str) -> None:
     with pytest.raises(BadItem, match=re.escape(why)):
-        strategic_merge(target, patch)
+        strategic_merge(target, patch, "core.v1.Container")
 
 
 def test_of_a_missing_list_nothing_is_looked_for() -> None:
@@ -212,6 +316,10 @@ def test_a_directive_about_a_missing_map_is_dropped() -> None:
 
 
 # The steps of merges grow with their input only. Comparisons in C code are counted by `Compared`.
+
+
+def _merge(target: Any, patch: Any) -> Any:
+    return strategic_merge(target, patch, META if "finalizers" in target else "core.v1.PodSpec")
 
 
 def _containers(count: int, first: int = 0) -> list[dict[str, Any]]:
@@ -243,34 +351,16 @@ def _containers(count: int, first: int = 0) -> list[dict[str, Any]]:
     ids=["new items", "same items", "deleted items", "set", "removed from a set", "retained keys"],
 )
 def test_the_steps_of_a_strategic_merge_grow_with_its_input_only(make: Callable[[int], Any]) -> None:
-    assert growth(strategic_merge, make, 200) < 2.3
+    assert growth(_merge, make, 200) < 2.3
     target, patch = make(1000)
     Compared.count = 0
-    strategic_merge(target, patch)
+    _merge(target, patch)
     assert Compared.count < 20_000
 
 
-def test_items_of_a_keyed_list_keep_their_places() -> None:
-    present = [
-        {"name": "a", "image": "1"},
-        "odd",
-        {"name": "b"},
-        {"name": "a", "image": "2"},
-        {"image": "no name"},
-    ]
-    patch = [
-        {"name": "a", "$patch": "delete"},
-        {"name": "b", "image": "3"},
-        {"name": "c"},
-        {"name": "a", "image": "4"},
-        {"name": ["odd"], "image": "5"},
-        {"name": ["odd"], "image": "6"},
-    ]
-    assert strategic_merge({"containers": present}, {"containers": patch})["containers"] == [
-        "odd",
-        {"name": "b", "image": "3"},
-        {"name": "a", "image": "4"},
-        {"image": "no name"},
-        {"name": "c"},
-        {"name": ["odd"], "image": "6"},
-    ]
+def test_items_with_odd_keys_are_found() -> None:
+    patch = [{"name": ["odd"], "image": "5"}, {"name": ["odd"], "command": ["c"]}]
+    merged = strategic_merge({"containers": [ONE]}, {"containers": patch}, "core.v1.PodSpec")
+    assert merged["containers"] == [{"name": ["odd"], "image": "5", "command": ["c"]}, ONE]
+    with pytest.raises(BadItem, match="does not contain declared merge key"):
+        strategic_merge({"containers": [{"image": "i"}]}, {"containers": patch}, "core.v1.PodSpec")
