@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import importlib
 import os
 import sys
@@ -119,6 +120,8 @@ def _run(arguments: list[str]) -> int:
         args = parse(parser_of(name), arguments, name or DASHBOARD)
     except ConfigError as error:
         return fail(str(error), USAGE)
+    if name:  # the dashboard does so after its first frame
+        gc.enable()
     return _module(name).run(args)
 
 

@@ -7,7 +7,6 @@ Code joins `!=` and other pairs into one glyph.
 
 from __future__ import annotations
 
-import html
 import re
 
 from rich.cells import cell_len
@@ -28,6 +27,8 @@ def portable(svg: str) -> str:
 
 
 def _set_apart(text: re.Match[str]) -> str:
+    import html  # start-up time
+
     head, x, middle, length, tail, escaped = text.groups()
     content = html.unescape(escaped)
     pieces = _PIECES.findall(content)

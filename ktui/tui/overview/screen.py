@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,13 +20,15 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.overview.columns import CacheSummary
 from ktui.tui.overview.holdings import Holdings
 from ktui.tui.overview.panels import MostExpensivePanel, WhyPanel
-from ktui.tui.overview.stored import StoredPane
 from ktui.tui.requests.columns import SHORT, log_title
 from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle
+
+if TYPE_CHECKING:
+    from ktui.tui.overview.stored import StoredPane
 
 # Screens that a click opens: on a table's title, and anywhere on a panel.
 TITLES = {"prefixes": "etcd", "caches": "cache", "requests": "requests"}
@@ -51,7 +53,7 @@ class OverviewScreen(ModeScreen):
         self._holdings = Holdings()
         self._charts = ChartStrip(id="charts")
         self._why = WhyPanel()
-        self._stored = StoredPane()
+        self._stored: StoredPane | None = None  # until it is shown for the first time
         self._view_decided = False  # by the first data, or by the user
         self._requests_stamp: tuple[Any, ...] = ()
         self._subject: tuple[int, str] | None = None  # the why panel's request id, and the filter at the time
@@ -72,7 +74,6 @@ class OverviewScreen(ModeScreen):
                 )
                 yield self._charts
                 yield self._why
-            yield self._stored
 
     def on_mount(self) -> None:
         self.requests.border_title = Content("requests")
@@ -89,25 +90,34 @@ class OverviewScreen(ModeScreen):
         """True while stored data is shown instead of requests."""
         return self.has_class("-stored")
 
+    @property
+    def _shown_stored(self) -> StoredPane | None:
+        return self._stored if self.shows_stored else None
+
     def _decide_view(self, state: State) -> None:
         """Choose the view once the server has reported which etcd it serves."""
         if self._view_decided or state.server is None:
             return
         self._view_decided = True
         if state.server.etcd_kind != "embedded" and not state.requests:
-            self._stored.decide_table(state)
-            self._show_stored(shown=True)
+            self.call_next(self._show_stored, shown=True)
 
-    def _show_stored(self, *, shown: bool) -> None:
-        focused = self.focused
+    async def _show_stored(self, *, shown: bool) -> None:
+        focused, stored = self.focused, self._stored
+        if stored is None:
+            from ktui.tui.overview.stored import StoredPane  # start-up time
+
+            stored = self._stored = StoredPane()
+            await self.query_one("#overview").mount(stored)
+            stored.decide_table(self.ktui.state)
         self.set_class(shown, "-stored")
-        if focused is None or focused is self.requests or focused in self._stored.tables:
-            (self._stored.table if shown else self.requests).focus()
-
-    def action_turn_view(self) -> None:
-        self._view_decided = True
-        self._show_stored(shown=not self.shows_stored)
+        if focused is None or focused is self.requests or focused in stored.tables:
+            (stored.table if shown else self.requests).focus()
         self.paint()
+
+    async def action_turn_view(self) -> None:
+        self._view_decided = True
+        await self._show_stored(shown=not self.shows_stored)
 
     # Painting.
 
@@ -125,8 +135,8 @@ class OverviewScreen(ModeScreen):
     def paint_panels(self, state: State) -> None:
         self._decide_view(state)
         self._holdings.paint(state)
-        if self.shows_stored:
-            self._stored.paint(state)
+        if (stored := self._shown_stored) is not None:
+            stored.paint(state)
             return
         self._most_expensive.paint(state)
         self._charts.show_state(state, paused=self.ktui.paused)
@@ -165,21 +175,21 @@ class OverviewScreen(ModeScreen):
         """Compare one of the most expensive reads with a cheaper variant."""
         from ktui.tui.dialogs.compare import choose_read  # start-up time
 
-        if self.shows_stored:
-            self._stored.compare()
+        if (stored := self._shown_stored) is not None:
+            stored.compare()
             return
         choose_read(self.ktui)
 
     def action_read_stored(self) -> None:
         """Start or stop reading all values or watching changes, whichever the shown table needs."""
-        if self.shows_stored:
-            self._stored.read_or_stop(self._holdings.prefixes)
+        if (stored := self._shown_stored) is not None:
+            stored.read_or_stop(self._holdings.prefixes)
 
     @on(Click, "#most-expensive")
     def action_most_expensive(self) -> None:
         """Open the whole ranking; in the view of stored data, show the next table."""
-        if self.shows_stored:
-            self._stored.turn()
+        if (stored := self._shown_stored) is not None:
+            stored.turn()
             return
         self.ktui.go_to(Place("requests", TOP))
 
@@ -199,15 +209,15 @@ class OverviewScreen(ModeScreen):
             return ()
         if isinstance(row, CacheSummary):
             return (ResourceRef(row.row.resource),)
-        if table in self._stored.tables:
-            return self._stored.references()
+        if (stored := self._shown_stored) is not None and table in stored.tables:
+            return stored.references()
         if isinstance(row, RequestRow):
             return (RequestRef((self.subject or row).id),)
         return (PrefixRef(row.prefix),)
 
     def selected_request(self) -> Selection | None:
-        if self.shows_stored:
-            return self._stored.selection
+        if (stored := self._shown_stored) is not None:
+            return stored.selection
         return selection_of(self.subject, "from Overview")
 
     def selected_object(self) -> tuple[str, Any] | None:

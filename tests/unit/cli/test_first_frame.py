@@ -17,6 +17,7 @@ print(" ".join(sys.modules))
 LATER = (
     "grpc",
     "gzip",
+    "html.entities",
     "httpx",
     "ktui.audit.report",
     "ktui.client.api",
@@ -28,12 +29,14 @@ LATER = (
     "ktui.core.table.export",
     "ktui.core.table.filter.assist",
     "ktui.tui.navigation.related",
+    "ktui.tui.overview.stored",
     "ktui.tui.replay.bar",
     "ktui.core.replay.index",
     "ktui.tui.dialogs",
     "ktui.tui.requests.screen",
     "ktui.tui.switching",
     "mmap",
+    "re2",
     "statistics",
 )
 

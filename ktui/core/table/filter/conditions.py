@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ktui.core.table.filter.terms import COMPARING, Term
-from ktui.kube.golang.regexps import InvalidPattern, Matcher, TextTooLong, matcher
+
+if TYPE_CHECKING:
+    from ktui.kube.golang.regexps import Matcher
 
 Row = TypeVar("Row")
 Value = Callable[[Row], Any]
@@ -52,6 +54,8 @@ def anywhere(term: Term, values: Sequence[Value[Row]]) -> Test[Row]:
 
 def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
     if (pattern := term.regex) is not None:
+        from ktui.kube.golang.regexps import InvalidPattern, matcher  # start-up time
+
         try:
             matches = matcher(pattern, ignore_case=True)
         except InvalidPattern as error:
@@ -65,6 +69,8 @@ def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
 
 
 def _matches(matches: Matcher, text: str) -> bool:
+    from ktui.kube.golang.regexps import TextTooLong  # start-up time
+
     try:
         return matches(text)
     except TextTooLong:
