@@ -1,4 +1,4 @@
-"""Write the merge rules of the built-in types, from the Go sources of their API.
+"""Write the merge rules of the built-in types and the order of their members, from the Go sources of their API.
 
 usage: python tools/merge_rules.py SOURCE... [--output FILE]
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ktui.wire.schema import fields_by_name, kind_messages
+from ktui.wire.schema import fields, fields_by_name, kind_messages
 
 FILE = Path(__file__).parents[1] / "ktui" / "wire" / "data" / "merge_rules.json"
 NOTICE = (
@@ -119,6 +119,21 @@ def rules_of(message: str, known: dict[str, Struct]) -> dict[str, Any]:
     return rules
 
 
+def order_of(message: str, known: dict[str, Struct]) -> list[int]:
+    """Return the field numbers in the order of the struct's members; [] if that is ascending.
+
+    Fields that the struct lacks (of other releases) follow those of the number before.
+    """
+    names = [member.name or member.type.rpartition(".")[2] for member in known[message].members]
+    ranks, last = {}, -1
+    for row in fields(message):
+        name = row.type.rpartition(".")[2] if row.has("i") else row.name
+        last = names.index(name) if name in names else last
+        ranks[row.number] = last
+    order = sorted(ranks, key=lambda number: (ranks[number], number))
+    return [] if order == sorted(order) else order
+
+
 def reachable() -> set[str]:
     """Return the messages of all kinds and of all their fields."""
     found: set[str] = set()
@@ -139,6 +154,7 @@ def table(sources: list[Path]) -> dict[str, Any]:
         "notice": NOTICE,
         "atomic": [message for message in messages if known[message].atomic],
         "fields": {message: found for message, found in rules.items() if found},
+        "order": {message: found for message in messages if (found := order_of(message, known))},
     }
 
 
@@ -151,8 +167,9 @@ def main() -> None:
     options = parser.parse_args()
     found = table(options.sources)
     rows = ",\n".join(f"{json.dumps(name)}:{json.dumps(rules)}" for name, rules in found["fields"].items())
+    order = ",\n".join(f"{json.dumps(name)}:{json.dumps(found)}" for name, found in found["order"].items())
     head = f'"notice":{json.dumps(found["notice"])},\n"atomic":{json.dumps(found["atomic"])}'
-    options.output.write_text(f'{{\n{head},\n"fields":{{\n{rows}\n}}\n}}\n')
+    options.output.write_text(f'{{\n{head},\n"fields":{{\n{rows}\n}},\n"order":{{\n{order}\n}}\n}}\n')
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Generate the source of the function that turns one protobuf message into JSON text.
 
 Kubernetes writes fields in ascending order, each singular field once. So the function is linear: for every
-field, in order, it checks whether the next tag is this field's. Bytes in another form (unknown fields,
+field, in order, it checks whether the next tag is this field's. Where Go's struct has another order than the
+numbers, the texts of each run of fields are put together last. Bytes in another form (unknown fields,
 another order, packed numbers) are put in canonical order by `again` and decoded once more.
 
 Each field's text begins with a comma; braces drop the first comma. Texts are joined as late as possible, so
@@ -14,6 +15,7 @@ from functools import cache
 from types import CodeType
 
 from ktui.wire.jsontext import quote
+from ktui.wire.merge_rules import member_order
 from ktui.wire.schema import META, SchemaField
 
 NULL = b"null"
@@ -73,7 +75,10 @@ def source(message: str, fields: tuple[SchemaField, ...], whole_object: bool) ->
     objects `meta`, the `parts` of ObjectMeta, to which they pass `rv`.
     """
     lines: list[str] = []
+    runs = _runs(message, fields)
     for field in fields:
+        if len(runs) > 1 and field.number in runs:
+            lines.append(f" out = out_{field.number} = []")
         if message == META and field.name == "resourceVersion":
             rows = _resource_version(field)
         elif whole_object and field.type == META:
@@ -83,12 +88,27 @@ def source(message: str, fields: tuple[SchemaField, ...], whole_object: bool) ->
         else:
             rows = _field(field, apart=stays_apart(message, field))
         lines += (" " + line for line in rows)
+    if len(runs) > 1:
+        lines.append(f" out = {' + '.join(f'out_{number}' for number in runs)}")
     start = [" whole = b", " b += b'\\0'", " i = 0", " t = b[0]", " out = []"]
     bad = " if t or i != len(whole): return "
     functions = ["def parts(b, rv=None):", *start, *lines, bad + "again(whole, rv)", " return out"]
     functions += ["def object(b, rv=None):", *start, *lines, bad + "again_object(whole)"]
     functions += [" return b'{' + b''.join(out)[1:] + b'}'"]
     return "\n".join(functions)
+
+
+def _runs(message: str, fields: tuple[SchemaField, ...]) -> list[int]:
+    """Return the first field numbers of the runs of fields that follow each other on the wire and in JSON.
+
+    The runs are in the order of JSON, which for some messages is not that of the numbers.
+    """
+    numbers = [field.number for field in fields]
+    ranks = {number: rank for rank, number in enumerate(member_order(message) or numbers)}
+    ordered = sorted(numbers, key=lambda number: ranks.get(number, number))
+    after = dict(zip(ordered[1:], ordered, strict=False))
+    before = dict(zip(numbers[1:], numbers, strict=False))
+    return [number for number in ordered if number not in before or after.get(number) != before[number]]
 
 
 def _field(field: SchemaField, *, apart: bool = False) -> Iterator[str]:

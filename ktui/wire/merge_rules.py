@@ -1,4 +1,4 @@
-"""How fields of the built-in types merge: the markers and struct tags of upstream's types, as data.
+"""What upstream's Go types say and messages do not: how fields merge, and the order of members in JSON.
 
 `data/merge_rules.json` is made by `tools/merge_rules.py`. Server-side apply reads `keys` and `relationship`,
 strategic merge patches `strategy` and `merge_key`: they differ for some fields.
@@ -40,6 +40,7 @@ NO_RULE = MergeRule()
 class _File(msgspec.Struct):
     atomic: frozenset[str]
     fields: dict[str, dict[str, MergeRule]]
+    order: dict[str, tuple[int, ...]]
 
 
 @cache
@@ -56,3 +57,8 @@ def rule_of(message: str, field: str) -> MergeRule:
 def is_atomic(message: str) -> bool:
     """Return True for a struct that is owned and replaced as a whole."""
     return message in _file().atomic
+
+
+def member_order(message: str) -> tuple[int, ...]:
+    """Return the field numbers in the order of the struct's members; () if that is ascending."""
+    return _file().order.get(message, ())

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ktui.wire.codec import object_json
+import json
+from typing import Any
+
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.wire.codec import encode_object, object_json
+from ktui.wire.merge_rules import member_order
+from ktui.wire.schema import fields, kind_messages
 
 CUSTOM = b'{"apiVersion":"x.io/v1","kind":"W","metadata":{"name":"w","namespace":"d","uid":"i"},"spec":{}}\n'
 SERVICE = (
@@ -23,3 +29,60 @@ def test_members_of_built_in_kinds_stand_in_their_types_order() -> None:
         b'{"kind":"APIService","apiVersion":"apiregistration.k8s.io/v1","metadata":{"name":"v1.apps","uid":"i",'
         b'"resourceVersion":"9","creationTimestamp":"2026-11-20T15:19:35Z"},"spec":{}}'
     )
+
+
+def resource_of(api_version: str, kind: str) -> Resource:
+    return next(found for found in BUILTIN if (found.api_version, found.kind) == (api_version, kind))
+
+
+def in_order(api_version: str, kind: str, obj: dict[str, Any], *path: str) -> list[str]:
+    """The names of a part's members, after the object was stored and served."""
+    raw = encode_object({"apiVersion": api_version, "kind": kind, **obj}, resource_of(api_version, kind))
+    part = json.loads(object_json(raw, 9))
+    for step in path:
+        part = part[0] if step == "[]" else part[step]
+    return list(part)
+
+
+CONTAINER = {
+    "name": "c",
+    "image": "i",
+    "envFrom": [{"prefix": "p"}],
+    "env": [{"name": "a"}],
+    "startupProbe": {"periodSeconds": 1},
+    "lifecycle": {},
+    "terminationMessagePath": "/t",
+    "terminationMessagePolicy": "File",
+    "imagePullPolicy": "Always",
+    "ports": [{"containerPort": 1}],
+}
+
+
+def test_members_stand_in_the_order_of_go_not_of_their_numbers() -> None:
+    """podCIDRs (7) follows podCIDR (1), which they extend; terminationMessagePolicy (20) its path (13)."""
+    node = {"spec": {"taints": [], "providerID": "x", "podCIDRs": ["a"], "podCIDR": "a"}}
+    assert in_order("v1", "Node", node, "spec") == ["podCIDR", "podCIDRs", "providerID"]
+    config = {"data": {"a": "b"}, "immutable": True, "metadata": {"name": "a"}}
+    named = ["kind", "apiVersion", "metadata", "immutable", "data"]
+    assert in_order("v1", "ConfigMap", config) == named
+    pod = {"spec": {"containers": [CONTAINER], "initContainers": [CONTAINER]}}
+    assert in_order("v1", "Pod", pod, "spec") == ["initContainers", "containers"]
+    assert in_order("v1", "Pod", pod, "spec", "containers", "[]") == [
+        "name",
+        "image",
+        "ports",
+        "envFrom",
+        "env",
+        "resources",
+        "startupProbe",
+        "lifecycle",
+        "terminationMessagePath",
+        "terminationMessagePolicy",
+        "imagePullPolicy",
+    ]
+
+
+def test_every_field_has_one_place_in_the_order() -> None:
+    for message in set(kind_messages()) | {"core.v1.Container"}:
+        order = member_order(message)
+        assert not order or sorted(order) == [field.number for field in fields(message)]
