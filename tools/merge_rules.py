@@ -1,4 +1,4 @@
-"""Write the merge rules of the built-in types and the order of their members, from the Go sources of their API.
+"""Write how fields of the built-in types merge, and the order of their members, from Go sources of the API.
 
 usage: python tools/merge_rules.py SOURCE... [--output FILE]
 
