@@ -47,6 +47,7 @@ from ktui.writes.validation.selectors import (
 )
 from ktui.writes.validation.updates import definitions
 from ktui.writes.validation.updates.table import RULES, update_errors
+from ktui.writes.validation.values import value_errors
 
 Obj = dict[str, Any]
 
@@ -58,8 +59,10 @@ _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
     """Return the errors in an object itself."""
-    rule = None if resource.custom else _RULES.get(resource.id)
-    return rule(obj) if rule is not None else []
+    if resource.custom:
+        return []
+    rule = _RULES.get(resource.id)
+    return [*(rule(obj) if rule is not None else ()), *value_errors(resource.id, obj)]
 
 
 def validate_new(obj: Obj, resource: Resource, minor: int) -> None:

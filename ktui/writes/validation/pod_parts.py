@@ -25,12 +25,12 @@ def container_part_errors(container: Obj, spec: Obj, field: str) -> Iterator[Fie
         if port.get("hostPort"):
             yield from port_errors(port["hostPort"], f"{where}.hostPort")
     for name in PROBES:
-        if probe := container.get(name):
+        if (probe := container.get(name)) is not None:
             yield from _handler(probe, f"{field}.{name}")
     hooks = container.get("lifecycle") or {}
     grace = spec.get("terminationGracePeriodSeconds")
     for name in ("postStart", "preStop"):
-        if hook := hooks.get(name):
+        if (hook := hooks.get(name)) is not None:
             yield from _handler(hook, f"{field}.lifecycle.{name}")
             seconds = (hook.get("sleep") or {}).get("seconds")
             if seconds is not None and grace is not None and not 0 <= seconds <= grace:

@@ -18,6 +18,13 @@ def pod(name: str, **requests: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
+def limited(obj: dict[str, Any]) -> dict[str, Any]:
+    """The pod with limits as high as its requests."""
+    (container,) = obj["spec"]["containers"]
+    container["resources"]["limits"] = container["resources"]["requests"]
+    return obj
+
+
 async def test_limits_and_quotas_of_a_namespace(api: Api) -> None:
     for plural in ("limitranges", "resourcequotas"):
         assert await api.cacher(plural).ready()
@@ -28,9 +35,11 @@ async def test_limits_and_quotas_of_a_namespace(api: Api) -> None:
     small = (await api.create(f"{IN_A}/pods", pod("small"))).json()
     (container,) = small["spec"]["containers"]
     assert container["resources"] == {"limits": {"cpu": "200m"}, "requests": {"cpu": "200m"}}
-    large = await api.create(f"{IN_A}/pods", pod("large", cpu="2"))
+    above = await api.create(f"{IN_A}/pods", pod("large", cpu="2"))  # the default limit is smaller
+    assert above.status_code == 422 and "less than or equal to cpu limit of 200m" in above.text
+    large = await api.create(f"{IN_A}/pods", limited(pod("large", cpu="2")))
     assert large.status_code == 403
-    why = "maximum cpu usage per Container is 1, but request is 2"
+    why = "maximum cpu usage per Container is 1, but limit is 2"
     assert large.json()["message"] == f'pods "large" is forbidden: {why}'
 
     hard = {"pods": "2", "requests.cpu": "300m", "count/configmaps": "1"}
@@ -50,7 +59,7 @@ async def test_limits_and_quotas_of_a_namespace(api: Api) -> None:
     charged = (await api.get(f"{IN_A}/resourcequotas/q")).json()
     assert charged["status"]["used"] == {"pods": "2", "requests.cpu": "300m"}
     await api.seen(charged, "resourcequotas")
-    third = await api.create(f"{IN_A}/pods", pod("third", cpu="1"))
+    third = await api.create(f"{IN_A}/pods", limited(pod("third", cpu="1")))
     assert third.json()["message"] == (
         'pods "third" is forbidden: exceeded quota: q, requested: pods=1,requests.cpu=1, '
         "used: pods=2,requests.cpu=300m, limited: pods=2,requests.cpu=300m"

@@ -1,0 +1,225 @@
+"""Checks of single values, and how several members of an object may go together; upstream's words."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid_number,
+    invalid_value,
+    not_supported,
+    required,
+)
+from ktui.kube.golang.quoting import quote
+from ktui.kube.names import (
+    config_key_faults,
+    dns_label_faults,
+    label_key_faults,
+    label_value_faults,
+    subdomain_faults,
+)
+from ktui.kube.quantity import amount
+from ktui.writes.validation.networking import port_errors, port_name_faults
+from ktui.writes.validation.scaling import number_or_percent
+from ktui.writes.validation.selectors import label_selector_errors
+from ktui.writes.validation.values.table import Check
+
+Obj = dict[str, Any]
+
+IP_FAULT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+CIDR_FAULT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+_ZEROS = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9])")
+_HEADER = re.compile("[-A-Za-z0-9]+")
+_PRINTABLE_BUT_EQUALS = re.compile("[ -<>-~]+")
+
+
+def at_least(least: int) -> Check:
+    return lambda value: () if value >= least else [_below(value, least)]
+
+
+def _below(value: int, least: int) -> FieldError:
+    return invalid_number("", value, f"must be greater than or equal to {least}")
+
+
+def between(least: int, most: int) -> Check:
+    why = f"must be between {least} and {most}, inclusive"
+    return lambda value: () if least <= value <= most else [invalid_number("", value, why)]
+
+
+def positive(why: str = "must be greater than zero") -> Check:
+    return lambda value: () if value > 0 else [invalid_number("", value, why)]
+
+
+def one_of(*values: str) -> Check:
+    """Demand one of these texts; an empty one is missing."""
+
+    def check(value: str) -> Iterable[FieldError]:
+        if value in values:
+            return ()
+        return [not_supported("", value, values)] if value else [required("")]
+
+    return check
+
+
+def one_of_or_none(*values: str) -> Check:
+    """Demand one of these texts, or an empty one."""
+    return lambda value: () if not value or value in values else [not_supported("", value, values)]
+
+
+def named(faults: Callable[[str], Iterable[str]]) -> Check:
+    """Apply a rule of names to a text that is not empty."""
+    return lambda value: [invalid_value("", value, why) for why in faults(value)] if value else ()
+
+
+dns_label, subdomain, qualified, config_key = (
+    named(rule) for rule in (dns_label_faults, subdomain_faults, label_key_faults, config_key_faults)
+)
+
+
+def labels(value: Obj) -> Iterator[FieldError]:
+    for key, text in value.items():
+        for why in label_key_faults(key):
+            yield invalid_value("", key, why)
+        for why in label_value_faults(str(text or "")):
+            yield invalid_value("", str(text), why)
+
+
+def selector(value: Obj) -> Iterable[FieldError]:
+    return label_selector_errors(value, "")
+
+
+def has(*names: str, why: str = "") -> Check:
+    """Demand members that are neither missing nor empty."""
+    return lambda value: [required(f".{name}", why) for name in names if not value.get(name)]
+
+
+def at_most_one(names: Iterable[str], why: str) -> Check:
+    """Forbid all but the first of several members that exclude each other."""
+    choices = tuple(names)
+
+    def check(value: Obj) -> Iterator[FieldError]:
+        found = [name for name in choices if value.get(name) is not None]
+        yield from (forbidden(f".{name}", why) for name in found[1:])
+
+    return check
+
+
+def unique(member: str) -> Check:
+    """Demand that the items of a list differ in a member, unless it is empty."""
+
+    def check(items: list[Obj]) -> Iterator[FieldError]:
+        seen = set()
+        for index, item in enumerate(items):
+            name = (item or {}).get(member)
+            if name and name in seen:
+                yield duplicate(f"[{index}].{member}", name)
+            seen.add(name)
+
+    return check
+
+
+def duplicate(field: str, value: str) -> FieldError:
+    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {quote(value)}")
+
+
+def is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(_ZEROS.sub("", text) if len(text) < 64 else "")
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+def is_range(text: str) -> bool:
+    address, slash, bits = text.partition("/")
+    if not slash or not is_address(address) or not re.fullmatch("[0-9]{1,3}", bits):
+        return False
+    return int(bits) <= (128 if ":" in address else 32)
+
+
+def address(value: str) -> Iterable[FieldError]:
+    return () if is_address(value) else [invalid_value("", value, IP_FAULT)]
+
+
+def address_range(value: str) -> Iterable[FieldError]:
+    return () if is_range(value) else [invalid_value("", value, CIDR_FAULT)]
+
+
+def port_or_name(value: Any) -> Iterable[FieldError]:
+    """A port's number, or the name of one."""
+    if isinstance(value, str):
+        return [invalid_value("", value, why) for why in port_name_faults(value)]
+    return port_errors(value, "")
+
+
+def port_number(value: Any) -> Iterable[FieldError]:
+    return port_errors(value, "")
+
+
+def count_or_percent(value: Any) -> Iterable[FieldError]:
+    return number_or_percent(value, "")
+
+
+def whole_or_percent(value: Any) -> Iterable[FieldError]:
+    """As `count_or_percent`, but more than 100% is allowed."""
+    return [e for e in number_or_percent(value, "") if "greater than 100%" not in e.message]
+
+
+def not_negative(value: str) -> Iterable[FieldError]:
+    """A quantity from 0 on."""
+    if amount(value) < 0:
+        return [invalid_value("", value, "must be greater than or equal to 0")]
+    return ()
+
+
+def more_than_nothing(value: str) -> Iterable[FieldError]:
+    """A quantity above 0."""
+    return () if amount(value) > 0 else [invalid_value("", value, "must be greater than zero")]
+
+
+def whole(value: str) -> Iterable[FieldError]:
+    """A quantity without a fraction."""
+    return () if amount(value) % 1 == 0 else [invalid_value("", value, "must be an integer")]
+
+
+user_id = between(0, 2**31 - 1)
+
+
+def relative_path(value: str) -> Iterator[FieldError]:
+    if value.startswith("/"):
+        yield invalid_value("", value, "must be a relative path")
+    yield from without_parents(value)
+
+
+def without_parents(value: str) -> Iterator[FieldError]:
+    if ".." in value.split("/"):
+        yield invalid_value("", value, "must not contain '..'")
+
+
+def absolute_path(value: str) -> Iterator[FieldError]:
+    if not value.startswith("/"):
+        yield invalid_value("", value, "must be an absolute path")
+
+
+def header_name(value: str) -> Iterator[FieldError]:
+    if not _HEADER.fullmatch(value):
+        why = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', "
+        yield invalid_value("", value, f"{why}regex used for validation is '[-A-Za-z0-9]+')")
+
+
+def variable_name(value: str) -> Iterator[FieldError]:
+    if value and not _PRINTABLE_BUT_EQUALS.fullmatch(value):
+        why = (
+            "a valid environment variable name must consist only of printable ASCII characters other than '='"
+        )
+        yield invalid_value("", value, why)
+
+
+def file_mode(value: int) -> Iterable[FieldError]:
+    why = "must be a number between 0 and 0777 (octal), both inclusive"
+    return () if 0 <= value <= 0o777 else [invalid_number("", value, why)]

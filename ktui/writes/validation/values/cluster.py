@@ -1,0 +1,227 @@
+"""Rules of bindings, configuration, nodes, classes, leases and webhooks."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid_value,
+    not_supported,
+    required,
+)
+from ktui.kube.names import path_segment_faults, subdomain_faults
+from ktui.writes.validation.values.checks import (
+    Obj,
+    address_range,
+    at_least,
+    between,
+    dns_label,
+    has,
+    named,
+    one_of,
+    one_of_or_none,
+    positive,
+    selector,
+)
+from ktui.writes.validation.values.pods import EFFECTS
+from ktui.writes.validation.values.table import Row, below
+
+RBAC = "rbac.authorization.k8s.io"
+_MOST_PRIORITY = 1_000_000_000
+_SYSTEM = "system-"
+
+
+def _subject(subject: Obj) -> Iterator[FieldError]:
+    kind, group = subject.get("kind") or "", subject.get("apiGroup") or ""
+    if not subject.get("name"):
+        yield required(".name")
+    if kind == "ServiceAccount":
+        if subject.get("name"):
+            for why in subdomain_faults(subject["name"]):
+                yield invalid_value(".name", subject["name"], why)
+        if group:
+            yield not_supported(".apiGroup", group, ("",))
+        if not subject.get("namespace"):
+            yield required(".namespace")
+    elif kind in ("User", "Group"):
+        if group != RBAC:
+            yield not_supported(".apiGroup", group, (RBAC,))
+    else:
+        yield not_supported(".kind", kind, ("Group", "ServiceAccount", "User"))
+
+
+def _role_of(*kinds: str) -> tuple[Row, ...]:
+    """The rules of a binding that refers to one of these kinds."""
+    return (
+        ("", has("roleRef")),
+        ("roleRef.apiGroup", one_of(RBAC)),
+        ("roleRef", _kind_of(kinds)),
+        ("roleRef.name", named(path_segment_faults)),
+        ("subjects[]", _subject),
+    )
+
+
+def _kind_of(kinds: tuple[str, ...]) -> Any:
+    def check(reference: Obj) -> Iterator[FieldError]:
+        if (reference.get("kind") or "") not in kinds:
+            yield not_supported(".kind", reference.get("kind") or "", kinds)
+        if not reference.get("name"):
+            yield required(".name")
+
+    return check
+
+
+ROLE_BINDING = _role_of("Role", "ClusterRole")
+CLUSTER_ROLE_BINDING = _role_of("ClusterRole")
+
+
+def _collected(rule: Obj) -> Iterator[FieldError]:
+    if not rule.get("clusterRoleSelectors"):
+        yield required(
+            ".clusterRoleSelectors", "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        )
+
+
+CLUSTER_ROLE: tuple[Row, ...] = (
+    ("aggregationRule", _collected),
+    ("aggregationRule.clusterRoleSelectors[]", selector),
+)
+
+
+def _config_map(obj: Obj) -> Iterator[FieldError]:
+    both = (obj.get("data") or {}).keys() & (obj.get("binaryData") or {}).keys()
+    for key in sorted(both):
+        yield invalid_value(f".binaryData[{key}]", key, "duplicate of key present in data")
+
+
+CONFIG_MAP: tuple[Row, ...] = (("", _config_map),)
+
+# The keys that a Secret of each type must have.
+_DEMANDED = {
+    "kubernetes.io/dockercfg": ".dockercfg",
+    "kubernetes.io/dockerconfigjson": ".dockerconfigjson",
+    "kubernetes.io/ssh-auth": "ssh-privatekey",
+}
+_ACCOUNT = "kubernetes.io/service-account.name"
+
+
+def _annotation(obj: Obj, name: str) -> Any:
+    return ((obj.get("metadata") or {}).get("annotations") or {}).get(name)
+
+
+def _secret(obj: Obj) -> Iterator[FieldError]:
+    kind, data = obj.get("type") or "", obj.get("data") or {}
+    if key := _DEMANDED.get(kind):
+        if not (data.get(key) if kind.endswith("ssh-auth") else key in data):
+            yield required(f".data[{key}]")
+        elif key.startswith(".docker") and not _is_json(data[key]):
+            yield invalid_value(f".data[{key}]", "<secret contents redacted>", "invalid JSON")
+    elif kind == "kubernetes.io/tls":
+        yield from (required(f".data[{key}]") for key in ("tls.crt", "tls.key") if key not in data)
+    elif kind == "kubernetes.io/basic-auth":
+        if "username" not in data and "password" not in data:
+            yield required(".data[username]")
+            yield required(".data[password]")
+    elif kind == "kubernetes.io/service-account-token" and not _annotation(obj, _ACCOUNT):
+        yield required(f".metadata.annotations[{_ACCOUNT}]")
+
+
+def _is_json(encoded: Any) -> bool:
+    try:
+        json.loads(base64.b64decode(str(encoded or "")))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+SECRET: tuple[Row, ...] = (("", _secret),)
+
+
+def _taints(taints: list[Obj]) -> Iterator[FieldError]:
+    seen = set()
+    for index, taint in enumerate(taints):
+        effect = taint.get("effect") or ""
+        if not effect:
+            yield required(f".metadata.taints[{index}].effect")
+        elif effect not in EFFECTS:
+            yield not_supported(f".metadata.taints[{index}].effect", effect, EFFECTS)
+        pair = taint.get("key"), effect
+        if pair in seen:
+            yield FieldError(f".metadata.taints[{index}]", "FieldValueDuplicate", "Duplicate value")
+        seen.add(pair)
+
+
+def _node(node: Obj) -> Iterator[FieldError]:
+    yield from _taints((node.get("spec") or {}).get("taints") or [])
+
+
+NODE: tuple[Row, ...] = (
+    ("", _node),
+    ("spec.podCIDRs[]", address_range),
+)
+
+
+def _priority(obj: Obj) -> Iterator[FieldError]:
+    name = str((obj.get("metadata") or {}).get("name") or "")
+    if name.startswith(_SYSTEM):
+        if name not in ("system-node-critical", "system-cluster-critical"):
+            why = "priority class names with 'system-' prefix are reserved for system use only. error: "
+            yield forbidden(".metadata.name", f"{why}{name} is not a known system priority class")
+    elif (obj.get("value") or 0) > _MOST_PRIORITY:
+        why = f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}"
+        yield forbidden(".value", why)
+
+
+PRIORITY_CLASS: tuple[Row, ...] = (
+    ("", _priority),
+    ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
+)
+LEASE: tuple[Row, ...] = (
+    ("spec.leaseDurationSeconds", positive("must be greater than 0")),
+    ("spec.leaseTransitions", at_least(0)),
+)
+RUNTIME_CLASS: tuple[Row, ...] = (("", has("handler")), ("handler", dns_label))
+REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
+
+
+def _webhook_name(name: str) -> Iterator[FieldError]:
+    for why in subdomain_faults(name):
+        yield invalid_value("", name, why)
+    if len(name.split(".")) < 3:
+        why = "should be a domain with at least three segments separated by dots"
+        yield invalid_value("", name, why)
+
+
+def _client(config: Obj) -> Iterator[FieldError]:
+    if (config.get("url") is None) == (config.get("service") is None):
+        yield required("", "exactly one of url or service is required")
+
+
+_RULE: tuple[Row, ...] = (
+    ("", has("operations", "apiVersions", "apiGroups", "resources")),
+    ("operations[]", one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
+    ("scope", one_of_or_none("*", "Cluster", "Namespaced")),
+)
+WEBHOOKS: tuple[Row, ...] = below(
+    "webhooks[]",
+    (
+        ("", has("name")),
+        ("name", _webhook_name),
+        ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),
+        ("", has("admissionReviewVersions", why="must specify one of v1, v1beta1")),
+        ("sideEffects", one_of_or_none("None", "NoneOnDryRun")),
+        ("failurePolicy", one_of("Fail", "Ignore")),
+        ("matchPolicy", one_of("Equivalent", "Exact")),
+        ("reinvocationPolicy", one_of("IfNeeded", "Never")),
+        ("timeoutSeconds", between(1, 30)),
+        ("clientConfig", _client),
+        ("namespaceSelector", selector),
+        ("objectSelector", selector),
+        *below("rules[]", _RULE),
+    ),
+)

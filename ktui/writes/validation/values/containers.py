@@ -1,0 +1,263 @@
+"""Rules of containers: ports, environment, mounts, probes, resources, security."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid_number, invalid_tree, invalid_value, required
+from ktui.kube.names import label_key_faults
+from ktui.kube.quantity import amount
+from ktui.writes.validation.networking import port_name_faults
+from ktui.writes.validation.values.checks import (
+    Obj,
+    address,
+    at_least,
+    config_key,
+    duplicate,
+    has,
+    header_name,
+    one_of,
+    port_or_name,
+    positive,
+    relative_path,
+    user_id,
+    variable_name,
+    without_parents,
+)
+from ktui.writes.validation.values.table import Row, below
+
+PROTOCOLS = ("SCTP", "TCP", "UDP")
+_OWN = ("cpu", "memory", "ephemeral-storage")
+# Resources that a container may not be given more of than it requests.
+_NOT_OVERCOMMITTED = "hugepages-"
+_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+_FIELDS = frozenset(
+    {
+        "metadata.name",
+        "metadata.namespace",
+        "metadata.uid",
+        "spec.nodeName",
+        "spec.serviceAccountName",
+        "status.hostIP",
+        "status.hostIPs",
+        "status.podIP",
+        "status.podIPs",
+    }
+)
+_KEYED_FIELD = re.compile(r"metadata\.(annotations|labels)\['.*'\]", re.DOTALL)
+_MANY = "may not have more than one field specified at a time"
+
+
+def _image(value: str) -> Iterator[FieldError]:
+    if value != value.strip():
+        yield invalid_value("", value, "must not have leading or trailing whitespace")
+
+
+def _variable(variable: Obj) -> Iterator[FieldError]:
+    source = variable.get("valueFrom")
+    if source is None:
+        return
+    there = [name for name in _SOURCES if source.get(name) is not None]
+    if not there:
+        why = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+        yield invalid_value(".valueFrom", "", why)
+    elif variable.get("value"):
+        yield invalid_value(".valueFrom", "", "may not be specified when `value` is not empty")
+    elif len(there) > 1:
+        yield invalid_value(".valueFrom", "", _MANY)
+
+
+def _variables_from(source: Obj) -> Iterator[FieldError]:
+    there = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
+    if not there:
+        yield invalid_value("", "", "must specify one of: `configMapRef` or `secretRef`")
+    elif len(there) > 1:
+        yield invalid_value("", "", _MANY)
+
+
+def _field_path(value: str) -> Iterator[FieldError]:
+    if value not in _FIELDS and not _KEYED_FIELD.fullmatch(value):
+        yield invalid_value("", value, f"error converting fieldPath: field label not supported: {value}")
+
+
+def _mounts(mounts: list[Obj]) -> Iterator[FieldError]:
+    seen = set()
+    for index, mount in enumerate(mounts):
+        path = mount.get("mountPath")
+        if path and path in seen:
+            yield invalid_value(f"[{index}].mountPath", path, "must be unique")
+        seen.add(path)
+
+
+def _mount(mount: Obj) -> Iterator[FieldError]:
+    if mount.get("subPath") and mount.get("subPathExpr"):
+        why = "subPathExpr and subPath are mutually exclusive"
+        yield invalid_value(".subPathExpr", mount["subPathExpr"], why)
+
+
+def _ports(ports: list[Obj]) -> Iterator[FieldError]:
+    seen = set()
+    for index, port in enumerate(ports):
+        name = port.get("name")
+        faults = list(port_name_faults(name)) if name else ()
+        yield from (invalid_value(f"[{index}].name", name or "", why) for why in faults)
+        if name and not faults and name in seen:
+            yield duplicate(f"[{index}].name", name)
+        seen.add(name)
+
+
+def _resources(resources: Obj) -> Iterator[FieldError]:
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for member, amounts in (("limits", limits), ("requests", requests)):
+        for name, value in amounts.items():
+            yield from _resource(name, value, f".{member}")
+    for name, value in requests.items():
+        limit = limits.get(name)
+        extended = "/" in name and not name.startswith("kubernetes.io/")
+        if limit is None:
+            if extended:
+                yield required(".limits", f"Limit must be set for non overcommitable resources: {name}")
+        elif extended and amount(value) != amount(limit):
+            yield invalid_value(".requests", value, f"must be equal to {name} limit of {limit}")
+        elif amount(value) > amount(limit):
+            yield invalid_value(".requests", value, f"must be less than or equal to {name} limit of {limit}")
+    there = {*limits, *requests}
+    if any(n.startswith(_NOT_OVERCOMMITTED) for n in there) and not there & {"cpu", "memory"}:
+        yield forbidden("", "HugePages require cpu or memory")
+
+
+def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
+    where = f"{field}[{name}]"
+    if "/" not in name:
+        if name not in _OWN and not name.startswith(_NOT_OVERCOMMITTED):
+            yield invalid_value(field, name, "must be a standard resource type or fully qualified")
+            yield invalid_value(field, name, "must be a standard resource for containers")
+    else:
+        yield from (invalid_value(field, name, why) for why in label_key_faults(name))
+    if amount(value) < 0:
+        yield invalid_value(where, value, "must be greater than or equal to 0")
+    if "/" in name and "kubernetes.io/" not in name and amount(value) % 1:
+        yield invalid_value(where, value, "must be an integer")
+
+
+def profile(value: Obj) -> Iterator[FieldError]:
+    """Check a seccomp or AppArmor profile: only a local one has a name."""
+    if value.get("type") == "Localhost":
+        if not value.get("localhostProfile"):
+            yield required(".localhostProfile", "must be set when seccomp type is Localhost")
+    elif value.get("localhostProfile") is not None:
+        why = "can only be set when seccomp type is Localhost"
+        yield invalid_value(".localhostProfile", value["localhostProfile"], why)
+
+
+def _security(context: Obj) -> Iterator[FieldError]:
+    if context.get("allowPrivilegeEscalation") is not False:
+        return
+    if context.get("privileged"):
+        why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+        yield invalid_tree("", context, why)
+    if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or []):
+        why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+        yield invalid_tree("", context, why)
+
+
+def _propagation(container: Obj) -> Iterator[FieldError]:
+    if (container.get("securityContext") or {}).get("privileged"):
+        return
+    for index, mount in enumerate(container.get("volumeMounts") or []):
+        if mount.get("mountPropagation") == "Bidirectional":
+            why = "Bidirectional mount propagation is available only to privileged containers"
+            yield forbidden(f".volumeMounts[{index}].mountPropagation", why)
+
+
+def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
+    times = probe.get("successThreshold")
+    return () if times in (None, 1) else [invalid_number(".successThreshold", times or 0, "must be 1")]
+
+
+def _no_grace(probe: Obj) -> Iterable[FieldError]:
+    grace: Any = probe.get("terminationGracePeriodSeconds")
+    if grace is None:
+        return ()
+    why = "must not be set for readinessProbes"
+    return [invalid_number(".terminationGracePeriodSeconds", grace, why)]
+
+
+_HTTP: tuple[Row, ...] = (
+    ("port", port_or_name),
+    ("scheme", one_of("HTTP", "HTTPS")),
+    ("httpHeaders[].name", header_name),
+)
+HANDLER: tuple[Row, ...] = (
+    ("exec", has("command")),
+    *below("httpGet", _HTTP),
+    ("tcpSocket.port", port_or_name),
+    ("grpc.port", port_or_name),
+)
+_PROBE: tuple[Row, ...] = (
+    *HANDLER,
+    *(
+        (name, at_least(0))
+        for name in (
+            "initialDelaySeconds",
+            "timeoutSeconds",
+            "periodSeconds",
+            "successThreshold",
+            "failureThreshold",
+        )
+    ),
+    ("terminationGracePeriodSeconds", positive("must be greater than 0")),
+)
+SECURITY: tuple[Row, ...] = (
+    ("runAsUser", user_id),
+    ("runAsGroup", user_id),
+    ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),
+    ("seccompProfile", profile),
+    ("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),
+)
+CONTAINER: tuple[Row, ...] = (
+    ("image", _image),
+    ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
+    ("terminationMessagePolicy", one_of("FallbackToLogsOnError", "File")),
+    ("restartPolicy", one_of("Always", "Never", "OnFailure")),
+    ("ports", _ports),
+    ("ports[].protocol", one_of(*PROTOCOLS)),
+    ("ports[].hostIP", address),
+    ("env[]", has("name")),
+    ("env[].name", variable_name),
+    ("env[]", _variable),
+    ("env[].valueFrom.fieldRef", has("fieldPath")),
+    ("env[].valueFrom.fieldRef.fieldPath", _field_path),
+    ("env[].valueFrom.resourceFieldRef", has("resource")),
+    ("env[].valueFrom.configMapKeyRef", has("key")),
+    ("env[].valueFrom.configMapKeyRef.key", config_key),
+    ("env[].valueFrom.secretKeyRef", has("key")),
+    ("env[].valueFrom.secretKeyRef.key", config_key),
+    ("envFrom[]", _variables_from),
+    ("envFrom[].prefix", variable_name),
+    ("envFrom[].configMapRef", has("name")),
+    ("envFrom[].secretRef", has("name")),
+    ("volumeMounts", _mounts),
+    ("volumeMounts[]", has("mountPath")),
+    ("volumeMounts[]", _mount),
+    ("volumeMounts[].subPath", relative_path),
+    ("volumeMounts[].subPathExpr", relative_path),
+    ("volumeMounts[].mountPropagation", one_of("Bidirectional", "HostToContainer", "None")),
+    ("", _propagation),
+    ("volumeDevices[]", has("devicePath")),
+    ("volumeDevices[].devicePath", without_parents),
+    *below("livenessProbe", _PROBE),
+    *below("readinessProbe", _PROBE),
+    *below("startupProbe", _PROBE),
+    ("livenessProbe", _succeeds_once),
+    ("startupProbe", _succeeds_once),
+    ("readinessProbe", _no_grace),
+    *below("lifecycle.postStart", HANDLER),
+    *below("lifecycle.preStop", HANDLER),
+    ("resources", _resources),
+    *below("securityContext", SECURITY),
+    ("securityContext.procMount", one_of("Default", "Unmasked")),
+    ("securityContext", _security),
+)

@@ -1,0 +1,242 @@
+"""Rules of autoscalers, disruption budgets, quotas and limit ranges (upstream: autoscaling, policy, core)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid_number,
+    invalid_tree,
+    invalid_value,
+    required,
+)
+from ktui.kube.names import label_key_faults
+from ktui.kube.quantity import amount
+from ktui.writes.validation.values.checks import (
+    Obj,
+    more_than_nothing,
+    one_of,
+    unique,
+)
+from ktui.writes.validation.values.table import Row, below
+
+SCOPES = (
+    "BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass",
+    "Terminating", "VolumeAttributesClass",
+)  # fmt: skip
+_OPPOSITES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
+# Amounts that a quota counts in whole objects or as a resource, besides `count/…` and names with a domain.
+_COUNTED = frozenset(
+    {
+        "configmaps",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    }
+)
+_MEASURED = frozenset(
+    {
+        "cpu",
+        "ephemeral-storage",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "memory",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+        "requests.storage",
+        "storage",
+    }
+)
+_STANDARD_PREFIXES = ("hugepages-", "requests.hugepages-", "limits.hugepages-")
+_LIMIT_TYPES = ("Container", "PersistentVolumeClaim", "Pod")
+# (lesser, larger): the members of a limit that may not exceed each other, and the words for them.
+_ORDER = (
+    ("min", "max", "min value {} is greater than max value {}"),
+    ("min", "defaultRequest", "min value {} is greater than default request value {}"),
+    ("defaultRequest", "max", "default request value {} is greater than max value {}"),
+    ("defaultRequest", "default", "default request value {} is greater than default limit value {}"),
+    ("min", "default", "min value {} is greater than default value {}"),
+    ("default", "max", "default value {} is greater than max value {}"),
+)
+
+
+def _metric_target(source: Obj) -> Iterator[FieldError]:
+    target = source.get("target") or {}
+    used = target.get("averageUtilization")
+    if used is not None and target.get("averageValue") is not None:
+        why = "may not set both a target raw value and a target utilization"
+        yield forbidden(".target.averageValue", why)
+
+
+def _utilization(value: int) -> Iterator[FieldError]:
+    if value < 1:
+        yield invalid_number("", value, "must be greater than 0")
+
+
+def _behaviour(rules: Obj) -> Iterator[FieldError]:
+    window = rules.get("stabilizationWindowSeconds")
+    if window is not None and window < 0:
+        yield invalid_number(".stabilizationWindowSeconds", window, "must be greater than or equal to zero")
+    if window is not None and window > 3600:
+        yield invalid_number(".stabilizationWindowSeconds", window, "must be less than or equal to 3600")
+    if rules.get("policies") == []:
+        yield required(".policies", "must specify at least one Policy")
+
+
+def _step(policy: Obj) -> Iterator[FieldError]:
+    seconds = policy.get("periodSeconds") or 0
+    if (policy.get("value") or 0) <= 0:
+        yield invalid_number(".value", policy.get("value") or 0, "must be greater than zero")
+    if seconds <= 0:
+        yield invalid_number(".periodSeconds", seconds, "must be greater than zero")
+    elif seconds > 1800:
+        yield invalid_number(".periodSeconds", seconds, "must be less than or equal to 1800")
+
+
+_SCALING: tuple[Row, ...] = (
+    ("", _behaviour),
+    ("selectPolicy", one_of("Disabled", "Max", "Min")),
+    ("policies[].type", one_of("Percent", "Pods")),
+    ("policies[]", _step),
+)
+_TARGET: tuple[Row, ...] = (
+    ("", _metric_target),
+    ("target.averageUtilization", _utilization),
+    ("target.value", more_than_nothing),
+    ("target.averageValue", more_than_nothing),
+)
+
+
+def _named_metric(source: Obj) -> Iterator[FieldError]:
+    if not (source.get("metric") or {}).get("name"):
+        yield required(".metric.name", "must specify a metric name")
+
+
+def _each_pod(source: Obj) -> Iterator[FieldError]:
+    if (source.get("target") or {}).get("averageValue") is None:
+        yield required(".target.averageValue", "must specify a positive target averageValue")
+
+
+def _some_value(source: Obj) -> Iterator[FieldError]:
+    target = source.get("target") or {}
+    if target.get("value") is None and target.get("averageValue") is None:
+        why = "must set either a target value for metric or a per-pod target"
+        yield required(".target.averageValue", why)
+
+
+AUTOSCALER: tuple[Row, ...] = (
+    *below("spec.metrics[].resource", _TARGET),
+    *below("spec.metrics[].containerResource", _TARGET),
+    *below("spec.metrics[].pods", _TARGET),
+    *below("spec.metrics[].object", _TARGET),
+    *below("spec.metrics[].external", _TARGET),
+    ("spec.metrics[].pods", _named_metric),
+    ("spec.metrics[].pods", _each_pod),
+    ("spec.metrics[].object", _named_metric),
+    ("spec.metrics[].object", _some_value),
+    ("spec.metrics[].external", _named_metric),
+    ("spec.metrics[].external", _some_value),
+    *below("spec.behavior.scaleUp", _SCALING),
+    *below("spec.behavior.scaleDown", _SCALING),
+)
+BUDGET: tuple[Row, ...] = (("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),)
+
+
+def _hard(amounts: Obj) -> Iterator[FieldError]:
+    for name, value in amounts.items():
+        if "/" in name:
+            faults = label_key_faults(name)
+        elif name in _COUNTED or name in _MEASURED or name.startswith(_STANDARD_PREFIXES):
+            faults = []
+        else:
+            faults = [
+                "must be a standard resource type or fully qualified",
+                "must be a standard resource for quota",
+            ]
+            faults = [*label_key_faults(name), *faults]
+        yield from (invalid_value(f"[{name}]", name, why) for why in faults)
+        if amount(value) < 0:
+            yield invalid_value(f"[{name}]", value, "must be greater than or equal to 0")
+        elif amount(value) % 1 and (name in _COUNTED or name.startswith("count/")):
+            yield invalid_value(f"[{name}]", value, "must be an integer")
+
+
+def _scopes(scopes: list[str]) -> Iterator[FieldError]:
+    for name in scopes:
+        if name not in SCOPES and "/" not in name:
+            yield invalid_tree("", scopes, "unsupported scope")
+    for pair in _OPPOSITES:
+        if pair <= set(scopes):
+            yield invalid_tree("", scopes, "conflicting scopes")
+
+
+def _scope(expression: Obj) -> Iterator[FieldError]:
+    name, operator = expression.get("scopeName") or "", expression.get("operator") or ""
+    values = expression.get("values") or []
+    if name not in SCOPES:
+        yield invalid_value(".scopeName", name, "unsupported scope")
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield required(
+                ".values", "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            )
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            why = "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"
+            yield invalid_tree(".values", values, why)
+    else:
+        yield invalid_value(".operator", operator, "not a valid selector operator")
+
+
+QUOTA: tuple[Row, ...] = (
+    ("spec.hard", _hard),
+    ("spec.scopes", _scopes),
+    ("spec.scopeSelector.matchExpressions[]", _scope),
+)
+
+
+def _limit(limit: Obj) -> Iterator[FieldError]:
+    kind = limit.get("type") or ""
+    if kind not in _LIMIT_TYPES:
+        faults = label_key_faults(kind) if kind else ["must be a standard limit type or fully qualified"]
+        if kind and not faults and "/" not in kind:
+            faults = ["must be a standard limit type or fully qualified"]
+        yield from (invalid_value(".type", kind, why) for why in faults)
+    if kind == "Pod":
+        for name in ("default", "defaultRequest"):
+            if limit.get(name):
+                why = "may not be specified when `type` is 'Pod'"
+                yield forbidden(f".{name}", why)
+    least, most = limit.get("min") or {}, limit.get("max") or {}
+    if kind == "PersistentVolumeClaim" and "storage" not in least and "storage" not in most:
+        yield required(
+            ".limits", "either minimum or maximum storage value is required, but neither was provided"
+        )
+    yield from _bounds(limit)
+
+
+def _bounds(limit: Obj) -> Iterator[FieldError]:
+    """Check each pair of a limit's amounts, and that ratios are at least 1."""
+    for lesser, larger, words in _ORDER:
+        low, high = limit.get(lesser) or {}, limit.get(larger) or {}
+        for name, value in low.items():
+            if name in high and amount(value) > amount(high[name]):
+                yield invalid_value(f".{lesser}[{name}]", value, words.format(value, high[name]))
+    for name, ratio in (limit.get("maxLimitRequestRatio") or {}).items():
+        if amount(ratio) < 1:
+            yield invalid_value(f".maxLimitRequestRatio[{name}]", ratio, f"ratio {ratio} is less than 1")
+
+
+LIMIT_RANGE: tuple[Row, ...] = (
+    ("spec.limits", unique("type")),
+    ("spec.limits[]", _limit),
+)

@@ -1,0 +1,191 @@
+"""Rules of workloads (upstream: apps/validation, batch/validation, core for ReplicationControllers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid_number,
+    invalid_tree,
+    invalid_value,
+    not_supported,
+    required,
+)
+from ktui.writes.validation.updates.field_rules import bad
+from ktui.writes.validation.values.checks import (
+    Obj,
+    at_least,
+    count_or_percent,
+    has,
+    one_of,
+    whole_or_percent,
+)
+from ktui.writes.validation.values.pods import TEMPLATE
+from ktui.writes.validation.values.schedules import schedule, time_zone
+from ktui.writes.validation.values.table import Row, below
+
+_MOST_PARALLEL, _LONGEST_CRON_JOB = 100_000, 52
+_INDEXED = ("backoffLimitPerIndex", "maxFailedIndexes")
+
+
+def _none(value: Any) -> bool:
+    """Whether a number or percentage is zero."""
+    return value in (None, 0) or (isinstance(value, str) and not value.rstrip("%").strip("0"))
+
+
+def _strategy(strategy: Obj) -> Iterator[FieldError]:
+    rolling = strategy.get("rollingUpdate")
+    if strategy.get("type") == "Recreate" and rolling is not None:
+        why = "may not be specified when strategy `type` is 'Recreate'"
+        yield forbidden(".rollingUpdate", why)
+    elif rolling is not None and _none(rolling.get("maxUnavailable")) and _none(rolling.get("maxSurge")):
+        shown = rolling.get("maxUnavailable") or 0
+        yield bad(".rollingUpdate.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0")
+
+
+def _progress(spec: Obj) -> Iterator[FieldError]:
+    deadline = spec.get("progressDeadlineSeconds")
+    if deadline is not None and 0 <= deadline <= (spec.get("minReadySeconds") or 0):
+        yield invalid_number(".progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
+
+
+def _daemon_update(strategy: Obj) -> Iterator[FieldError]:
+    rolling = strategy.get("rollingUpdate")
+    if strategy.get("type") != "RollingUpdate" or rolling is None:
+        return
+    unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    if _none(unavailable) and _none(surge):
+        yield required(".rollingUpdate.maxUnavailable", "cannot be 0 when maxSurge is 0")
+    elif not _none(unavailable) and not _none(surge):
+        why = "may not be set when maxUnavailable is non-zero"
+        yield bad(".rollingUpdate.maxSurge", surge, why)
+
+
+def _stateful_update(strategy: Obj) -> Iterator[FieldError]:
+    if strategy.get("type") not in ("RollingUpdate", "OnDelete"):
+        yield invalid_tree("", strategy, "must be 'RollingUpdate' or 'OnDelete'")
+
+
+def _order(value: str) -> Iterator[FieldError]:
+    if value not in ("OrderedReady", "Parallel"):
+        yield invalid_value("", value, "must be 'OrderedReady' or 'Parallel'")
+
+
+def _indexed(spec: Obj) -> Iterator[FieldError]:
+    if spec.get("completionMode") == "Indexed":
+        if spec.get("completions") is None:
+            yield required(".completions", "when completion mode is Indexed")
+        if (spec.get("parallelism") or 0) > _MOST_PARALLEL:
+            why = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is Indexed"
+            yield invalid_number(".parallelism", spec["parallelism"], why)
+        return
+    for name in _INDEXED:
+        if spec.get(name) is not None:
+            yield invalid_number(f".{name}", spec[name], "requires indexed completion mode")
+
+
+def _failure_rule(rule: Obj) -> Iterator[FieldError]:
+    codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or []
+    if codes is not None and conditions:
+        why = "specifying both OnExitCodes and OnPodConditions is not supported"
+        yield invalid_tree("", rule, why)
+    elif codes is None and not conditions:
+        yield invalid_tree("", rule, "specifying one of OnExitCodes and OnPodConditions is required")
+    if codes is None:
+        return
+    values = codes.get("values") or []
+    if not values:
+        yield invalid_tree(".onExitCodes.values", values, "at least one value is required")
+    if codes.get("operator") == "In" and 0 in values:
+        at = values.index(0)
+        yield invalid_number(f".onExitCodes.values[{at}]", 0, "must not be 0 for the In operator")
+
+
+def _generated(spec: Obj) -> Iterator[FieldError]:
+    """The job of a CronJob gets its selector when it is made."""
+    if spec.get("selector") is not None:
+        yield invalid_tree(".selector", spec["selector"], "`selector` will be auto-generated")
+    if spec.get("manualSelector"):
+        yield not_supported(".manualSelector", "true", ("nil", "false"))
+
+
+def _cron_name(job: Obj) -> Iterator[FieldError]:
+    name = str((job.get("metadata") or {}).get("name") or "")
+    if len(name) > _LONGEST_CRON_JOB:
+        why = f"must be no more than {_LONGEST_CRON_JOB} characters"
+        yield invalid_value(".metadata.name", name, why)
+
+
+_COUNTED: tuple[Row, ...] = (
+    ("replicas", at_least(0)),
+    ("minReadySeconds", at_least(0)),
+    ("revisionHistoryLimit", at_least(0)),
+    *below("template", TEMPLATE),
+)
+_ROLLING: tuple[Row, ...] = (
+    ("rollingUpdate.maxUnavailable", count_or_percent),
+    ("rollingUpdate.maxSurge", whole_or_percent),
+)
+DEPLOYMENT: tuple[Row, ...] = (
+    *below("spec", _COUNTED),
+    ("spec.progressDeadlineSeconds", at_least(0)),
+    ("spec", _progress),
+    ("spec.strategy.type", one_of("Recreate", "RollingUpdate")),
+    ("spec.strategy", _strategy),
+    *below("spec.strategy", _ROLLING),
+)
+REPLICA_SET: tuple[Row, ...] = below("spec", _COUNTED)
+DAEMON_SET: tuple[Row, ...] = (
+    *below("spec", _COUNTED),
+    ("spec.updateStrategy.type", one_of("OnDelete", "RollingUpdate")),
+    ("spec.updateStrategy", _daemon_update),
+    *below("spec.updateStrategy", _ROLLING),
+)
+STATEFUL_SET: tuple[Row, ...] = (
+    ("spec.replicas", at_least(0)),
+    ("spec.minReadySeconds", at_least(0)),
+    *below("spec.template", TEMPLATE),
+    ("spec.podManagementPolicy", _order),
+    ("spec.updateStrategy", _stateful_update),
+    ("spec.updateStrategy.rollingUpdate.partition", at_least(0)),
+    ("spec.updateStrategy.rollingUpdate.maxUnavailable", count_or_percent),
+    ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Delete", "Retain")),
+    ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Delete", "Retain")),
+    ("spec.ordinals.start", at_least(0)),
+)
+_JOB: tuple[Row, ...] = (
+    *(
+        (name, at_least(0))
+        for name in (
+            "parallelism",
+            "completions",
+            "activeDeadlineSeconds",
+            "backoffLimit",
+            "ttlSecondsAfterFinished",
+            *_INDEXED,
+        )
+    ),
+    ("completionMode", one_of("Indexed", "NonIndexed")),
+    ("podReplacementPolicy", one_of("Failed", "TerminatingOrFailed")),
+    ("", _indexed),
+    ("podFailurePolicy.rules[].action", one_of("Count", "FailIndex", "FailJob", "Ignore")),
+    ("podFailurePolicy.rules[]", has("action")),
+    ("podFailurePolicy.rules[]", _failure_rule),
+    ("podFailurePolicy.rules[].onExitCodes.operator", one_of("In", "NotIn")),
+    *below("template", TEMPLATE),
+)
+JOB: tuple[Row, ...] = below("spec", _JOB)
+CRON_JOB: tuple[Row, ...] = (
+    ("", _cron_name),
+    ("spec.schedule", schedule),
+    ("spec.timeZone", time_zone),
+    ("spec.startingDeadlineSeconds", at_least(0)),
+    ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
+    ("spec.successfulJobsHistoryLimit", at_least(0)),
+    ("spec.failedJobsHistoryLimit", at_least(0)),
+    *below("spec.jobTemplate.spec", _JOB),
+    ("spec.jobTemplate.spec", _generated),
+)

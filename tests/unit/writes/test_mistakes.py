@@ -1,0 +1,77 @@
+"""A kept list of mistakes that a real server refuses: each is refused here, at the same field."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from typing import Any
+
+import pytest
+
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.status import StatusError
+from ktui.writes.before_create import prepare
+from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.metadata.objectmeta import fill_new, validate_metadata
+from ktui.writes.validation.objects import object_errors, validate_new
+from tests.unit.writes.mistakes import MISTAKES, VALID, Mistake
+
+Obj = dict[str, Any]
+
+
+def resource(kind: str) -> Resource:
+    version = VALID[kind][0]
+    return next(r for r in BUILTIN.all() if (r.api_version, r.kind) == (version, kind))
+
+
+def valid(kind: str) -> Obj:
+    version, members = VALID[kind]
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "n"}, **copy.deepcopy(members)}
+
+
+def changed(mistake: Mistake) -> Obj:
+    """The valid object with the mistake in it."""
+    obj: Any = valid(mistake.kind)
+    steps = [int(s) if s.isdigit() else s for s in re.findall(r"[^.\[\]]+", mistake.path)]
+    part: Any = obj
+    for step, following in itertools.pairwise(steps):
+        if isinstance(step, str) and step not in part:
+            part[step] = [] if isinstance(following, int) else {}
+        part = part[step]
+    last = steps[-1]
+    if mistake.value is ...:
+        del part[last]
+    elif isinstance(last, int) and last == len(part):
+        part.append(mistake.value)
+    else:
+        part[last] = mistake.value
+    return dict(obj)
+
+
+def causes(kind: str, obj: Obj) -> list[tuple[str, str]]:
+    """What a create says of the object, as (field, reason); [] if it is accepted."""
+    own = resource(kind)
+    set_defaults(obj)
+    fill_new(obj, own, "shop" if own.namespaced else "")
+    try:
+        validate_metadata(obj, own)
+        prepare(obj, 36)
+        validate_new(obj, own, 36)
+    except StatusError as refused:
+        assert refused.code == 422
+        return [(cause["field"], cause["reason"]) for cause in (refused.details or {})["causes"]]
+    return []
+
+
+@pytest.mark.parametrize("kind", VALID)
+def test_the_objects_without_a_mistake_are_valid(kind: str) -> None:
+    obj = valid(kind)
+    assert causes(kind, obj) == []
+    assert object_errors(obj, resource(kind)) == []  # as an update sees it, with its defaults
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.kind} {m.path}={str(m.value)[:30]}")
+def test_a_mistake_is_refused_at_its_field(mistake: Mistake) -> None:
+    expected = (mistake.field or mistake.path, mistake.reason)
+    assert expected in causes(mistake.kind, changed(mistake))
