@@ -7,7 +7,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError
 from ktui.writes.validation.values import cluster, networks, pods, policies, storage, workloads
-from ktui.writes.validation.values.table import Row, Table, below, table_of
+from ktui.writes.validation.values.table import Row, RuleTree, below, table_of
 
 _WEBHOOKS = "admissionregistration.k8s.io"
 _ROWS: dict[str, tuple[Row, ...]] = {
@@ -56,6 +56,6 @@ def value_errors(resource: str, obj: dict[str, Any]) -> list[FieldError]:
 
 
 @functools.cache
-def _table(resource: str) -> Table | None:
+def _table(resource: str) -> RuleTree | None:
     rows = _ROWS.get(resource)
     return table_of(*rows) if rows is not None else None

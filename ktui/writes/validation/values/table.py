@@ -23,17 +23,17 @@ _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
 
 
 @dataclass(slots=True)
-class Table:
+class RuleTree:
     """The checks of a value, and the tables of its members, items and entries."""
 
     checks: list[Check] = field(default_factory=list)
-    members: dict[str, Table] = field(default_factory=dict)
+    members: dict[str, RuleTree] = field(default_factory=dict)
 
-    def at(self, path: str) -> Table:
+    def at(self, path: str) -> RuleTree:
         """Return the table at a path, made if it is missing."""
         table = self
         for step in _STEPS.findall(path):
-            table = table.members.setdefault(step, Table())
+            table = table.members.setdefault(step, RuleTree())
         return table
 
     @limited
@@ -62,9 +62,9 @@ class Table:
                 yield from table._walk(member, (path, f".{name}"))
 
 
-def table_of(*rows: Row) -> Table:
+def table_of(*rows: Row) -> RuleTree:
     """Return the table of these rows; rows of one path are checked in their order."""
-    table = Table()
+    table = RuleTree()
     for path, check in rows:
         table.at(path).checks.append(check)
     return table
