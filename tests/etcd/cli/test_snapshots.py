@@ -19,12 +19,12 @@ from ktui.etcd.config import EtcdConfig
 from tests.etcd.cli.test_connecting import furnish
 from tests.etcd.members import cluster_of, enable_auth
 from tests.etcd.serving import Served, refused, serving
-from tests.unit.wire.corpus import SHARED, identical
+from tests.unit.wire.corpus import identical
+from tools.fidelity.recordings import ORACLE, lines
 
 HASH_BYTES, PAGE = 32, 4096
 pytestmark = pytest.mark.anyio
 
-ORACLE = SHARED / "oracle"
 KUBECTL = shutil.which("kubectl")
 KUBECONFIG = """\
 apiVersion: v1
@@ -109,17 +109,10 @@ async def test_a_damaged_database_is_reported_without_source_paths(tmp_path: Pat
     assert ".go" not in said and "goroutine" not in said and said.count("\n") == 1, said
 
 
-def recorded() -> list[dict[str, Any]]:
-    if not (ORACLE / "objects.jsonl.gz").exists():
-        pytest.skip(f"no recorded cluster at {ORACLE}")
-    with gzip.open(ORACLE / "objects.jsonl.gz") as lines:
-        return [json.loads(line) for line in lines]
-
-
 @pytest.mark.timeout(300)
 async def test_every_object_of_a_recorded_cluster(tmp_path: Path) -> None:
     """By HTTP from etcd and from the cache, and a dozen resources by a real kubectl."""
-    rows = recorded()
+    rows = list(lines(ORACLE / "objects.jsonl.xz"))
     async with serving(tmp_path, "--snapshot", str(ORACLE / "cluster.snapshot.db.gz")) as served:
         wrong = []
         for row in rows:

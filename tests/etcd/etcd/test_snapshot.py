@@ -19,10 +19,9 @@ from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EmbeddedEtcdError, SnapshotError
 from ktui.telemetry.bus import Bus
+from tools.fidelity.recordings import ORACLE
 
 pytestmark = pytest.mark.anyio
-
-SHARED = Path(os.environ.get("KTUI_SHARED", Path(__file__).parents[3].parent / "shared"))
 
 
 @pytest.fixture
@@ -148,10 +147,7 @@ async def test_a_snapshot_wants_a_throwaway_directory(snapshot: Path, tmp_path: 
 
 
 async def test_the_snapshot_of_a_real_cluster(bus: Bus) -> None:
-    file = SHARED / "oracle" / "cluster.snapshot.db.gz"
-    if not file.exists():
-        pytest.skip("the recorded cluster is not beside the checkout")
-    etcd = await EmbeddedEtcd.start(snapshot=file)
+    etcd = await EmbeddedEtcd.start(snapshot=ORACLE / "cluster.snapshot.db.gz")
     try:
         client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,)), bus)
         found = await client.range(b"/registry/", b"/registry0", count_only=True)

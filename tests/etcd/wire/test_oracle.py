@@ -1,10 +1,7 @@
 """Every object of a real 1.36 cluster, as its server answered it, from the bytes in its etcd."""
 
-import gzip
 import json
-import shutil
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -13,20 +10,13 @@ from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for
-from tests.unit.wire.corpus import SHARED, identical
-
-ORACLE = SHARED / "oracle"
+from tests.unit.wire.corpus import identical
+from tools.fidelity.recordings import ORACLE, lines
 
 
 @pytest.fixture
-async def restored(tmp_path: Path) -> AsyncIterator[EtcdClient]:
-    packed = ORACLE / "cluster.snapshot.db.gz"
-    if not packed.exists():
-        pytest.skip(f"no recorded cluster at {ORACLE}")
-    snapshot = tmp_path / "cluster.db"
-    with gzip.open(packed) as source, snapshot.open("wb") as target:
-        shutil.copyfileobj(source, target)
-    etcd = await EmbeddedEtcd.start(snapshot=snapshot)
+async def restored() -> AsyncIterator[EtcdClient]:
+    etcd = await EmbeddedEtcd.start(snapshot=ORACLE / "cluster.snapshot.db.gz")
     client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=True), Bus())
     try:
         yield client
@@ -41,13 +31,11 @@ async def test_every_object_is_what_its_server_answered(restored: EtcdClient) ->
     stored = {kv.key.decode(): kv for kv in answer.kvs}
     codec = codec_for(36)
     compared, wrong = 0, []
-    with gzip.open(ORACLE / "objects.jsonl.gz") as lines:
-        for line in lines:
-            row = json.loads(line)
-            kv, body = stored[row["key"]], row["body"]
-            shown = json.loads(codec.object_json(kv.value, kv.mod_revision, body["apiVersion"]))
-            compared += 1
-            if not identical(shown, body):
-                wrong.append(row["url"])
+    for row in lines(ORACLE / "objects.jsonl.xz"):
+        kv, body = stored[row["key"]], row["body"]
+        shown = json.loads(codec.object_json(kv.value, kv.mod_revision, body["apiVersion"]))
+        compared += 1
+        if not identical(shown, body):
+            wrong.append(row["url"])
     assert wrong == []
     assert compared > 1000

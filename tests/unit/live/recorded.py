@@ -1,57 +1,40 @@
-"""Recorded pages of a real kube-apiserver 1.36.2 (two replicas), and a server that answers with them.
+"""Three moments of the recorded pages of a real kube-apiserver 1.36.2 (two replicas), and what was sent.
 
-The pages hold the families that ktui reads; the load between the first and the last is in truth-1.36.json.
+The pages hold the families that ktui reads; `truth` is the load between the first and the last.
 """
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import itertools
-import json
-import lzma
-import ssl
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, cast
 from urllib.parse import urlsplit
 
-from ktui.client.kube_connection import KubeConnection
+from tools.fidelity import pages
+from tools.fidelity.known_load import truth
+from tools.fidelity.pages import IDLE, Answer, serving_pages
 
-DATA = Path(__file__).parent / "data"
-REDUCED = DATA / "pages-1.36.jsonl.gz"
-IDLE = DATA / "idle-1.36.jsonl.xz"  # of two replicas over 13 minutes without a request by a client
+__all__ = [
+    "FIRST", "IDLE", "LAST", "MIDDLE", "REDUCED", "Answer", "Recorded", "answers", "lists_sent", "metrics",
+    "serving", "truth",
+]  # fmt: skip
+
+REDUCED = Path(__file__).parent / "data" / "pages-1.36.jsonl.xz"
 FIRST, MIDDLE, LAST = 0, 1, 2
-
-Answer = tuple[int, str, bytes]
-
-
-@cache
-def pages(file: Path = REDUCED) -> list[dict[str, Any]]:
-    content = (
-        lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else gzip.decompress(file.read_bytes())
-    )
-    return [json.loads(line) for line in content.splitlines()]
+serving = serving_pages
 
 
-@cache
-def truth() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((DATA / "truth-1.36.json").read_text())
-    return document
+@dataclass
+class Recorded(pages.Recorded):
+    """A load balancer over the replicas, at three moments unless told otherwise."""
+
+    file: Path = REDUCED
 
 
 @cache
 def answers(replica: int, path: str, user: str = "admin", file: Path = REDUCED) -> list[Answer]:
     """What that replica answered to it, oldest first."""
-    return [
-        (page["status"], page["type"], page["body"].encode())
-        for page in pages(file)
-        if (page["replica"], page["as"], urlsplit(page["path"]).path) == (replica, user, path)
-    ]
+    return pages.answers(replica, path, user, file)
 
 
 def metrics(replica: int, moment: int) -> bytes:
@@ -66,79 +49,3 @@ def lists_sent(resource: str) -> dict[str, int]:
             route = request["route"]
             sent[route] = sent.get(route, 0) + request["statuses"].get("200", 0)
     return sent
-
-
-@dataclass
-class Recorded:
-    """A load balancer over the replicas: each new connection gets the next one.
-
-    `moment` chooses the page of metrics; `override` may answer a request itself.
-    """
-
-    url: str = ""
-    moment: int = FIRST
-    replicas: tuple[int, ...] = (0, 1)
-    closes: bool = False  # each connection after its answer
-    file: Path = REDUCED
-    override: Callable[[int, str], Answer | None] = lambda replica, path: None
-    requests: list[tuple[str, str]] = field(default_factory=list)  # method, path with query
-    headers: list[dict[str, str]] = field(default_factory=list)
-    certificates: list[bool] = field(default_factory=list)  # over TLS: whether the client showed one
-
-    def connection(self, token: str = "admin") -> KubeConnection:
-        return KubeConnection(self.url, token=token, context="recorded")
-
-    def answer(self, replica: int, path: str, user: str) -> Answer:
-        if (made := self.override(replica, path)) is not None:
-            return made
-        found = answers(replica, urlsplit(path).path, user, self.file)
-        if not found:
-            return 404, "application/json", b'{"kind":"Status","message":"not found","code":404}'
-        return found[min(self.moment, len(found) - 1)]
-
-
-@contextlib.contextmanager
-def serving(recorded: Recorded, tls: ssl.SSLContext | None = None) -> Iterator[Recorded]:
-    turns = itertools.count()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def setup(self) -> None:
-            super().setup()
-            self.closes = recorded.closes
-            self.replica = recorded.replicas[next(turns) % len(recorded.replicas)]
-
-        def do_GET(self) -> None:
-            recorded.requests.append((self.command, self.path))
-            recorded.headers.append(dict(self.headers))
-            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            if tls is not None:
-                recorded.certificates.append(bool(cast(ssl.SSLSocket, self.connection).getpeercert()))
-            user = token if token in ("viewer", "nobody") else "admin"
-            status, kind, body = recorded.answer(self.replica, self.path, user)
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            if self.closes:
-                self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_GET
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    if tls is not None:
-        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    recorded.url = f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}"
-    try:
-        yield recorded
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -12,10 +12,7 @@ import pytest
 
 from ktui.audit.request_list import ListedRequest
 from tests.unit.traces.recorded import NAMES, file, listed, truth
-
-WHOLE = [(name, whole) for name in NAMES for whole in (False, True)]
-# Their bytes were counted after the client had unpacked them.
-UNPACKED = ("first page", "continue")
+from tools.fidelity import span_routes
 
 
 def by_id(found: list[ListedRequest]) -> dict[str, ListedRequest]:
@@ -23,24 +20,30 @@ def by_id(found: list[ListedRequest]) -> dict[str, ListedRequest]:
     return {request.audit_id: request for request in found}
 
 
-@pytest.mark.parametrize(("recording", "whole"), WHOLE)
-def test_spans_tell_all_but_the_user(recording: str, whole: bool) -> None:
-    found = by_id(listed(file(recording, "otlp.jsonl.gz", whole=whole)))
-    for audit_id, sent in truth(recording, whole=whole).items():
+def test_the_whole_recordings() -> None:
+    tally = span_routes.replay()
+    assert not tally.disagreements
+    assert tally.count[1] > 1_000
+
+
+@pytest.mark.parametrize("recording", NAMES)
+def test_spans_tell_all_but_the_user(recording: str) -> None:
+    found = by_id(listed(file(recording, "otlp.jsonl.gz")))
+    for audit_id, sent in truth(recording).items():
         request = found[audit_id]
         told = (request.route, request.path, request.status, request.user_agent, request.verb, request.source)
         assert told == (
             sent["route"], sent["path"], sent["status"], sent["agent"], sent["verb"].lower(), "otlp",
         ), sent  # fmt: skip
         assert not request.user
-        if "bytes" in sent and sent["what"] not in UNPACKED:
+        if "bytes" in sent and sent["what"] not in span_routes.UNPACKED:
             assert request.bytes == sent["bytes"]
 
 
-@pytest.mark.parametrize(("recording", "whole"), WHOLE)
-def test_klog_traces_tell_the_right_route_or_none(recording: str, whole: bool) -> None:
-    found = by_id(listed(file(recording, "apiserver.log.gz", whole=whole)))
-    sent = truth(recording, whole=whole)
+@pytest.mark.parametrize("recording", NAMES)
+def test_klog_traces_tell_the_right_route_or_none(recording: str) -> None:
+    found = by_id(listed(file(recording, "apiserver.log.gz")))
+    sent = truth(recording)
     told = {audit_id: request for audit_id, request in found.items() if audit_id in sent}
     assert told
     assert {request.route for request in told.values()} <= {"", "cache", "etcd"}
@@ -51,13 +54,11 @@ def test_klog_traces_tell_the_right_route_or_none(recording: str, whole: bool) -
         assert request.path == sent[audit_id]["path"].partition("?")[0]
 
 
-@pytest.mark.parametrize(("recording", "whole"), WHOLE)
-def test_an_audit_event_adds_the_user(recording: str, whole: bool) -> None:
-    logs = [
-        file(recording, name, whole=whole) for name in ("apiserver.log.gz", "audit.log.gz", "otlp.jsonl.gz")
-    ]
+@pytest.mark.parametrize("recording", NAMES)
+def test_an_audit_event_adds_the_user(recording: str) -> None:
+    logs = [file(recording, name) for name in ("apiserver.log.gz", "audit.log.gz", "otlp.jsonl.gz")]
     found = by_id(listed(*logs))
-    for audit_id, sent in truth(recording, whole=whole).items():
+    for audit_id, sent in truth(recording).items():
         request = found[audit_id]
         assert (request.user, request.route, request.path) == (sent["user"], sent["route"], sent["path"])
         assert request.source in ("audit+otlp", "audit+otlp+klog trace")
