@@ -5,7 +5,7 @@ ROUNDS ?= 20
 SECONDS ?= 600
 ETCD ?=
 
-.PHONY: setup quick check test snapshots steady screenshots man bench faults soak
+.PHONY: setup quick check test snapshots steady screenshots man bench fidelity faults soak
 
 setup: $(BIN)/ktui  ## a virtual environment with everything in it
 
@@ -42,6 +42,9 @@ man: setup  ## write the manual page from the parsers
 
 bench: setup  ## benchmarks, with ratios
 	$(BIN)/python -m benchmarks
+
+fidelity: setup  ## replay the recorded answers of a real kube-apiserver (docs/fidelity.md)
+	$(BIN)/python -m tools.fidelity
 
 faults: setup  ## random faults between ktui and etcd for SECONDS, every answer checked; ETCD=FILE names the etcd
 	$(BIN)/python -m tools.faults --self-test $(if $(ETCD),--etcd $(ETCD))

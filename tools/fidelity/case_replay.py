@@ -29,7 +29,7 @@ Case = Mapping[str, Any]
 def replay(target: Target, profile: Profile, sample: int | None = None) -> tuple[Tally, Tally]:
     """Replay a profile's cases; return the tallies of answers and of costs.
 
-    `sample`: send only so many of the reads, evenly chosen, and none that waits.
+    `sample`: send only this many of the reads, evenly chosen, and none that waits.
     """
     run = _Replay(target, profile.name)
     chosen = cases(profile.name)

@@ -13,7 +13,7 @@ from email.message import Message
 from typing import Any
 from urllib.parse import urlsplit
 
-from tools.fidelity.server import TOKEN
+from tools.fidelity.server import TOKEN, ServerError
 
 ANSWER_SECONDS = 25.0
 WATCH_SECONDS = 15.0
@@ -75,13 +75,18 @@ class Client:
         self._connection: _Connection | None = None
 
     def send(self, method: str, target: str, headers: Headers, body: bytes | None = None) -> Answer:
-        """Send a request; once more on a new connection if the kept one has failed."""
+        """Send a request; once more on a new connection if the kept one has failed.
+
+        Raises ServerError if nothing listens any more.
+        """
         try:
             return self._send(method, target, headers, body)
         except (http.client.HTTPException, OSError):
             self.close()
         try:
             return self._send(method, target, headers, body)
+        except ConnectionRefusedError:
+            raise ServerError("the server has ended") from None
         except (http.client.HTTPException, OSError) as error:
             self.close()
             return Answer(-1, None, type(error).__name__.encode())

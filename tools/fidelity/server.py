@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -28,7 +29,7 @@ class _Etcd(EmbeddedEtcd):
 
 
 class ServerError(Exception):
-    """The server has not started; the text says why."""
+    """The server has not started or has ended; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ async def _server(etcd_url: str, options: Sequence[str], home: Path) -> AsyncIte
             stderr=file,
             env=_environment(home),
         )
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _end_with, process)
     try:
         assert process.stdout is not None
         async with asyncio.timeout(START_SECONDS):
@@ -77,6 +79,13 @@ async def _server(etcd_url: str, options: Sequence[str], home: Path) -> AsyncIte
         if process.returncode is None:
             process.terminate()
         await process.wait()
+
+
+def _end_with(process: asyncio.subprocess.Process) -> None:
+    """End at once on SIGTERM, and leave no server behind. (etcd ends with its parent by itself.)"""
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+    os._exit(128 + signal.SIGTERM)
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 from tools.fidelity.client import Answer, Client, Watch
 from tools.fidelity.gateway import Gateway
 from tools.fidelity.recordings import FUZZ, GENERATED_ROWS, document, lines
-from tools.fidelity.server import Target
+from tools.fidelity.server import ServerError, Target
 from tools.fidelity.step_answers import StepMasking, View, view, watch_view
 from tools.fidelity.step_comparison import compare, compare_watch, is_judged, is_read, judged
 from tools.fidelity.step_requests import Captured, Step, prepared
@@ -87,6 +87,8 @@ class _Replay:
                 self._watches(row, captured)
             else:
                 self._agrees = self._request(row, captured)
+        except ServerError:
+            raise
         except Exception as error:  # hostile requests: whatever fails is a difference of this row
             self._agrees = False
             failure = [Difference("error", "value", None, repr(error))]

@@ -14,7 +14,11 @@ from tools.fidelity.pages import OPEN
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("file", [REDUCED, OPEN], ids=["three moments", "the whole recording"])
+@pytest.mark.parametrize(
+    "file",
+    [REDUCED, pytest.param(OPEN, marks=pytest.mark.slow)],
+    ids=["three moments", "the whole recording"],
+)
 async def test_every_figure_is_what_was_sent(file: Path) -> None:
     document = report_document(await observed(file))
     assert document["replicas"]["reached"] == truth()["replicas"]

@@ -20,6 +20,7 @@ def by_id(found: list[ListedRequest]) -> dict[str, ListedRequest]:
     return {request.audit_id: request for request in found}
 
 
+@pytest.mark.slow
 def test_the_whole_recordings() -> None:
     tally = span_routes.replay()
     assert not tally.disagreements
