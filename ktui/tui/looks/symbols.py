@@ -48,12 +48,11 @@ _MARKS = {
     "q": "≤",
     "g": "≥",
     "u": "µ",
-    " ": "\u00a0",
+    " ": "\u00a0\u2800",
     "f": "🔎",
     "e": "␛",
     "d": "␡",
     "+": "±",
-    " ": "\u2800",  # Braille without dots
 }
 # One stand-in for each glyph, of one cell.
 ASCII_OF: dict[str, str] = {
