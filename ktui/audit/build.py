@@ -10,10 +10,9 @@ from ktui.audit.deduplication import DeduplicatedTally, deduplicate
 from ktui.audit.formats.record import JSON
 from ktui.audit.group import AuditGroup
 from ktui.audit.mismatches import total_observed, total_traced
-from ktui.audit.notes import notes
 from ktui.audit.other_servers import NOT_AGGREGATED, AggregatedGroups
-from ktui.audit.predictions import VersionPredictions
-from ktui.audit.ranking import ranked, ranked_slow
+from ktui.audit.predictions import ASSUMED, VersionPredictions
+from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
 from ktui.audit.report import (
     FileReport,
     Lines,
@@ -32,6 +31,88 @@ from ktui.audit.versions import versions_before, versions_from
 from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
 from ktui.kube.versions import Behaviour
+
+# The notes of a report: what it assumes, and what was special about the logs.
+
+
+def notes(
+    tally: Tally, unique: DeduplicatedTally, ranked_by: str, sizes_from: str, unknown: int
+) -> Iterator[str]:
+    """Yield the notes.
+
+    `unknown`: number of LISTs whose route depends on a query string that was not logged.
+    """
+    yield f"routes are predicted, not logged; assumed: {ASSUMED}"
+    yield _ranking(ranked_by, sizes_from)
+    yield from _traces(tally, unique)
+    if tally.stopped:
+        yield "reading was stopped: the report covers what was read until then"
+    if unknown:
+        yield (
+            f"{integer(unknown)} LISTs are in no share: GKE's logs and klog's traces have no query strings, "
+            "so that the rules give them `cache or etcd`; in GKE's logs they have no latency either"
+        )
+    if tally.formats["audit"] and tally.formats["httplog"]:
+        yield _doubles(unique)
+    if unique.duplicates:
+        yield (
+            f"{integer(unique.duplicates)} records repeat another one (same audit-ID and time): counted once"
+        )
+    if tally.journal.lost:
+        yield (
+            f"{integer(tally.journal.lost)} requests were too many to be compared with others: those that "
+            "were logged twice count twice"
+        )
+    if back := sum(span.back for span in tally.spans.values()):
+        yield (
+            f"{integer(back)} times a log goes back by more than a minute (a clock that was set, or several "
+            "logs in one file): rates are over the whole span"
+        )
+    if far := sum(span.usual[2] for span in tally.spans.values()):
+        yield (
+            f"{many(far, 'record')} far from the rest in time (was a clock set wrongly?): counted, but rates "
+            "are over the time of the others"
+        )
+    if tally.groups.folded:
+        yield (
+            "there were more clients and shapes than are kept: the smallest are in `others`, without a "
+            "route, and the shares are of the rest"
+        )
+
+
+def _traces(tally: Tally, unique: DeduplicatedTally) -> Iterator[str]:
+    if not tally.formats["traces"]:
+        return
+    yield "routes of requests in traces are observed; only those of the other requests are predicted"
+    if unique.weighted:
+        yield (
+            f"traces are sampled: {integer(unique.weighted)} traces without an audit Event count as "
+            f"{integer(unique.weight)} requests each (--sampling)"
+        )
+    yield from tally.trace_problems()
+
+
+def _ranking(ranked_by: str, sizes_from: str) -> str:
+    if ranked_by == BY_TIME:
+        unknown = f"{sizes_from} holds none of these resources" if sizes_from else ""
+        return (
+            f"{unknown or 'object counts and sizes are not known'}: ranked by count × latency (a WATCH by "
+            "the time until its initial events, where it is logged)"
+        )
+    return (
+        f"ranked by estimated bytes, with counts and sizes from {sizes_from}: read from etcd "
+        "plus looked at; resources of unknown size come last"
+    )
+
+
+def _doubles(unique: DeduplicatedTally) -> str:
+    if not unique.doubles:
+        return "audit and httplog lines were both read, and no request is in both: all of them count"
+    return (
+        f"{integer(unique.doubles)} httplog lines stand for requests that are in the audit log as well: "
+        "these count once, by their audit Events; seats and initial times are from httplog"
+    )
+
 
 _NAMED = 4  # groups of aggregated APIs in a note
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

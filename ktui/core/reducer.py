@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -34,6 +35,7 @@ from ktui.contract.events import (
     RequestStarted,
     ResourceAsked,
     ResourceScrape,
+    RouteStep,
     ServerInfo,
     TaskFailures,
     WatcherClosed,
@@ -44,7 +46,6 @@ from ktui.core.live.state import fold
 from ktui.core.rates import Rate
 from ktui.core.request_view import READS
 from ktui.core.routes import badge_of, badge_of_route
-from ktui.core.shared_steps import shared
 from ktui.core.state import (
     CALLS_A_REQUEST,
     FAN_OUTS,
@@ -56,6 +57,24 @@ from ktui.core.state import (
     WatcherRow,
 )
 from ktui.core.traffic import ANSWERED_READS
+
+# Share equal decision trace steps between requests: without this they are most of the log's memory.
+
+
+def shared(event: RequestRouted) -> RequestRouted:
+    """Return `event` with step and reason objects that equal events share."""
+    return replace(event, reason=_reason(event.reason), steps=[_step(step) for step in event.steps])
+
+
+# Steps with a revision differ each time; the repeating ones stay cached.
+@lru_cache(2048)
+def _step(step: RouteStep) -> RouteStep:
+    return step
+
+
+@lru_cache(256)
+def _reason(text: str) -> str:
+    return text
 
 
 def apply(state: State, events: Iterable[AnyEvent]) -> None:

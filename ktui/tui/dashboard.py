@@ -5,12 +5,17 @@ This module imports no screen, so that every screen can import it.
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import logging
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
 from textual import events, on
+from textual.app import App
 from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
@@ -22,23 +27,139 @@ from ktui.core.recent_names import RecentNames
 from ktui.core.references import Place, RequestRef
 from ktui.core.selection import Selection
 from ktui.core.state import State
-from ktui.supervision import Failure, describe
+from ktui.supervision import PAUSES, Failure, describe
 from ktui.tui.compat import WholeScreen
 from ktui.tui.intake import Intake
+from ktui.tui.key_activity import KeyActivity
 from ktui.tui.keys.hints import written
 from ktui.tui.keys.names import usable
 from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
-from ktui.tui.pace import Pace
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.recording import ActiveRecording
-from ktui.tui.signals import leave_on_signals
 from ktui.tui.source import Link, TelemetrySource
 from ktui.tui.table.memory import TableMemory
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
     from ktui.core.recordings.recorder import Recorder
+
+# SIGTERM quits like `q`: the terminal is restored and the server stopped.
+
+
+def leave_on_signals(app: App[int], leave: Callable[[], Awaitable[None]]) -> None:
+    """Call `leave` on SIGTERM, if the app runs in the main thread of a terminal's process."""
+    if app.is_headless or threading.current_thread() is not threading.main_thread():
+        return
+    loop = asyncio.get_running_loop()
+    # SIGHUP keeps its default and ends the process: Textual would block on the terminal, which is gone.
+    loop.add_signal_handler(signal.SIGTERM, lambda: app.call_later(leave))
+
+
+# When an app ticks, and when it collects garbage: keys come first.
+
+# Full garbage collections while no key is pressed.
+#
+# Painted lines refer to each other, so only the collector frees them. Its young generations take 1–2 ms,
+# the full collection 20–30 ms: without this module it would delay the frame after a key.
+
+EVERY = 1.0  # seconds between two checks
+DUE = 15.0  # seconds between two full collections
+OVERDUE = 45.0  # seconds after which one runs even while keys are pressed
+QUIET = 0.5  # seconds without a key
+SHORT_TURNS = (1_000, 5)  # thresholds of the young generations (Python's: 700, 10)
+NEVER = 1_000_000_000
+
+
+class Collector:
+    """Acts only if the process has switched Python's collector off, which it must decide as a whole."""
+
+    def __init__(
+        self,
+        keys: KeyActivity,
+        clock: Callable[[], float] = time.monotonic,
+        collect: Callable[[], object] = gc.collect,
+    ) -> None:
+        self._keys = keys
+        self._clock = clock
+        self._collect = collect
+        self._last_turn = clock()
+
+    def begin(self) -> bool:
+        """Exempt all objects of now from collection. Return False, and do nothing, if the collector is on."""
+        if gc.isenabled():
+            return False
+        gc.freeze()
+        gc.set_threshold(*SHORT_TURNS, NEVER)
+        gc.enable()
+        return True
+
+    def collect_if_due(self) -> None:
+        """Run a full collection if it is due and no key was pressed for QUIET seconds."""
+        since = self._clock() - self._last_turn
+        if since >= OVERDUE or (since >= DUE and self._keys.idle_seconds >= QUIET):
+            self._collect()
+            self._last_turn = self._clock()
+
+
+TABLE_INTERVAL = 0.1  # seconds: tables are painted at 10 Hz
+
+
+class Pace:
+    """Calls `tick` every TABLE_INTERVAL, or only `fold` while the next frame is left to the next key.
+
+    After an exception in these it calls `failed`, and pauses for longer after each further one.
+    """
+
+    def __init__(
+        self,
+        tick: Callable[[], None],
+        fold: Callable[[], None],
+        failed: Callable[[Failure], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._tick = tick
+        self._fold = fold
+        self._failed = failed
+        self._clock = clock
+        self._failures = 0
+        self._paused_until = 0.0
+        self._keys = KeyActivity()
+        self._collector = Collector(self._keys)
+
+    def start_ticking(self, app: App[int]) -> None:
+        """Tick from now on."""
+        app.set_interval(TABLE_INTERVAL, self._tick_supervised)
+
+    def start_collecting(self, app: App[int]) -> None:
+        """Collect garbage while no key is pressed; called once the first frame is painted."""
+        if self._collector.begin():
+            app.set_interval(EVERY, self._collector.collect_if_due)
+
+    def note_event(self, event: events.Event) -> None:
+        """Record the time of a key or a mouse button; other events are ignored."""
+        if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
+            self._keys.pressed()
+
+    def _tick_supervised(self) -> None:
+        if self._clock() < self._paused_until:
+            return
+        try:
+            self._tick_unless_busy()
+        except Exception as error:  # a bug in a screen: report it and go on painting
+            self._failures += 1
+            pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
+            self._paused_until = self._clock() + pause
+            self._failed(Failure("painting", error, self._failures, pause))
+        else:
+            self._failures = 0
+
+    def _tick_unless_busy(self) -> None:
+        """Fold in any case: a backlog would delay the next tick."""
+        if self._keys.defers_tick():
+            self._fold()
+        else:
+            self._tick()
 
 
 log = logging.getLogger(__name__)

@@ -1,9 +1,29 @@
 """The handlers of the write path, from which a server is composed."""
 
+from __future__ import annotations
+
+from ktui.apiserver.call import Call
 from ktui.apiserver.dispatch import Handlers
+from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import get
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusError
 from ktui.writes import bindings, create, delete, delete_collection, evictions, patch, scale, update
-from ktui.writes.unserved import NAMES, VERBS, refuse
+
+# Refuse subresources that need what ktui does not have: kubelets, running pods, answering services.
+
+VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+NAMES = ("attach", "exec", "log", "portforward", "proxy")
+
+
+async def refuse(server: Server, call: Call, resource: Resource) -> None:
+    """Send 501 with the reason."""
+    what = f"{resource.resource}/{call.info.subresource}"
+    why = (
+        "it is an apiserver over etcd without kubelets: pods do not run and nothing can be forwarded to them"
+    )
+    raise StatusError(501, "NotImplemented", f"ktui does not serve {what}: {why}")
+
 
 WRITES = Handlers(
     {

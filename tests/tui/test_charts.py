@@ -22,11 +22,8 @@ from ktui.core.format import long_bytes
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.charts.chart import Chart
-from ktui.tui.charts.latency import LatencyChart
 from ktui.tui.charts.plot import columns_in
-from ktui.tui.charts.routes import RoutesChart
-from ktui.tui.charts.strip import ChartStrip
-from ktui.tui.charts.transfer import BytesChart
+from ktui.tui.charts.strip import BytesChart, ChartStrip, LatencyChart, RoutesChart
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
 from ktui.tui.looks.symbols import Symbols

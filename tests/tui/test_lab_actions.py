@@ -15,7 +15,7 @@ from ktui.core.references import CompareRef, Place
 from ktui.core.selection import Selection
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.lab.history import LabHistory
+from ktui.tui.lab.context import LabHistory
 from ktui.tui.lab.screen import LabScreen
 
 from .asking import until, until_shown

@@ -2,18 +2,171 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from urllib.parse import quote, unquote_plus
 
 import msgspec
 
 from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
 from ktui.contract.events.live import RunningRequest
 from ktui.core.sharing.keys import STANDARD, KeyPseudonyms, is_secret
-from ktui.core.sharing.names import Pseudonyms
-from ktui.core.sharing.queries import Queries
+from ktui.core.sharing.names import Pseudonyms, words
 from ktui.core.sharing.table import TABLE, Treatment
-from ktui.core.sharing.text import Text
+from ktui.documents.typed import decode_json
+
+# Remove names, addresses and tokens from free text.
+
+_TOKEN = re.compile(r"\beyJ[\w-]{5,}\.[\w.-]+|\b[Bb]earer\s+\S+|\b(?=\w*\d)(?=\w*[A-Za-z])[\w+-]{32,}={0,2}")
+_ADDRESS = re.compile(
+    r"\b[a-z][a-z0-9+.-]*://[^\s\"'<>]+"  # a URL
+    r"|\[[0-9A-Fa-f:.]+\](?::\d+)?|(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){2,7}[0-9A-Fa-f:.]{1,}"  # IPv6
+    r"|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"  # IPv4
+    r"|\b[\w-]+(?:\.[\w-]+)*:\d{2,5}\b"  # host:port
+    r"|\blookup [\w.-]+"
+    r"|\b(?![\w.-]*\.(?:k8s|cilium)\.io\b)[A-Za-z][\w-]*(?:\.[\w-]+)+\.[A-Za-z]{2,}\b"  # a host
+)
+_USER = re.compile(r"[\w.+-]+@[\w.-]+|\bsystem:serviceaccount:[\w.:-]+")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|`([^`]*)`')
+_PATH = re.compile(r"(?<![\w.<])/[\w.@+~-]+(?:/[\w.@+~-]*)*")
+_SECRETS = re.compile(r'\b(secrets? )"([^"]+)"')
+
+
+class Text:
+    """Scrubs free text: first what looks like a secret or an address, then names replaced elsewhere."""
+
+    def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
+        self._names = names
+        self._keys = keys
+
+    def scrub(self, text: str) -> str:
+        if not text:
+            return text
+        text = _ADDRESS.sub("<address>", text)
+        text = _USER.sub("<user>", text)
+        text = _SECRETS.sub(lambda found: f'{found[1]}"{self._names.name(found[2], secret=True)}"', text)
+        text = _PATH.sub(self._path, text)
+        text = _TOKEN.sub("<token>", text)
+        text = _QUOTED.sub(self._quoted, text)
+        return self._names.in_text(text)
+
+    def _path(self, found: re.Match[str]) -> str:
+        path = found[0]
+        if path.startswith(("/api/", "/apis/")):
+            return self._keys.path(path)
+        return self._keys.key(path) if path.startswith(self._keys.prefix + "/") else "<path>"
+
+    def _quoted(self, found: re.Match[str]) -> str:
+        sign, text = found[0][0], next(group for group in found.groups() if group is not None)
+        kept = text.startswith("/") or text[:1] == "<"  # already replaced
+        return f"{sign}{text if kept else self._names.name(text)}{sign}"
+
+
+# Replace names and tokens in query strings and selectors.
+
+_HARMLESS = words(
+    "limit resourceVersion resourceVersionMatch watch allowWatchBookmarks sendInitialEvents timeoutSeconds "
+    "timeout pretty dryRun fieldValidation propagationPolicy gracePeriodSeconds orphanDependents force "
+    "follow previous tailLines limitBytes timestamps includeObject reveal revision offset"
+)
+_HARMLESS_VALUE = re.compile(r"\d{0,20}|[A-Z]?[A-Za-z]{1,14}|(?:\d{1,6}[smh]){1,3}", re.ASCII)
+_KEYS = ("key", "prefix", "after")
+_TERM = re.compile(r"(!?)\s*([^\s=!<>(),]+)\s*(==|=|!=|\s+(?:not)?in\s+|[<>])?\s*(\([^)]*\)|[^,]*)")
+_NAMING = words("metadata.name metadata.namespace spec.nodeName involvedObject.name involvedObject.namespace")
+_PLAIN_FIELDS = words("status.phase spec.restartPolicy type involvedObject.kind spec.unschedulable spec.type")
+_COMMON_LABELS = re.compile(
+    r"(app|tier|k8s-app|component|role|name|release|env|version|pod-template-hash|controller-revision-hash|"
+    r"([\w-]+\.)*(kubernetes\.io|k8s\.io|cilium\.io|helm\.sh)/[\w.-]+)",
+    re.ASCII,
+)
+
+
+class Queries:
+    """Replaces names in query strings, and in the selectors of WATCH events."""
+
+    def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
+        self._names = names
+        self._keys = keys
+
+    def query(self, query: str, resource: str) -> str:
+        """Return a raw query without names; values of unknown parameters are hidden."""
+        return "&".join(self._parameter(part, resource) for part in query.split("&")) if query else ""
+
+    def _parameter(self, part: str, resource: str) -> str:
+        name, equals, raw = part.partition("=")
+        if not equals:
+            return name if name in _HARMLESS else self._names.hidden(name)
+        return f"{self._called(name)}={quote(self._value(name, unquote_plus(raw), resource), safe='')}"
+
+    def _called(self, name: str) -> str:
+        known = name in _HARMLESS or name in (*_KEYS, "labelSelector", "fieldSelector", "continue", "filter")
+        return name if known else self._names.hidden(name)
+
+    def _value(self, name: str, value: str, resource: str) -> str:
+        if name in ("labelSelector", "fieldSelector"):
+            return self.selector(value, resource, fields=name == "fieldSelector")
+        if name == "continue":
+            return without_key(value)
+        if name in _KEYS:
+            return self._keys.key(value)
+        if name in _HARMLESS and _HARMLESS_VALUE.fullmatch(value):
+            return value
+        return self._names.hidden(value)
+
+    def selectors(self, text: str, resource: str) -> str:
+        """Return a watcher event's selectors without names; labels and fields are joined in it."""
+        return self.selector(text, resource, fields=False)
+
+    def selector(self, text: str, resource: str, *, fields: bool) -> str:
+        """Return one selector without names; hidden completely if it cannot be parsed."""
+        terms: list[str] = []
+        place = 0
+        while place < len(text):
+            match = _TERM.match(text, place)
+            if match is None or match.end() == place:
+                return self._names.hidden(text)
+            terms.append(self._term(match, resource, fields))
+            place = match.end()
+            while place < len(text) and text[place] in ", ":
+                place += 1
+        return ",".join(terms)
+
+    def _term(self, match: re.Match[str], resource: str, fields: bool) -> str:
+        negated, key, operator, value = match.groups()
+        field = fields or key in _NAMING or key in _PLAIN_FIELDS
+        shown = key if field or _COMMON_LABELS.fullmatch(key) else self._names.label(key)
+        return f"{negated}{shown}{operator or ''}{self._values(key, value, resource, field)}"
+
+    def _values(self, key: str, value: str, resource: str, field: bool) -> str:
+        if value.startswith("("):
+            inner = (self._item_value(key, item.strip(), resource, field) for item in value[1:-1].split(","))
+            return f"({','.join(inner)})"
+        return self._item_value(key, value.strip(), resource, field)
+
+    def _item_value(self, key: str, value: str, resource: str, field: bool) -> str:
+        if key in _PLAIN_FIELDS:
+            return value
+        if key in _NAMING or field:
+            return self._names.name(value, secret=is_secret(resource) and key == "metadata.name")
+        return self._names.label(value)
+
+
+class _Token(msgspec.Struct):
+    rv: int
+
+
+def without_key(token: str) -> str:
+    """Return a continue token with its revision, on which routing depends, but without its key."""
+    try:
+        raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        found = decode_json(raw, _Token)
+    except ValueError:  # includes binascii.Error and DocumentError
+        return "left-out"
+    plain = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": found.rv, "start": "left-out\u0000"})
+    return base64.urlsafe_b64encode(plain).decode().rstrip("=")
+
 
 _NO_FIELDS: dict[str, Treatment] = {}
 

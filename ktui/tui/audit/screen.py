@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.content import Content
 
 from ktui.audit.build import Wish
 from ktui.audit.report import Report
+from ktui.core.format import many
 from ktui.core.references import Crumb, Part, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
-from ktui.tui.audit.header import header_line
 from ktui.tui.audit.ranker import Ranker, RulesChoice
 from ktui.tui.audit.reading import Reading
 from ktui.tui.audit.report_view import nothing_recognised, read_text, unknown_text
@@ -24,7 +25,39 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Link
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.header import HeaderBar
+from ktui.tui.widgets.header import HeaderBar, clickable
+from ktui.tui.widgets.lines import between, line
+
+# The top line of an audit: files, view and rules.
+
+_DOT = (" · ", "$ink-faint")
+
+
+def header_line(
+    names: Sequence[str], version: str, report: Report | None, width: int, view: str = ""
+) -> Content:
+    """Return `ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`, and how many lines were read.
+
+    In a view, a click on the files leads back to the groups.
+    """
+    first = names[0].rpartition("/")[2] if names else "groups"
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    files = line((f"{first}{more}", "$accent" if view else "bold $ink-strong"))
+    if view:
+        step = line((" › ", "$ink-faint"), (view, "bold $ink-strong"))
+        files = clickable(files, "screen.leave") + step
+    named = [line(_DOT), files] if names or view else []
+    rules = line(_DOT, ("rules of kube ", "$ink-muted"), (version or "…", "$foreground"))
+    left = Content.assemble(
+        line(("ktui", "bold $accent"), (" › ", "$ink-faint"), ("Audit", "$foreground")), *named, rules
+    )
+    text = "" if report is None else _read(report.lines.total)
+    return between(left, line((text, "$ink-muted")), width)
+
+
+def _read(lines: int) -> str:
+    return f"{many(lines, 'line')} read"
+
 
 _AGAIN = 2.0  # seconds between two rankings of logs that are followed
 

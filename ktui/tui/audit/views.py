@@ -2,25 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.widget import Widget
 
-from ktui.audit.report import Report
+from ktui.audit.report import GroupReport, Latency, Report
+from ktui.core.format import integer, long_milliseconds, percent
 from ktui.core.references import Crumb, Part, Place
-from ktui.tui.audit.group_view import GroupView
-from ktui.tui.audit.groups_view import GroupsView
+from ktui.core.selection import Selection
+from ktui.kube.routing.request import RequestError
+from ktui.tui.audit.columns import groups
+from ktui.tui.audit.group_panels import (
+    about_content,
+    instead_content,
+    request_content,
+    route_content,
+    slow_content,
+)
 from ktui.tui.audit.ranker import Ranker
-from ktui.tui.audit.rows import GroupLine
+from ktui.tui.audit.report_view import by_bytes, explanation_of, slow_reads_of, told_latency
+from ktui.tui.audit.rows import GroupLine, group_lines
 from ktui.tui.audit.slow_view import SlowView
-from ktui.tui.audit.summary import problem_content, reading_content
+from ktui.tui.audit.summary import problem_content, reading_content, summary_content
 from ktui.tui.audit.version_rows import VersionLine
 from ktui.tui.audit.versions_view import VersionsView
+from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
+from ktui.tui.widgets.lines import entitle, line, lines
 from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.tabs import tabs_content
+
+# The latency and the errors of a group's requests.
+
+
+def latency_content(group: GroupReport, width: int, height: int) -> Content:
+    """Return a bar for each power of two with the percentiles in it, then errors by status code."""
+    took = told_latency(group)
+    errors = _errors(group, width)
+    if took is None:
+        why = (
+            "the log has no time until the initial events"
+            if group.verb == "watch"
+            else "no request was finished"
+        )
+        return lines([line((why, "$ink-muted")), *errors][:height])
+    head = [] if group.verb != "watch" else [line(("until the initial events were sent", "$ink-muted"))]
+    total = line(
+        ("p50 ", "$ink-muted"), long_milliseconds(took.p50), ("  p95 ", "$ink-muted"),
+        (long_milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
+        long_milliseconds(took.p99), ("  max ", "$ink-muted"), long_milliseconds(took.max),
+    ).truncate(width, ellipsis=True)  # fmt: skip
+    room = height - len(head) - len(errors) - 1
+    return lines([*head, total, *_histogram(took, width, room), *errors][:height])
+
+
+def _histogram(took: Latency, width: int, height: int) -> list[Content]:
+    buckets = list(took.buckets)
+    if height < 1:
+        return []
+    while len(buckets) > height:  # join pairs from the slow end, so that the highest bound stays
+        buckets = [
+            (pair[-1][0], sum(count for _, count in pair))
+            for pair in reversed([buckets[max(0, end - 2) : end] for end in range(len(buckets), 0, -2)])
+        ]
+    counts = [count for _, count in buckets]
+    number = max(len(integer(count)) for count in counts)
+    track = max(4, min(48, width - number - 26))
+    drawn, below = [], 0.0
+    for bound, count in buckets:
+        marks = [name for name in ("p50", "p95", "p99") if below <= getattr(took, name) < bound]
+        filled = bar(share_of(count, max(counts)), track) if count else ""
+        drawn.append(
+            line(
+                (f"< {long_milliseconds(bound)}".rjust(10) + " ", "$ink-muted"),
+                (filled, "$rv-tick"),
+                (TRACK * (track - len(filled)), "$line"),
+                (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),
+                ("  " + " ".join(marks), "$accent"),
+            ).truncate(width, ellipsis=True)
+        )
+        below = bound
+    return drawn
+
+
+def _errors(group: GroupReport, width: int) -> list[Content]:
+    if not group.errors:
+        return [line(("no errors", "$ink-muted"))]
+    runs: list[tuple[str, str]] = [("errors  ", "$ink-muted")]
+    for code, count in sorted(group.errors.items(), key=lambda item: -item[1]):
+        runs += [
+            (code, "bold $route-error"),
+            (f" ×{integer(count)} ({percent(count / group.count)})  ", "$foreground"),
+        ]
+    return [line(*runs).truncate(width, ellipsis=True)]
+
+
+# All groups of requests by cost, below a summary.
+
+
+class GroupsView(Vertical):
+    """The summary, the table, and the route of the selected group."""
+
+    report: Report | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Panel("audit", id="summary", classes="box")
+        yield VTable[GroupLine](
+            (),
+            key=lambda row: row.identity,
+            id="ranked",
+            classes="box",
+            empty="no GET, LIST or WATCH of a stored resource in these lines",
+        )
+        yield Panel("route", id="about", classes="box")
+
+    @property
+    def table(self) -> VTable[GroupLine]:
+        return self.query_one("#ranked", VTable)
+
+    @property
+    def chosen(self) -> GroupReport | None:
+        """The group under the cursor."""
+        return self.table.row.group if self.table.row is not None else None
+
+    def selected_request(self) -> Selection | None:
+        """Return the selected group's example; None if it is not a read."""
+        group = self.chosen
+        if group is None:
+            return None
+        selection = Selection(group.verb.upper(), group.example, "the audit")
+        try:
+            selection.read()
+        except RequestError:
+            return None
+        return selection
+
+    def show(self, report: Report, partly: bool) -> None:
+        """Show a report; `partly`: reading was stopped before the end of the logs."""
+        self.report = report
+        self.table.set_columns(groups(by_bytes(report)))
+        self.table.set_rows(group_lines(report))
+        title = f"{integer(len(report.groups))} groups by {report.ranked_by} · rules of {report.kube_version}"
+        entitle(self.table, line(title))
+        self.query_one("#summary", Panel).show(
+            lambda width, height: summary_content(report, partly, width, height)
+        )
+        self.paint()
+
+    def put_cursor(self, rank: int) -> bool:
+        """Move the cursor to the group of a rank. Return False if a filter hides it."""
+        places = [place for place, row in enumerate(self.table.rows) if row.group.rank == rank]
+        if places:
+            self.table.move_to(places[0])
+        return bool(places)
+
+    @on(VTable.Highlighted)
+    def paint(self) -> None:
+        report, chosen = self.report, self.chosen
+        if report is not None:
+            self.query_one("#about", Panel).show(
+                lambda width, height: about_content(chosen, report, width, height), (id(report), id(chosen))
+            )
+
+
+# One group of requests: its route, latency, cheaper variants, and etcd's slow requests.
+
+# The panels: title, and tab; in a small terminal one is shown at a time.
+PANELS = {
+    "route": ("route", "route"),
+    "latency": ("latency and errors", "latency"),
+    "instead": ("write instead", "instead"),
+    "slow-reads": ("slow in etcd, probably caused by it", "slow in etcd"),
+}
+
+
+class GroupView(Container):
+    """The panels about one group."""
+
+    _panel = 0
+
+    def compose(self) -> ComposeResult:
+        yield Panel("request", id="request", classes="box")
+        yield Panel(id="tabs")
+        with Container(id="detail"):
+            yield Panel(PANELS["route"][0], id="route", classes="box")
+            with Vertical(id="beside"):
+                for name in ("latency", "instead", "slow-reads"):
+                    yield Panel(PANELS[name][0], id=name, classes="box")
+
+    def on_mount(self) -> None:
+        self.turn(0)
+
+    def show(self, group: GroupReport, report: Report) -> None:
+        explained, slow = explanation_of(group, report), slow_reads_of(group, report)
+        entitle(self.query_one("#request"), line(f"group #{group.rank} of {integer(len(report.groups))}"))
+        entitle(self.query_one("#route"), line(f"route under {report.kube_version}"))
+        builds: dict[str, Callable[[int, int], Content]] = {
+            "request": lambda width, height: request_content(group, report, width, height),
+            "route": lambda width, height: route_content(group, report, explained, width, height),
+            "latency": lambda width, height: latency_content(group, width, height),
+            "instead": lambda width, height: instead_content(group, width, height),
+            "slow-reads": lambda width, height: slow_content(slow, bool(report.etcd), width, height),
+        }
+        for name, build in builds.items():
+            self.query_one(f"#{name}", Panel).show(build)
+
+    def turn(self, step: int) -> None:
+        """Show the next panel, where there is room for only one."""
+        self._panel = shown = (self._panel + step) % len(PANELS)
+        for place, name in enumerate(PANELS):
+            self.query_one(f"#{name}").set_class(place == shown, "-shown")
+        self.query_one("#beside").set_class(shown > 0, "-shown")
+        titles = [tab for _, tab in PANELS.values()]
+        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(titles, shown, width))
+
 
 WITHOUT, WITH = ("reading", "failed"), ("groups", "group", "versions", "slow")  # a report
 _TITLES = {"versions": "all versions", "slow": "slow in etcd"}

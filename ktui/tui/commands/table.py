@@ -4,15 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ktui.contract.errors import RecordingError
+from ktui.core.format import clock_time
+from ktui.core.recordings.times import pace, spot
 from ktui.core.references import Place, Read
 from ktui.core.selection import read_selection
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Command, Suggestion
 from ktui.tui.commands.places import key_or_prefix, mode_commands, resource_commands
-from ktui.tui.commands.recording import RECORDING
 from ktui.tui.commands.settings import ACTIONS, SETTINGS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, find_mode
+from ktui.tui.replay import actions
+
+# Commands of recordings and replays.
+
+_NO_REPLAY = "this is not a replay: `ktui --replay FILE` plays a recording"
+
+
+def _record(app: Dashboard, rest: str) -> str:
+    if rest:
+        return actions.start_recording(app, rest)
+    actions.toggle_recording(app)
+    return ""
+
+
+def _seek(app: Dashboard, rest: str) -> str:
+    playback = app.intake.playback
+    if playback is None:
+        return _NO_REPLAY
+    try:
+        playback.seek(spot(rest, playback.index.began, playback.index.ended))
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+def _marks(app: Dashboard) -> Iterator[Candidate]:
+    if (playback := app.intake.playback) is not None:
+        for marker in playback.markers:
+            yield Candidate(f"@{clock_time(marker.at)}", marker.text)
+
+
+def _speed(app: Dashboard, rest: str) -> str:
+    playback = app.intake.playback
+    if playback is None:
+        return _NO_REPLAY
+    try:
+        playback.player.speed = pace(rest)
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+RECORDING = (
+    Command(
+        "record", "start or stop recording to a file", _record, "[FILE]", title="Start or stop recording"
+    ),
+    Command("marker", "add a marker to the recording", actions.set_marker, "[TEXT]", title="Set a marker"),
+    Command("seek", "go to a time of the recording", _seek, "1:30", needed=True, candidates=_marks),
+    Command("speed", "the speed of the replay", _speed, "4, max", needed=True),
+)
+
 
 SHOWN = 8  # suggestions
 

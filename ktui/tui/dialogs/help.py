@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -20,12 +21,49 @@ from textual.widgets import Input, Static
 from ktui.core.routes import LEGEND
 from ktui.tui.cache.rv_progress import MARKS, RvProgressPanel
 from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.dialogs.help_lines import HelpLine, Section, merged
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
+
+# The help as sections of lines that a search can filter.
+
+
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """A name (keys, a column, a badge) with its style, and its description."""
+
+    name: str
+    about: str
+    style: str = "bold $accent"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Lines with a title."""
+
+    title: str
+    lines: tuple[HelpLine, ...]
+
+    def matching(self, text: str) -> Section:
+        """Return the section with only the lines that contain every word of `text`."""
+        words = text.lower().split()
+        return Section(
+            self.title,
+            tuple(
+                line for line in self.lines if all(w in f"{line.name} {line.about}".lower() for w in words)
+            ),
+        )
+
+
+def merged(pairs: Iterable[tuple[str, str]]) -> tuple[HelpLine, ...]:
+    """Return one line for all keys with the same description, in the order of their first key."""
+    found: dict[str, list[str]] = {}
+    for key, about in pairs:
+        found.setdefault(about, []).append(key)
+    return tuple(HelpLine(" ".join(dict.fromkeys(keys)), about) for about, keys in found.items())
+
 
 _NAME = 14  # cells for keys, at most
 _WIDTHS = [(0, "-narrow"), (110, "-wide")]

@@ -9,15 +9,49 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
-from ktui.contract.etcd import StoredKey
+from ktui.contract.etcd import KeyPage, StoredKey
 from ktui.core.format import integer
 from ktui.tui.etcd.columns import key_columns
-from ktui.tui.etcd.keys import KeyList
 from ktui.tui.screen_bases.server_pane import ServerPane
 from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line
+
+# The keys of one prefix, read page by page.
+
+
+class KeyList:
+    """Keys of one prefix, page by page in key order, or the first ones in another order."""
+
+    def __init__(self, prefix: str, sort: str = "") -> None:
+        """`sort`: a column, with a leading `-` for descending order; "": by key, page by page."""
+        self.prefix = prefix
+        self.sort = sort
+        self.keys: list[StoredKey] = []
+        self.count = 0
+        self.revision = 0
+        self._next: str | None = ""
+
+    @property
+    def complete(self) -> bool:
+        return self._next is None
+
+    @property
+    def after(self) -> str:
+        """The key after which the next page begins; only while not `complete`."""
+        return self._next or ""
+
+    def wants_more(self, last_visible: int, ahead: int) -> bool:
+        """Return True if row `last_visible` is within `ahead` rows of the last key read."""
+        return not self.complete and last_visible + ahead >= len(self.keys)
+
+    def extend(self, page: KeyPage) -> None:
+        self.keys.extend(page.keys)
+        self.count = max(page.count, len(self.keys))
+        self.revision = page.revision
+        self._next = page.next or None
+
 
 PAGE = 500
 ALL_AT_ONCE = 10_000  # keys per response when all are read for an export

@@ -1,6 +1,6 @@
 """Replacements for glyphs that a terminal lacks: charts in braille, blocks or ASCII, other glyphs in ASCII.
 
-Screens are written with Unicode glyphs. For a terminal that cannot show them, `ktui.tui.looks.filters`
+Screens are written with Unicode glyphs. For a terminal that cannot show them, `ktui.tui.looks.looks`
 replaces them in painted lines, frames and scroll bars included, by those of `ASCII_OF`. A test finds
 glyphs that are missing here.
 """

@@ -5,14 +5,88 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from msgspec import Struct, structs
 from textual.binding import BindingType
+from textual.content import Content
 from textual.message import Message
 
+from ktui.core.format import integer, many, safe
 from ktui.core.table.columns import Column
+from ktui.core.table.filter.terms import Term
 from ktui.tui.keys import bindings as keys
 from ktui.tui.table.arranged import ArrangedView
 from ktui.tui.table.flow import Mood, Waiting, newer
-from ktui.tui.table.marks import Marks
+from ktui.tui.widgets.lines import Runs
+
+# The text in a table's frame: its filter, hidden rows, and whether it follows.
+
+_IDLE = "strike $ink-faint"
+
+
+class Marks(Struct, frozen=True):
+    """All parts of that text."""
+
+    terms: tuple[Term, ...] = ()
+    idle: frozenset[str] = frozenset()
+    foreign: tuple[str, ...] = ()  # columns of idle terms, which this table does not have
+    hidden: int | None = None  # rows; None without a filter, or if unknown
+    shown: int = 0
+    mood: Mood = Mood.LIVE
+    new: int = 0
+    doing: str = ""  # progress while rows are being arranged
+    folded: int = 0  # states of rows that were replaced before they could be arranged
+    absent: str = ""  # how many rows have no value to sort by
+
+    @property
+    def needs_line(self) -> bool:
+        """True for text that a table without a frame shows in a line below its rows."""
+        return bool(self.terms) or self.mood in (Mood.HELD, Mood.LEFT) or bool(self.doing or self.absent)
+
+    def while_paused(self) -> Marks:
+        """Return the marks without "following", which is not true while the dashboard is paused."""
+        return structs.replace(self, mood=Mood.LIVE) if self.mood is Mood.FOLLOWING else self
+
+    def runs(self) -> Runs:
+        parts = [part for part in (self._filter(), self._sorting(), self._arranging(), self._mood()) if part]
+        return [run for part in parts for run in (("  ", ""), *part)][1:]
+
+    def content(self) -> Content:
+        return Content.assemble(*((safe(text), style) for text, style in self.runs()))
+
+    def _filter(self) -> Runs:
+        """`/route:E ms>10  12 shown, 2,988 hidden`; terms that have no effect here are struck out."""
+        if not self.terms:
+            return []
+        runs = [("/", "$accent")]
+        for place, term in enumerate(self.terms):
+            idle = term.text in self.idle
+            runs += [(" " if place else "", ""), (term.text, _IDLE if idle else "$accent")]
+        if self.foreign:
+            runs.append((f"  no {', '.join(self.foreign)} here", "$ink-muted"))
+        if self.hidden is not None:
+            runs.append((f"  {integer(self.shown)} shown, {integer(self.hidden)} hidden", "$ink-muted"))
+        return runs
+
+    def _sorting(self) -> Runs:
+        return [(self.absent, "$ink-muted")] if self.absent else []
+
+    def _arranging(self) -> Runs:
+        runs = [(self.doing, "$warning")] if self.doing else []
+        if self.folded:
+            runs.append((f"{'  ' if runs else ''}{many(self.folded, 'update')} folded", "$ink-muted"))
+        return runs
+
+    def _mood(self) -> Runs:
+        if self.mood is Mood.FOLLOWING:
+            return [("following", "$ink-muted")]
+        if self.mood is Mood.HELD:
+            new = f" · {integer(self.new)} new" if self.new else ""
+            return [(f"‖ paused{new}", "bold $warning")]
+        if self.mood is Mood.LEFT:
+            left = f"{integer(self.new)} new below" if self.new else "not following"
+            return [(f"{left} · ", "$ink-muted"), ("end", "$accent"), (" follows", "$ink-muted")]
+        return []
+
 
 Row = TypeVar("Row")
 

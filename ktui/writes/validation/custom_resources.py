@@ -12,9 +12,47 @@ from ktui.kube.fielderrors import FieldError, limited, required
 from ktui.kube.golang.quoting import quote
 from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher
 from ktui.kube.resources import Resource
-from ktui.kube.structural.schema import ANYTHING, Schema, is_choice
+from ktui.kube.structural.schema import ANYTHING, Schema, additional, is_choice, items
 from ktui.writes.decoding.body import json_type
-from ktui.writes.validation.list_types import duplicates
+
+# Find duplicates in lists of custom resources with x-kubernetes-list-type set or map.
+
+
+def duplicates(value: Any, schema: Schema | None, path: Path | None = None) -> Iterator[FieldError]:
+    """Yield an error for each duplicate value of a set, or key of a keyed list."""
+    if schema is None:
+        return
+    if isinstance(value, dict):
+        properties = schema.get("properties") or {}
+        rest = additional(schema)[1]
+        for name, member in value.items():
+            if name in properties:
+                yield from duplicates(member, properties[name], (path, f".{name}"))
+            else:
+                yield from duplicates(member, rest, (path, f"[{name}]"))
+    elif isinstance(value, list):
+        yield from _of_list(value, schema, path)
+        for at, item in enumerate(value):
+            yield from duplicates(item, items(schema), (path, f"[{at}]"))
+
+
+def _of_list(value: list[Any], schema: Schema, path: Path | None) -> Iterator[FieldError]:
+    kind = schema.get("x-kubernetes-list-type")
+    if kind not in ("set", "map"):
+        return
+    keys = schema.get("x-kubernetes-list-map-keys") or []
+    seen: dict[str, int] = {}
+    for at, item in enumerate(value):
+        shown = item
+        if kind == "map":
+            shown = {key: item[key] for key in keys if key in item} if isinstance(item, dict) else {}
+        text = json.dumps(shown, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        seen[text] = seen.get(text, 0) + 1
+        if seen[text] == 2:
+            yield FieldError(
+                joined((path, f"[{at}]")).removeprefix("."), "FieldValueDuplicate", f"Duplicate value: {text}"
+            )
+
 
 _INT64 = 1 << 63
 TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "bool"}

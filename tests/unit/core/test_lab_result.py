@@ -14,7 +14,7 @@ from ktui.core.lab.measured import Measured
 from ktui.core.lab.result import LabResult, winner_text
 from ktui.core.lab.trial import Polling, trial_of
 from ktui.tui.lab import history as lab_history
-from ktui.tui.lab.history import LabHistory
+from ktui.tui.lab.context import LabHistory
 
 
 def measured(status: int = 200, route: str = "cache", **counters: int) -> Measured:

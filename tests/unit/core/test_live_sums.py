@@ -17,8 +17,7 @@ from ktui.contract.events.live import (
 )
 from ktui.core.live.findings import findings
 from ktui.core.live.routes import all_routes, routes_of
-from ktui.core.live.state import LiveState, fold_all
-from ktui.core.live.sums import A_FRAME
+from ktui.core.live.state import A_FRAME, LiveState, fold_all
 from ktui.tui.live.rows import levels
 
 REPLICAS, RESOURCES = 4, 50

@@ -1,7 +1,7 @@
 """Requests that took the same walk share it in memory."""
 
 from ktui.contract.events import RequestRouted, RouteStep
-from ktui.core.shared_steps import shared
+from ktui.core.reducer import shared
 
 
 def routed(number: int, head: int) -> RequestRouted:

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.core.table.columns import Column
 from ktui.tui.audit.columns import groups
-from ktui.tui.audit.slow_columns import SLOW
+from ktui.tui.audit.slow_view import SLOW
 from ktui.tui.cache.columns import CACHES, EVENTS, OBJECTS
 from ktui.tui.etcd.columns import PREFIXES, key_columns, revision_columns
 from ktui.tui.etcd.history import KeyRevisions

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.contract.etcd import FieldSize, KeyDetail, KeyHistory, StoredKey
 from ktui.tui.etcd.history import KeyRevisions, difference
-from ktui.tui.etcd.sizes import heaviest, size_lines
+from ktui.tui.etcd.value_pane import heaviest, size_lines
 
 
 def past(complete: bool = True) -> KeyRevisions:

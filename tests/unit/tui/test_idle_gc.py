@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.tui.idle_gc import DUE, OVERDUE, QUIET, Collector
+from ktui.tui.dashboard import DUE, OVERDUE, QUIET, Collector
 from ktui.tui.key_activity import CLOSE, MOST, KeyActivity
 
 

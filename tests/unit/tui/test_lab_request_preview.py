@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.core.lab.form import ListForm, path_of
 from ktui.kube.resources import BUILTIN
-from ktui.tui.lab.request_preview import preview_content
+from ktui.tui.lab.form_pane import preview_content
 
 PODS = BUILTIN.by_name("pods")
 assert PODS is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.core.references import Place, ResourceRef
-from ktui.tui.navigation.trail import LONGEST, Trail
+from ktui.tui.navigation.navigator import LONGEST, Trail
 
 HOME, CACHE, PODS, ETCD = (
     Place("overview"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.wire.codec import CodecError
 from ktui.wire.encode import encode
-from ktui.wire.encoding_cache import LONGEST, forget, remembering
+from ktui.wire.fieldwriters import LONGEST, forget, remembering
 
 NUMBERS = st.one_of(st.booleans(), st.integers(-3, 3), st.floats(-3, 3), st.none(), st.text(max_size=2))
 VALUES = st.recursive(

@@ -9,7 +9,7 @@ import pytest
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.writes.decoding.body import decode_object, summary
-from ktui.writes.validation.list_types import duplicates
+from ktui.writes.validation.custom_resources import duplicates
 from tests.unit.writes.bodies import sent
 from tests.unit.writes.objects import CONFIG_MAPS, Obj, knows, resource
 

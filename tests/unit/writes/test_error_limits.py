@@ -14,7 +14,7 @@ from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError, bad_request
 from ktui.kube.structural.pruning import prune_object
-from ktui.wire.unknown_fields import unknown_fields
+from ktui.wire.stored_codec import unknown_fields
 from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
 from ktui.writes.metadata.objectmeta import validate_metadata
 from ktui.writes.validation.custom_resources import custom_errors

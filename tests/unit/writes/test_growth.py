@@ -16,8 +16,7 @@ from ktui.writes.managedfields.duplicate_keys import list_faults
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.managedfields.nodes import BuiltinNode
 from ktui.writes.patches.jsonpatch import json_patch
-from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.list_types import duplicates
+from ktui.writes.validation.custom_resources import duplicates, validate
 from ktui.writes.validation.networking import service_errors
 from ktui.writes.validation.updates import definitions, pods, services
 from tests.unit.growth import Compared, growth
