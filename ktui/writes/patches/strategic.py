@@ -32,21 +32,21 @@ class BadItem(Exception):
     """A directive is unknown, or items cannot be merged; upstream answers 500."""
 
 
-class Place(NamedTuple):
+class PatchedField(NamedTuple):
     """A position in an object: a struct, or a map whose values are structs. Without both nothing is known."""
 
     message: str = ""
     values: str = ""
 
-    def field(self, name: str) -> tuple[Place, MergeRule]:
+    def field(self, name: str) -> tuple[PatchedField, MergeRule]:
         """Return the place of a member (of a list: of its items), and its rule."""
         if self.values:
-            return Place(self.values), NO_RULE
+            return PatchedField(self.values), NO_RULE
         field = fields_by_name(self.message).get(name) if self.message else None
         if field is None:
-            return Place(), NO_RULE
+            return PatchedField(), NO_RULE
         kind = field.type if field.kind == "message" else ""
-        return Place(values=kind) if field.is_map else Place(kind), rule_of(self.message, name)
+        return PatchedField(values=kind) if field.is_map else PatchedField(kind), rule_of(self.message, name)
 
 
 def strategic_merge(target: Any, patch: Any, message: str = "") -> Any:
@@ -56,10 +56,10 @@ def strategic_merge(target: Any, patch: Any, message: str = "") -> Any:
     """
     if not isinstance(patch, dict):
         return patch
-    return _merge_map(target if isinstance(target, dict) else {}, patch, Place(message))
+    return _merge_map(target if isinstance(target, dict) else {}, patch, PatchedField(message))
 
 
-def _merge_map(target: Obj, patch: Obj, at: Place) -> Obj:
+def _merge_map(target: Obj, patch: Obj, at: PatchedField) -> Obj:
     if DIRECTIVE in patch:
         match patch[DIRECTIVE]:
             case "replace":
@@ -106,7 +106,7 @@ def _retained(target: Obj, patch: Obj) -> Obj:
     return {name: value for name, value in target.items() if name in names}
 
 
-def _merge_member(merged: Obj, name: str, value: Any, at: Place, *, deletes: bool = False) -> None:
+def _merge_member(merged: Obj, name: str, value: Any, at: PatchedField, *, deletes: bool = False) -> None:
     if value is None:
         merged.pop(name, None)
         return
@@ -150,7 +150,7 @@ def _is_directive(value: Any) -> bool:
     return isinstance(value, dict) and DIRECTIVE in value
 
 
-def _merge_ordered(merged: Obj, left: Obj, name: str, order: Any, at: Place) -> None:
+def _merge_ordered(merged: Obj, left: Obj, name: str, order: Any, at: PatchedField) -> None:
     """Merge a list, and put it in the given order; its patch is taken from `left`."""
     for value in (order, merged.get(name, []), left.get(name, [])):
         if not isinstance(value, list):
@@ -205,7 +205,7 @@ def _no_key(item: Obj, key: str) -> BadItem:
 
 
 def _merge_list(
-    present: list[Any], patch: list[Any], at: Place, key: str, *, deletes: bool = False
+    present: list[Any], patch: list[Any], at: PatchedField, key: str, *, deletes: bool = False
 ) -> list[Any]:
     """Return the merged list: the patch's items in its order, all others where they are."""
     if not present and not patch:
@@ -247,7 +247,7 @@ def _by_directives(present: list[Any], patch: list[Any], key: str) -> tuple[list
     return [item for item in present if key not in item or hashed(item[key]) not in gone], plain
 
 
-def _merge_items(present: list[Any], patch: list[Any], at: Place, key: str) -> list[Any]:
+def _merge_items(present: list[Any], patch: list[Any], at: PatchedField, key: str) -> list[Any]:
     merged = list(present)
     places: dict[Hashable, int] = {}  # of the first item with a key
     for place, item in enumerate(present):
