@@ -22,7 +22,7 @@ def claim(obj: Obj) -> None:
 
 def volume(obj: Obj) -> None:
     if isinstance(spec := obj.setdefault("spec", {}), dict):
-        spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+        spec["persistentVolumeReclaimPolicy"] = spec.get("persistentVolumeReclaimPolicy") or "Retain"
         spec.setdefault("volumeMode", "Filesystem")
         if isinstance(path := spec.get("hostPath"), dict):
             path.setdefault("type", "")
@@ -74,7 +74,7 @@ def network_policy(obj: Obj) -> None:
 
 def _protocols(owner: Obj) -> None:
     for port in _items(owner, "ports"):
-        port.setdefault("protocol", "TCP")
+        port["protocol"] = port.get("protocol") or "TCP"
 
 
 def mutating_webhooks(obj: Obj) -> None:

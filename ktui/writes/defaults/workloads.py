@@ -25,8 +25,10 @@ def _sub(obj: Obj, name: str) -> Obj:
 
 
 def _fill(obj: Obj, **defaults: Any) -> None:
+    """Set missing members; an empty text is missing, too, as Go's types cannot tell them apart."""
     for name, value in defaults.items():
-        obj.setdefault(name, value)
+        if obj.get(name, "") == "":
+            obj[name] = value
 
 
 def _pod(obj: Obj) -> None:
@@ -80,7 +82,7 @@ def _container(container: Obj) -> None:
         terminationMessagePolicy="File",
     )
     for port in container.get("ports") or []:
-        port.setdefault("protocol", "TCP")
+        _fill(port, protocol="TCP")
     for variable in container.get("env") or []:
         _references(variable.get("valueFrom") or {})
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
@@ -99,13 +101,18 @@ def _pull_policy(image: str) -> str:
 def _references(source: Obj) -> None:
     """Set the defaults of references to a pod's own fields, in its environment or in a volume."""
     if isinstance(field := source.get("fieldRef"), dict):
-        field.setdefault("apiVersion", "v1")
+        _fill(field, apiVersion="v1")
     if isinstance(resource := source.get("resourceFieldRef"), dict):
         resource.setdefault("divisor", "0")
 
 
+# 0 is missing.
+_PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+
+
 def _probe(probe: Obj) -> None:
-    _fill(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+    for name, value in _PROBE.items():
+        probe[name] = probe.get(name) or value
     _http(probe)
     if isinstance(probe.get("grpc"), dict):
         probe["grpc"].setdefault("service", "")
@@ -151,7 +158,7 @@ def _deployment(obj: Obj) -> None:
     spec = _sub(obj, "spec")
     _fill(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)
     strategy = _sub(spec, "strategy")
-    strategy.setdefault("type", "RollingUpdate")
+    _fill(strategy, type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         _fill(_sub(strategy, "rollingUpdate"), maxUnavailable="25%", maxSurge="25%")
     _template(spec)
@@ -194,7 +201,7 @@ def _daemon_set(obj: Obj) -> None:
     spec = _sub(obj, "spec")
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = _sub(spec, "updateStrategy")
-    strategy.setdefault("type", "RollingUpdate")
+    _fill(strategy, type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         _fill(_sub(strategy, "rollingUpdate"), maxUnavailable=1, maxSurge=0)
     _template(spec)
@@ -206,7 +213,7 @@ def _stateful_set(obj: Obj) -> None:
     spec = _sub(obj, "spec")
     _fill(spec, replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady", serviceName="")
     strategy = _sub(spec, "updateStrategy")
-    strategy.setdefault("type", "RollingUpdate")
+    _fill(strategy, type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         _sub(strategy, "rollingUpdate").setdefault("partition", 0)
     _fill(_sub(spec, "persistentVolumeClaimRetentionPolicy"), whenDeleted="Retain", whenScaled="Retain")
@@ -225,15 +232,9 @@ def _job(obj: Obj) -> None:
     replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
     # With a limit for each index there is none for all indexes together.
     limit = 2**31 - 1 if "backoffLimitPerIndex" in spec else 6
-    _fill(
-        spec,
-        parallelism=1,
-        backoffLimit=limit,
-        completionMode="NonIndexed",
-        suspend=False,
-        manualSelector=False,
-        podReplacementPolicy=replacement,
-    )
+    _fill(spec, parallelism=1, backoffLimit=limit, suspend=False, manualSelector=False)
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("podReplacementPolicy", replacement)
     _template(spec)
     _labelled_by_template(obj)
     _sub(obj, "status")
@@ -260,8 +261,8 @@ def _service(obj: Obj) -> None:
             "clientIP": {"timeoutSeconds": 10800}
         }
     for port in spec.get("ports") or []:
-        port.setdefault("protocol", "TCP")
-        port.setdefault("targetPort", port.get("port"))
+        _fill(port, protocol="TCP", targetPort=port.get("port"))
+        port["targetPort"] = port["targetPort"] or port.get("port")
     if spec["type"] in ("NodePort", "LoadBalancer"):
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
@@ -282,7 +283,7 @@ def _namespace(obj: Obj) -> None:
 
 
 def _secret(obj: Obj) -> None:
-    obj.setdefault("type", "Opaque")
+    _fill(obj, type="Opaque")
     texts = obj.get("stringData")
     if texts is not None and isinstance(texts, dict) and all(isinstance(t, str) for t in texts.values()):
         # stringData is write-only: only data is stored.

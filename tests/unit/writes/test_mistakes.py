@@ -15,6 +15,7 @@ from ktui.writes.before_create import prepare
 from ktui.writes.defaults.workloads import set_defaults
 from ktui.writes.metadata.objectmeta import fill_new, validate_metadata
 from ktui.writes.validation.objects import object_errors, validate_new
+from ktui.writes.validation.values.schedules import schedule_fault
 from tests.unit.writes.mistakes import MISTAKES, VALID, Mistake
 
 Obj = dict[str, Any]
@@ -75,3 +76,38 @@ def test_the_objects_without_a_mistake_are_valid(kind: str) -> None:
 def test_a_mistake_is_refused_at_its_field(mistake: Mistake) -> None:
     expected = (mistake.field or mistake.path, mistake.reason)
     assert expected in causes(mistake.kind, changed(mistake))
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "stored"),
+    [
+        ("Pod", "spec.containers[0].imagePullPolicy", "", "IfNotPresent"),
+        ("Pod", "spec.containers[0].ports[0].protocol", "", "TCP"),
+        ("Pod", "spec.containers[0].livenessProbe.periodSeconds", 0, 10),
+        ("Pod", "spec.restartPolicy", "", "Always"),
+        ("Deployment", "spec.strategy.type", "", "RollingUpdate"),
+        ("Service", "spec.type", "", "ClusterIP"),
+        ("Service", "spec.ports[0].targetPort", 0, 80),
+        ("CronJob", "spec.concurrencyPolicy", "", "Allow"),
+        ("PersistentVolume", "spec.persistentVolumeReclaimPolicy", "", "Retain"),
+        ("EndpointSlice", "ports[0].protocol", "", "TCP"),
+    ],
+)
+def test_an_empty_value_of_a_plain_type_is_a_missing_one(
+    kind: str, path: str, value: Any, stored: Any
+) -> None:
+    obj: Any = changed(Mistake(kind, path, value, ""))
+    assert causes(kind, obj) == []
+    for step in re.findall(r"[^.\[\]]+", path):
+        obj = obj[int(step) if step.isdigit() else step]
+    assert obj == stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 0 * * *", "*/15 0-6,20 1 jan-mar,dec MON-fri", "@hourly", "@every 1h30m", "5/10 * ? * 0",
+    ],
+)  # fmt: skip
+def test_valid_schedules(text: str) -> None:
+    assert schedule_fault(text) == ""
