@@ -30,6 +30,7 @@ def test_the_documented_numbers_are_found() -> None:
     assert all(0 < agree <= of for agree, of in (profile.answers for profile in found.values()))
     assert generated().keys() == GENERATED_ROWS.keys()
     assert all(0 < agree <= of for agree, of in generated().values())
+    assert 0 < recordings.same_bytes()[0] <= 100
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,6 @@ async def test_a_recording_from_the_start_holds_all_that_came() -> None:
     assert list(read_recording(Path("all.ndjson"))) == demo_events()
 
 
-@pytest.mark.picture
 def test_while_recording(snap_compare: Callable[..., bool]) -> None:
     app = still_app(demo_events())
 

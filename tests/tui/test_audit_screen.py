@@ -303,7 +303,7 @@ def test_versions_wide(snap_compare: Snap, app: AuditApp) -> None:
     assert snap_compare(app, says=VERSIONS, run_before=reading_then("v"), terminal_size=WIDE)
 
 
-@PICTURED
+@SIZES
 def test_slow(snap_compare: Snap, app: AuditApp, size: tuple[int, int]) -> None:
     assert snap_compare(app, says="slow", run_before=reading_then("t"), terminal_size=size)
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.starts_on("etcd")
 POD = ("/registry/", "team-00/web-0000", "kind: Pod")
 
 
-@PICTURED
+@SIZES
 def test_past(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("revisions · all 3", "change · +7 −1 line", "+   phase: Running")
     assert snap_compare(asking_app(), says=says, run_before=open_past, terminal_size=size)

@@ -217,7 +217,6 @@ def test_race(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(lab_app(), says=RACED, run_before=compare, terminal_size=size)
 
 
-@pytest.mark.picture
 def test_wide(snap_compare: Snap) -> None:
     assert snap_compare(lab_app(), says=RACED, run_before=compare, terminal_size=WIDE)
 

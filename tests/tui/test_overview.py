@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 Snap = Callable[..., bool]
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL, WIDE])
+@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_overview(snap_compare: Snap, size: tuple[int, int]) -> None:
     revision = "revision 48,213" if size == WIDE else "rev 48,213"
     says = (revision, "RV progress", "waiting for the watch cache")

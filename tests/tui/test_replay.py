@@ -25,7 +25,7 @@ from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Stage
 from ktui.tui.widgets.banner import Banner
 
-from .asking import PICTURED
+from .asking import SIZES
 from .still import DEMO, HANGS, NORMAL, SMALL, shown, still_app
 
 pytestmark = pytest.mark.anyio
@@ -298,7 +298,7 @@ def paused_at(recording: Path, *keys: str) -> tuple[KtuiApp, Callable[[object], 
     return app, run
 
 
-@PICTURED
+@SIZES
 def test_replay(snap_compare: Snap, recording: Path, size: tuple[int, int]) -> None:
     app, run = paused_at(recording, "n")
     says = ("‖ ×1  14:13:26  00:06 / 00:10", "deploy of api")

@@ -33,7 +33,7 @@ def test_phases_at_80_columns(snap_compare: Snap) -> None:
     assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=SMALL)
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE)
 def test_the_request_chain(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("authentication", "workload-low", "ClusterRole", "etcd")
     assert snap_compare(still_app(demo_events()), says=says, press=(*TO_EXACT, "right"), terminal_size=size)

@@ -255,7 +255,7 @@ async def test_b_rolls_up_by_client_resource_and_namespace() -> None:
 # Pictures.
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE)
 def test_top(snap_compare: Snap, size: tuple[int, int]) -> None:
     keys = ("2", "t", "down", "down", "down")
     says = ("15 reads, 32.6 MB processed", "argocd  LIST secrets ?rv=N match=Exact")

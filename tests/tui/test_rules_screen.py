@@ -11,7 +11,7 @@ from ktui.contract.events import ServerInfo
 from ktui.tui.dialogs.rules import RulesScreen
 from ktui.tui.source import Link, Stage
 
-from .asking import PICTURED, Snap, asking_app, until
+from .asking import SIZES, Snap, asking_app, until
 from .fake_server import FakeServer
 from .still import NORMAL, demo_events, shown, still_app
 
@@ -27,7 +27,7 @@ def asked(server: FakeServer) -> list[dict[str, object]]:
     return [json.loads(one.removeprefix(start)) for one in server.asked if one.startswith(start)]
 
 
-@PICTURED
+@SIZES
 def test_choosing(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(asking_app(), says="kube 1.30 with ", press=ON_1_30, terminal_size=size)
 

@@ -83,7 +83,7 @@ def combined_events() -> list[AnyEvent]:
     return [*foreign_events(), *metrics, asked]
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE)
 def test_sources(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("a audit log 12m", "480 LISTs, 500 requests", "inventory-export/v1.2 ops")
     assert snap_compare(still_app(combined_events()), says=says, press=("down", "up"), terminal_size=size)

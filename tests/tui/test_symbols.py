@@ -84,13 +84,11 @@ def test_text_of_other_scripts_keeps_its_width() -> None:
     assert in_ascii("Zoë → 東京") == "Zoe > ? ? "
 
 
-@pytest.mark.picture
 def test_the_overview_in_ascii(snap_compare: Callable[..., bool]) -> None:
     says = ("rev 48,213", "waiting for the watch cache")
     assert snap_compare(still_app(demo_events(), preferences=ASCII), says=says, terminal_size=NORMAL)
 
 
-@pytest.mark.picture
 def test_the_overview_in_blocks(snap_compare: Callable[..., bool]) -> None:
     app = still_app(demo_events(), preferences=Preferences(symbols="block"))
     assert snap_compare(app, says=("rev 48,213", "waiting for the watch cache"), terminal_size=NORMAL)

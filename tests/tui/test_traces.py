@@ -35,7 +35,7 @@ def traces_app(recording: str) -> TracesOnlyApp:
     return app
 
 
-@sizes(NORMAL, WIDE, pictured=[WIDE])
+@sizes(NORMAL, WIDE)
 def test_requests(snap_compare: Snap, size: tuple[int, int]) -> None:
     app = traces_app("1.33-no-consistent-list")
     assert snap_compare(app, says=("observed", "the rules of 1.36"), terminal_size=size)

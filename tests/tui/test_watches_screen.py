@@ -15,7 +15,7 @@ SLOW = ("6", *["down"] * 4)  # argocd, with most of its buffer waiting
 HOSTILE = "x[red]y\x1b[31m\u202e"
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE)
 def test_watches(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("12 open · 2 closed", "argocd  WATCH pods  ▲ slow")
     assert snap_compare(still_app(demo_events()), says=says, press=SLOW, terminal_size=size)

@@ -76,7 +76,7 @@ async def opened(pilot: Any, session: Session | None = None) -> WorkloadsScreen:
     return screen
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE)
 def test_a_run(snap_compare: Snap, size: tuple[int, int]) -> None:
     async def run(pilot: Any) -> None:
         await opened(pilot, SessionOf(seconds(45)))
@@ -111,7 +111,7 @@ async def test_a_value_is_typed_and_checked() -> None:
         assert session.sent == ["set agents 900"]
 
 
-@sizes(SMALL, NORMAL, pictured=[])
+@sizes(SMALL, NORMAL)
 def test_the_menu_of_faults(snap_compare: Snap, size: tuple[int, int]) -> None:
     async def run(pilot: Any) -> None:
         await opened(pilot)

@@ -71,6 +71,12 @@ def generated() -> dict[str, Count]:
     return {group: rows[title] or (0, 0) for group, title in GENERATED_ROWS.items()}
 
 
+def same_bytes() -> Count:
+    """Return the documented share of random answers that are the same bytes, as percents."""
+    found = re.search(r"(\d+) % are also equal byte for byte", DOCUMENT.read_text())
+    return (int(found.group(1)) if found else 0), 100
+
+
 def _table_rows(first_title: str) -> Iterator[list[str]]:
     """Yield the cells of each row of the table whose first column has this title."""
     inside = False

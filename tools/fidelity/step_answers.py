@@ -26,6 +26,8 @@ _HEADERS = (
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _GENERATED = re.compile(r"\b(gen-[a-z0-9-]*?-)[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 _NUMBER = re.compile(r"(?<![\w.-])\d{4,7}(?![\d:.])(?![\w.-]*[a-z-])")
+_RAW_TOKEN = re.compile(r'"continue":\s*"[^"]*"')
+_RAW_REVISION = re.compile(r'("?resourceVersion"?:\s*"?)(\d+)')
 _AGE = re.compile(r"(\d+[ydhms])+|<unknown>|<invalid>")
 _SUMMED_LISTS = ("items", "rows", "groups", "resources")
 
@@ -73,6 +75,14 @@ class StepMasking(Masking):
         text = OLDEST.sub(r"\1 (<oldest>)", _GENERATED.sub(r"\1<gen>", text))
         return _NUMBER.sub(self._number, text)
 
+    def raw(self, content: bytes) -> bytes:
+        """Mask the text of a JSON or YAML body, whose members stay in their order."""
+        text = content.decode("utf-8", "surrogateescape").replace(self._address, _RECORDED_ADDRESS)
+        text = _RAW_TOKEN.sub('"continue":"<c>"', text)
+        text = _RAW_REVISION.sub(lambda found: found.group(1) + self.revision(found.group(2)), text)
+        text = _GENERATED.sub(r"\1<gen>", _TIME.sub(self.time, UUID.sub(self.uid, text)))
+        return text.encode("utf-8", "surrogateescape")
+
     def _number(self, found: re.Match[str]) -> str:
         text = found.group(0)
         written = self._newest < int(text) < self._newest + _MOST_WRITES
@@ -80,7 +90,10 @@ class StepMasking(Masking):
 
 
 def view(answer: Answer, masking: StepMasking) -> View:
-    """Return what is compared of an answer: `status`, `hdr`, and `json`, `pb`, `text` or `empty`."""
+    """Return what is compared of an answer: `status`, `hdr`, and `json`, `pb`, `text` or `empty`.
+
+    `raw` is the digest of the masked bytes of a JSON or YAML body; a Table in JSON has none, for its ages.
+    """
     found: View = {"status": answer.status, "hdr": _headers(answer)}
     if not answer.body:
         found["empty"] = True
@@ -90,9 +103,12 @@ def view(answer: Answer, masking: StepMasking) -> View:
             found["text"] = answer.text[:MOST_TEXT]
         else:
             found["json"] = masking.value(body)
+            if not isinstance(body, dict) or body.get("kind") != "Table":
+                found["raw"] = digest(masking.raw(answer.body))
     elif "yaml" in answer.media_type:
         try:
             found["json"] = masking.value(yaml.load(answer.body.decode(), _Loader))
+            found["raw"] = digest(masking.raw(answer.body))
         except (ValueError, yaml.YAMLError):
             found["text"] = f"unparsable yaml {digest(answer.body)}"
     elif "protobuf" in answer.media_type:

@@ -73,6 +73,13 @@ def judged(
     ]
 
 
+def same_bytes(wanted: View, found: View) -> bool | None:
+    """Whether bodies of equal value are also the same bytes, masked; None if the recording has none."""
+    if not wanted.get("raw") or not found.get("raw"):
+        return None
+    return bool(wanted["raw"] == found["raw"])
+
+
 def is_judged(step: Mapping[str, Any]) -> bool:
     return _NOT_SERVED.search(step["path"].partition("?")[0]) is None
 

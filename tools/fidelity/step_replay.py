@@ -15,7 +15,7 @@ from tools.fidelity.gateway import Gateway
 from tools.fidelity.recordings import FUZZ, GENERATED_ROWS, document, lines
 from tools.fidelity.server import ServerError, Target
 from tools.fidelity.step_answers import StepMasking, View, view, watch_view
-from tools.fidelity.step_comparison import compare, compare_watch, is_judged, is_read, judged
+from tools.fidelity.step_comparison import compare, compare_watch, is_judged, is_read, judged, same_bytes
 from tools.fidelity.step_requests import Captured, Step, prepared
 from tools.fidelity.tally import Tally
 from tools.fidelity.values import Difference
@@ -30,6 +30,7 @@ CATEGORIES = {
     "stored": ("stored",),
     "paths": ("path", "method"),
 }
+BYTES = "bytes"
 _GROUP = {category: group for group, categories in CATEGORIES.items() for category in categories}
 _AGENT = "fuzz/1"
 _COLD_TRIES, _COLD_SECONDS = 30, 0.4
@@ -44,19 +45,23 @@ Row = Mapping[str, Any]
 
 
 def replay(target: Target, groups: Collection[str]) -> dict[str, Tally]:
-    """Replay the random requests; return the groups' tallies. Reads of other groups are not sent."""
+    """Replay the random requests; return the groups' tallies, and that of BYTES.
+
+    Reads of other groups are not sent.
+    """
     run = _Replay(target, groups)
     run.warm()
     for row in lines(FUZZ / "corpus.jsonl.xz"):
         run.send(row)
     run.client.close()
-    return run.tallies
+    return {**run.tallies, BYTES: run.bytes}
 
 
 class _Replay:
     def __init__(self, target: Target, groups: Collection[str]) -> None:
         self.client = Client(target.url, _AGENT)
         self.tallies = {group: Tally(f"random: {GENERATED_ROWS[group]}") for group in groups}
+        self.bytes = Tally("random: answers of equal value that are the same bytes")
         self._gateway = Gateway(target.etcd_url)
         self._meta = document(FUZZ / "meta.json")
         address = target.url.rpartition("/")[2]
@@ -237,6 +242,10 @@ class _Replay:
         name = f"{category} {row['s']}/{row['i']} {part}"
         request = f"{step.get('method', 'WATCH')} {step['path']} {step.get('query') or ''}"
         tally.add(category, name, request, judged(found, step, wanted, seen))
+        if not found and wanted is not None and seen is not None:
+            same = same_bytes(wanted, seen)
+            if same is not None:
+                self.bytes.add(category, name, request, [] if same else ["the order of members, or spaces"])
 
 
 def _next_ten(revision: int) -> int:

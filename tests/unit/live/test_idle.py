@@ -1,6 +1,6 @@
 """Two idle kube-apiservers 1.36 over 13 minutes: what they read is their own, and nothing is to be changed.
 
-The pages are those of eight moments, with the families that ktui reads.
+The pages are those of five moments, with the families that ktui reads.
 """
 
 from __future__ import annotations
