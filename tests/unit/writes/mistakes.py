@@ -55,6 +55,10 @@ _USER = {"kind": "User", "name": "jane", "apiGroup": _RBAC}
 
 # A valid object of each kind, without its name.
 VALID: dict[str, tuple[str, Obj]] = {
+    "APIService": (
+        "apiregistration.k8s.io/v1",
+        {"spec": {"group": "a.b", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10}},
+    ),
     "ClusterRole": (f"{_RBAC}/v1", {"rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]}),
     "ClusterRoleBinding": (
         f"{_RBAC}/v1",
@@ -78,6 +82,7 @@ VALID: dict[str, tuple[str, Obj]] = {
             }
         },
     ),
+    "IngressClass": ("networking.k8s.io/v1", {"spec": {"controller": "example.io/ingress"}}),
     "Ingress": (
         "networking.k8s.io/v1",
         {"spec": {"rules": [{"host": "example.com", "http": {"paths": [_PATH]}}]}},
@@ -370,6 +375,12 @@ _LIST: tuple[tuple[Any, ...], ...] = (
     ("EndpointSlice", "addressType", "IPv5", UNSUPPORTED),
     ("EndpointSlice", "endpoints[0].addresses", [], REQUIRED),
     ("EndpointSlice", "endpoints[0].addresses[0]", "x", INVALID),
+    ("EndpointSlice", "endpoints[0].addresses[0]", "127.0.0.1", INVALID),
+    ("Service", "spec.externalIPs", ["169.254.0.1"], INVALID, "spec.externalIPs[0]"),
+    ("Service", "spec.healthCheckNodePort", 30000, INVALID),
+    ("Service", "spec", {"type": "ExternalName", "externalName": "a.b", "ipFamilyPolicy": "SingleStack"}, FORBIDDEN,
+     "spec.ipFamilyPolicy"),
+    ("IngressClass", "spec.controller", "nginx", INVALID),
     ("Ingress", "spec.rules[0].host", "Example.com", INVALID),
     ("Ingress", "spec.rules[0].host", "10.0.0.1", INVALID),
     ("Ingress", "spec.rules[0].host", "a.*.com", INVALID),
@@ -438,6 +449,7 @@ _LIST: tuple[tuple[Any, ...], ...] = (
     ("ResourceQuota", "spec.hard", {"podz": "1"}, INVALID, "spec.hard[podz]"),
     ("ResourceQuota", "spec.scopes", ["Everything"], INVALID),
     ("ResourceQuota", "spec.scopes", ["BestEffort", "NotBestEffort"], INVALID),
+    ("ResourceQuota", "spec", {"hard": {"services": "1"}, "scopes": ["BestEffort"]}, INVALID, "spec.scopes"),
     ("LimitRange", "spec.limits[0].type", "Box", INVALID),
     ("LimitRange", "spec.limits[0].min", {"cpu": "3"}, INVALID, "spec.limits[0].min[cpu]"),
     ("LimitRange", "spec.limits[0].default", {"cpu": "3"}, INVALID, "spec.limits[0].default[cpu]"),
@@ -473,6 +485,8 @@ _LIST: tuple[tuple[Any, ...], ...] = (
     ("Node", "spec.taints[0].effect", "Evict", UNSUPPORTED, "metadata.taints[0].effect"),
     ("Node", "spec.taints[0].effect", ..., REQUIRED, "metadata.taints[0].effect"),
     ("Node", "spec.taints[1]", {"key": "a", "effect": "NoSchedule"}, DUPLICATE, "metadata.taints[1]"),
+    ("APIService", "spec.versionPriority", 0, INVALID),
+    ("APIService", "spec.groupPriorityMinimum", 30000, INVALID),
     ("Lease", "spec.leaseDurationSeconds", 0, INVALID),
     ("Lease", "spec.leaseTransitions", -1, INVALID),
     ("RuntimeClass", "handler", "Run C", INVALID),

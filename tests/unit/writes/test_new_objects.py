@@ -45,7 +45,8 @@ def test_an_event_is_about_its_own_namespace(
     ],
 )
 def test_a_certificate_request_must_be_one(pem: bytes, why: str) -> None:
-    request = {"spec": {"request": base64.b64encode(pem).decode()}}
+    spec = {"request": base64.b64encode(pem).decode(), "signerName": "a.b/c", "usages": ["client auth"]}
+    request = {"spec": spec}
     (error,) = errors("certificates.k8s.io", "certificatesigningrequests", request)
     assert error.startswith("spec.request: ") and why in error
 

@@ -34,6 +34,8 @@ Obj = dict[str, Any]
 IP_FAULT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 CIDR_FAULT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _ZEROS = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9])")
+_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
+_LOCAL_MULTICAST_6 = ipaddress.ip_network("ff02::/16")
 _HEADER = re.compile("[-A-Za-z0-9]+")
 _PRINTABLE_BUT_EQUALS = re.compile("[ -<>-~]+")
 
@@ -144,6 +146,24 @@ def is_range(text: str) -> bool:
 
 def address(value: str) -> Iterable[FieldError]:
     return () if is_address(value) else [invalid_value("", value, IP_FAULT)]
+
+
+def ordinary_address(value: str) -> Iterator[FieldError]:
+    """An address that packets of others can reach (upstream: ValidateNonSpecialIP)."""
+    if not is_address(value):
+        yield invalid_value("", value, IP_FAULT)
+        return
+    parsed = ipaddress.ip_address(_ZEROS.sub("", value))
+    if parsed.is_unspecified:
+        yield invalid_value("", value, f"may not be unspecified ({value})")
+    if parsed.is_loopback:
+        yield invalid_value("", value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+    if parsed.is_link_local:
+        why = "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
+        yield invalid_value("", value, why)
+    if parsed.is_multicast and parsed in (_LOCAL_MULTICAST, _LOCAL_MULTICAST_6)[parsed.version == 6]:
+        why = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
+        yield invalid_value("", value, why)
 
 
 def address_range(value: str) -> Iterable[FieldError]:

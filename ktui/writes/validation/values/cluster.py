@@ -10,6 +10,7 @@ from typing import Any
 from ktui.kube.fielderrors import (
     FieldError,
     forbidden,
+    invalid_number,
     invalid_value,
     not_supported,
     required,
@@ -29,7 +30,7 @@ from ktui.writes.validation.values.checks import (
     selector,
 )
 from ktui.writes.validation.values.pods import EFFECTS
-from ktui.writes.validation.values.table import Row, below
+from ktui.writes.validation.values.table import Check, Row, below
 
 RBAC = "rbac.authorization.k8s.io"
 _MOST_PRIORITY = 1_000_000_000
@@ -187,6 +188,38 @@ LEASE: tuple[Row, ...] = (
 )
 RUNTIME_CLASS: tuple[Row, ...] = (("", has("handler")), ("handler", dns_label))
 REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
+
+
+USAGES = (
+    "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign",
+    "data encipherment", "decipher only", "digital signature", "email protection", "encipher only",
+    "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment",
+    "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
+)  # fmt: skip
+
+
+def _short(seconds: int) -> Iterator[FieldError]:
+    if seconds < 600:
+        why = "may not specify a duration less than 600 seconds (10 minutes)"
+        yield invalid_number("", seconds, why)
+
+
+SIGNING_REQUEST: tuple[Row, ...] = (
+    ("spec", has("signerName", "usages")),
+    ("spec.usages[]", one_of(*USAGES)),
+    ("spec.expirationSeconds", _short),
+)
+
+
+def _priority_below(most: int) -> Check:
+    why = f"must be positive and less than {most}"
+    return lambda value: () if 0 < value <= most else [invalid_number("", value, why)]
+
+
+API_SERVICE: tuple[Row, ...] = (
+    ("spec.groupPriorityMinimum", _priority_below(20000)),
+    ("spec.versionPriority", _priority_below(1000)),
+)
 
 
 def _webhook_name(name: str) -> Iterator[FieldError]:

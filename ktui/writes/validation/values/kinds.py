@@ -11,6 +11,8 @@ from ktui.writes.validation.values.table import Row, RuleTree, below, table_of
 
 _WEBHOOKS = "admissionregistration.k8s.io"
 _ROWS: dict[str, tuple[Row, ...]] = {
+    "apiservices.apiregistration.k8s.io": cluster.API_SERVICE,
+    "certificatesigningrequests.certificates.k8s.io": cluster.SIGNING_REQUEST,
     "clusterrolebindings.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE_BINDING,
     "clusterroles.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE,
     "configmaps": cluster.CONFIG_MAP,

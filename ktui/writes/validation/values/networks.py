@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_number, invalid_value, required
 from ktui.kube.names import subdomain_faults
 from ktui.writes.validation.values.checks import (
     IP_FAULT,
     Obj,
-    address,
     address_range,
     dns_label,
     duplicate,
@@ -19,6 +19,7 @@ from ktui.writes.validation.values.checks import (
     is_range,
     one_of,
     one_of_or_none,
+    ordinary_address,
     port_number,
     port_or_name,
     qualified,
@@ -48,6 +49,10 @@ def _service(spec: Obj) -> Iterator[FieldError]:
             if port.get("nodePort"):
                 why = "may not be used when `type` is 'ClusterIP'"
                 yield forbidden(f".ports[{index}].nodePort", why)
+    local = kind == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+    if spec.get("healthCheckNodePort") and not local:
+        why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        yield invalid_number(".healthCheckNodePort", spec["healthCheckNodePort"], why)
     if kind != "LoadBalancer":
         for name in ("loadBalancerSourceRanges", "loadBalancerClass"):
             if spec.get(name):
@@ -62,6 +67,9 @@ def _external(spec: Obj) -> Iterator[FieldError]:
         yield invalid_value(".externalName", name, why)
     if spec.get("clusterIP") == "None" or spec.get("clusterIPs"):
         yield forbidden(".clusterIPs", "may not be set for ExternalName services")
+    for member in ("ipFamilies", "ipFamilyPolicy"):
+        if spec.get(member):
+            yield forbidden(f".{member}", "may not be set for ExternalName services")
 
 
 def _affinity(spec: Obj) -> Iterator[FieldError]:
@@ -119,6 +127,14 @@ def _block(block: Obj) -> Iterator[FieldError]:
             yield invalid_value(f".except[{index}]", text, "must be a strict subset of `cidr`")
 
 
+def _domain_path(value: str) -> Iterator[FieldError]:
+    domain, slash, path = value.partition("/")
+    if value and not (slash and domain and path):
+        yield invalid_value("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    elif value:
+        yield from (invalid_value("", domain, why) for why in subdomain_faults(domain))
+
+
 def _addresses(piece: Obj) -> Iterator[FieldError]:
     """The addresses of an EndpointSlice are of its type."""
     kind = piece.get("addressType") or ""
@@ -129,6 +145,8 @@ def _addresses(piece: Obj) -> Iterator[FieldError]:
         for number, text in enumerate(found):
             if kind in FAMILIES and (not is_address(text) or (":" in text) != (kind == "IPv6")):
                 yield invalid_value(f"{where}[{number}]", text, f"must be a valid {kind} address")
+            elif kind in FAMILIES:
+                yield from (replace(e, field=f"{where}[{number}]") for e in ordinary_address(text))
 
 
 SERVICE: tuple[Row, ...] = below(
@@ -140,7 +158,7 @@ SERVICE: tuple[Row, ...] = below(
         ("ports[].targetPort", port_or_name),
         ("ports[].appProtocol", qualified),
         ("sessionAffinity", one_of("ClientIP", "None")),
-        ("externalIPs[]", address),
+        ("externalIPs[]", ordinary_address),
         ("loadBalancerSourceRanges[]", address_range),
         ("externalTrafficPolicy", one_of("Cluster", "Local")),
         ("internalTrafficPolicy", one_of("Cluster", "Local")),
@@ -156,8 +174,8 @@ SERVICE: tuple[Row, ...] = below(
 ENDPOINTS: tuple[Row, ...] = below(
     "subsets[]",
     (
-        ("addresses[].ip", address),
-        ("notReadyAddresses[].ip", address),
+        ("addresses[].ip", ordinary_address),
+        ("notReadyAddresses[].ip", ordinary_address),
         ("ports[].port", port_number),
         ("ports[].protocol", one_of(*PROTOCOLS)),
         ("ports[].name", dns_label),
@@ -188,4 +206,9 @@ NETWORK_POLICY: tuple[Row, ...] = tuple(
         (f"{peers}.except[]", address_range),
     )
 )
-INGRESS_CLASS: tuple[Row, ...] = (("spec.parameters.scope", one_of("Cluster", "Namespace")),)
+INGRESS_CLASS: tuple[Row, ...] = (
+    ("", has("spec")),
+    ("spec", has("controller")),
+    ("spec.controller", _domain_path),
+    ("spec.parameters.scope", one_of("Cluster", "Namespace")),
+)

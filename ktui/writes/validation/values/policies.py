@@ -56,6 +56,11 @@ _MEASURED = frozenset(
         "storage",
     }
 )
+# What the scopes of pods apply to.
+_OF_PODS = frozenset(
+    {"pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
+)
+_SCOPES_OF_PODS = ("NotBestEffort", "NotTerminating", "Terminating")
 _STANDARD_PREFIXES = ("hugepages-", "requests.hugepages-", "limits.hugepages-")
 _LIMIT_TYPES = ("Container", "PersistentVolumeClaim", "Pod")
 # (lesser, larger): the members of a limit that may not exceed each other, and the words for them.
@@ -179,6 +184,16 @@ def _scopes(scopes: list[str]) -> Iterator[FieldError]:
             yield invalid_tree("", scopes, "conflicting scopes")
 
 
+def _scoped(spec: Obj) -> Iterator[FieldError]:
+    """Check that a quota's scopes select among objects of the kinds that it counts."""
+    scopes = spec.get("scopes") or []
+    known = (_COUNTED | _OF_PODS) & (spec.get("hard") or {}).keys()
+    for name in scopes:
+        fitting = {"BestEffort": frozenset({"pods"}), **dict.fromkeys(_SCOPES_OF_PODS, _OF_PODS)}.get(name)
+        if fitting is not None and known - fitting:
+            yield invalid_tree(".scopes", scopes, "unsupported scope applied to resource")
+
+
 def _scope(expression: Obj) -> Iterator[FieldError]:
     name, operator = expression.get("scopeName") or "", expression.get("operator") or ""
     values = expression.get("values") or []
@@ -200,6 +215,7 @@ def _scope(expression: Obj) -> Iterator[FieldError]:
 QUOTA: tuple[Row, ...] = (
     ("spec.hard", _hard),
     ("spec.scopes", _scopes),
+    ("spec", _scoped),
     ("spec.scopeSelector.matchExpressions[]", _scope),
 )
 
