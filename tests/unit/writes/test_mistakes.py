@@ -15,7 +15,7 @@ from ktui.writes.before_create import prepare
 from ktui.writes.defaults.workloads import set_defaults
 from ktui.writes.metadata.objectmeta import fill_new, validate_metadata
 from ktui.writes.validation.objects import object_errors, validate_new
-from ktui.writes.validation.values.schedules import schedule_fault
+from ktui.writes.validation.values.schedules import schedule_fault, time_zone
 from tests.unit.writes.mistakes import MISTAKES, VALID, Mistake
 
 Obj = dict[str, Any]
@@ -111,3 +111,8 @@ def test_an_empty_value_of_a_plain_type_is_a_missing_one(
 )  # fmt: skip
 def test_valid_schedules(text: str) -> None:
     assert schedule_fault(text) == ""
+
+
+def test_time_zones_are_those_of_the_machine() -> None:
+    assert [list(time_zone(name)) for name in ("UTC", "Europe/Berlin")] == [[], []]
+    assert all(list(time_zone(name)) for name in ("", "local", "Europe", "../etc/passwd", "Mars/Olympus"))

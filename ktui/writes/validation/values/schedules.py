@@ -42,11 +42,16 @@ def time_zone(name: str) -> Iterator[FieldError]:
 
 
 def _known(name: str) -> bool:
-    if not _ZONE.fullmatch(name) or len(name) > 100:
+    return bool(_ZONE.fullmatch(name)) and len(name) <= 100 and (_loads(name) or not _loads("UTC"))
+
+
+def _loads(name: str) -> bool:
+    """Whether this machine has the time zone; one without any cannot tell."""
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (KeyError, OSError, ValueError):
         return False
-    known = zoneinfo.available_timezones()
-    # A machine without time zones cannot tell.
-    return name in known or not known or name == "UTC"
+    return True
 
 
 def schedule_fault(text: str) -> str:
