@@ -32,6 +32,7 @@ SCARCE_SECONDS = 2.0
 SCARCE_SHARE = 0.9  # of `most`
 LOOK_SECONDS = 5.0  # between two looks at the open connections
 LOOK_SCARCE_SECONDS = 0.25
+MOST_MISSING = 40  # looks in a row that find no listening socket
 QUEUE_SECONDS = 0.25  # between two looks at the queue
 TELL_SECONDS = 10.0  # between two lines of the log
 BATCH = 64  # connections that are refused between two looks
@@ -92,27 +93,48 @@ class ConnectionGuard:
         return noted
 
     async def run(self, port: int) -> None:
-        """Guard the connections of `port`, where granian listens already."""
-        self._list = ConnectionList(port)
-        await self._look()
-        if self._list.listener < 0:
-            raise RuntimeError(f"the listening socket of port {port} was not found among the open files")
-        self._listener = socket.socket(fileno=os.dup(self._list.listener))
-        with self._listener:
-            waiting = select.poll()
-            waiting.register(self._listener, select.POLLIN)
-            while True:
-                await asyncio.sleep(QUEUE_SECONDS)
+        """Guard the connections of `port`, where granian listens, and listens again after it has ended."""
+        missing = 0
+        while True:
+            self._list = ConnectionList(port)
+            await self._look()
+            if (file := self._list.listener) >= 0:
+                missing = 0
+                try:
+                    listener = socket.socket(fileno=os.dup(file))
+                except OSError:  # closed meanwhile
+                    continue
+                with listener:
+                    self._listener = listener
+                    await self._guard(listener, file)
+            elif (missing := missing + 1) == MOST_MISSING:
+                raise RuntimeError(f"the listening socket of port {port} was not found among the open files")
+            await asyncio.sleep(QUEUE_SECONDS)
+
+    async def _guard(self, listener: socket.socket, file: int) -> None:
+        """Guard until `file` is no longer the socket of `listener`.
+
+        A copy of a socket that granian has closed would go on listening, and nothing would serve its clients.
+        """
+        waiting = select.poll()
+        waiting.register(listener, select.POLLIN)
+        while _same_file(listener.fileno(), file):
+            queued = bool(waiting.poll(0))
+            scarce = self._figures.open >= self._figures.most * SCARCE_SHARE
+            due = LOOK_SCARCE_SECONDS if scarce or queued else LOOK_SECONDS
+            if time.monotonic() - self._last_look >= due:
+                await self._look()
+            while queued and listener.fileno() >= 0 and self._figures.open >= self._figures.most:
+                self._refuse_queued()
+                await asyncio.sleep(BATCH_SECONDS)
+                await self._look()
                 queued = bool(waiting.poll(0))
-                scarce = self._figures.open >= self._figures.most * SCARCE_SHARE
-                due = LOOK_SCARCE_SECONDS if scarce or queued else LOOK_SECONDS
-                if time.monotonic() - self._last_look >= due:
-                    await self._look()
-                while queued and self._figures.open >= self._figures.most:
-                    self._refuse_queued()
-                    await asyncio.sleep(BATCH_SECONDS)
-                    await self._look()
-                    queued = bool(waiting.poll(0))
+            await asyncio.sleep(QUEUE_SECONDS)
+
+    def release(self) -> None:
+        """Close the copy of granian's listening socket, because granian has ended."""
+        if self._listener is not None:
+            self._listener.close()
 
     async def _look(self) -> None:
         """Count the open connections, and close those without a request."""
@@ -160,6 +182,13 @@ class ConnectionGuard:
                 self._reserve.take(taken)
             else:
                 reset(taken)
+
+
+def _same_file(one: int, other: int) -> bool:
+    try:
+        return os.fstat(one).st_ino == os.fstat(other).st_ino
+    except OSError:
+        return False
 
 
 def reset(connection: socket.socket) -> None:

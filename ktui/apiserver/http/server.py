@@ -138,6 +138,8 @@ class HttpServer:
             if self._listening is not None and not self._listening.done():
                 self._listening.set_exception(error)
             raise
+        finally:
+            self._guard.release()
 
     def _report_listening(self) -> None:
         """Report that the server listens. granian calls this just before it creates its worker's task.

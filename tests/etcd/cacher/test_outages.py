@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cacher import reflector, revision_waiter, staleness_timer, watch_retry
+from ktui.cacher import reflector, staleness_timer, watch_cache, watch_retry
 from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -67,12 +67,12 @@ async def test_a_paused_etcd(etcd_of_ours: ShotEtcd, cut_off: Cluster):
     started = loop.time()
     late = asyncio.create_task(cut_off.list(f"resourceVersion={cacher.state().rv + 1}"))
     await until(lambda: cacher.state().waiting == 2)
-    await asyncio.sleep(revision_waiter.BLOCK_TIMEOUT)  # the limit itself is what is tested
+    await asyncio.sleep(watch_cache.BLOCK_TIMEOUT)  # the limit itself is what is tested
     for _ in range(1000):  # turns of the loop: a clock would also measure what else the machine does
         if late.done():
             break
         await asyncio.sleep(0)
-    assert late.done() and loop.time() - started > 2.9 and revision_waiter.BLOCK_TIMEOUT == 3.0
+    assert late.done() and loop.time() - started > 2.9 and watch_cache.BLOCK_TIMEOUT == 3.0
     with pytest.raises(StatusError) as refused:
         await late
     assert (refused.value.code, refused.value.retry_after) == (504, 1)
