@@ -152,7 +152,6 @@ class Story:
     async def next(self, app: Dashboard) -> None:
         """Run the next step to its end; after the last, show none, then start again."""
         if self.busy:
-            app.notify(f"the tour {self.busy}", markup=False)
             return
         try:
             if self._place in (0, len(STEPS) + 1):
