@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.contract.etcd import KeyPage, StoredKey
+from ktui.tui.etcd.keys_pane import KeyList
+
 from .asking import asking_app, until, until_shown
 from .etcd import put_cursor
 from .fake_server import FakeServer
@@ -45,3 +48,14 @@ async def test_hostile_keys_and_labels_are_text() -> None:
         assert "· weird[red]/" in text
         assert "x[red]y␛[31m" in text
         assert "\x1b" not in text
+
+
+def test_what_all_names_have_in_common_is_in_the_title() -> None:
+    keys = KeyList("/registry/cilium.io/")
+    names = ("ciliumnodes/node-1", "ciliumnodes/node-2")
+    stored = [StoredKey(f"/registry/cilium.io/{name}") for name in names]
+    keys.extend(KeyPage(7, 2, stored))
+    assert keys.shared == "/registry/cilium.io/ciliumnodes/"
+    begun = KeyList("/registry/cilium.io/")
+    begun.extend(KeyPage(7, 3, stored, stored[-1].key))  # another page may have others
+    assert begun.shared == "/registry/cilium.io/"

@@ -37,15 +37,15 @@ PREFIXES: tuple[Column[TreeRow], ...] = (
 )  # fmt: skip
 
 
-def key_columns(prefix: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
-    """Return the columns of the keys below `prefix()`, which their names leave out."""
+def key_columns(shared: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
+    """Return the columns of keys that all begin with `shared()`, which their names leave out."""
 
     def name(row: StoredKey) -> str:
-        return row.key.removeprefix(prefix()) or row.key
+        return row.key.removeprefix(shared()) or row.key
 
     return (
         Column("key", "key", name, width=24, wish=28, flex=1, priority=0, tail=True,
-               copied=lambda row: row.key, about="the key, without the selected prefix"),
+               copied=lambda row: row.key, about="the key, without what is in the title"),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
                align="right", priority=2, descending=True,
                about="mod_revision: the revision of its last write", unit="rv"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -12,6 +13,7 @@ from ktui.client.connection import ClientError
 from ktui.contract.etcd import KeyPage, StoredKey
 from ktui.core.format import integer
 from ktui.tui.etcd.columns import key_columns
+from ktui.tui.etcd.value_pane import key_tail
 from ktui.tui.screen_bases.server_pane import ServerPane
 from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
@@ -27,6 +29,7 @@ class KeyList:
     def __init__(self, prefix: str, sort: str = "") -> None:
         """`sort`: a column, with a leading `-` for descending order; "": by key, page by page."""
         self.prefix = prefix
+        self.shared = prefix  # what the names leave out: more than the prefix if all keys were read at once
         self.sort = sort
         self.keys: list[StoredKey] = []
         self.count = 0
@@ -47,6 +50,10 @@ class KeyList:
         return not self.complete and last_visible + ahead >= len(self.keys)
 
     def extend(self, page: KeyPage) -> None:
+        if not self.keys and page.keys and not page.next:
+            names = [key.key for key in page.keys]
+            common = _common(min(names), max(names))
+            self.shared = max(self.prefix, common[: common.rfind("/") + 1], key=len)
         self.keys.extend(page.keys)
         self.count = max(page.count, len(self.keys))
         self.revision = page.revision
@@ -80,7 +87,7 @@ class KeysPane(ServerPane):
 
     def compose(self) -> ComposeResult:
         yield OnDemandTable[StoredKey](
-            key_columns(lambda: self.list.prefix),
+            key_columns(lambda: self.list.shared),
             key=lambda row: row.key,
             id="keys",
             empty="choose a prefix",
@@ -130,7 +137,10 @@ class KeysPane(ServerPane):
         some, order = len(keys.keys) < keys.count, keys.sort.removeprefix("-")
         read = f"{integer(len(keys.keys))} of " if some else ""
         by = f" by {order}" if order else ""
-        self.border_title = line(f"{self._short_prefix} · {read}{integer(keys.count)}{by}")
+        number = f" · {read}{integer(keys.count)}{by}"
+        prefix = self._short_prefix + keys.shared.removeprefix(keys.prefix)
+        room = max(10, self.size.width - len(number) - 4)
+        self.border_title = line(f"{key_tail(prefix, room)}{number}")
         if some and not order:  # the table can sort only when it has all keys
             self.table.sorted_by_owner = False
             self.table.unsort()
@@ -196,3 +206,9 @@ class KeysPane(ServerPane):
     @on(VTable.Selected)
     def _selected(self) -> None:
         self.post_message(self.Entered())
+
+
+def _common(first: str, last: str) -> str:
+    """Return what two texts begin with."""
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "".join(char for char, _ in equal)

@@ -67,7 +67,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
     """Return the metadata of one key, in seven lines or in three."""
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
-        line((_tail(detail.key, width), "bold $ink-strong")),
+        line((key_tail(detail.key, width), "bold $ink-strong")),
         line((detail.type_name or "not a Kubernetes object", "$foreground"), (stored, "$ink-muted")),
     ]
     if height < 5:
@@ -81,7 +81,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
 
 def about_change(older: KeyDetail | None, newer: KeyDetail, width: int) -> Content:
     """Return two revisions of a key and their sizes, for the lines above their difference."""
-    rows = [line((_tail(newer.key, width), "bold $ink-strong"))]
+    rows = [line((key_tail(newer.key, width), "bold $ink-strong"))]
     if older is None:
         rows.append(line(("the oldest revision in etcd: shown in full", "$ink-muted")))
         grown = newer.raw_bytes
@@ -146,7 +146,7 @@ def _labelled(label: str, *parts: tuple[str, str]) -> Content:
     return line((pad(label, 9), "$ink-muted"), *parts)
 
 
-def _tail(key: str, width: int) -> str:
+def key_tail(key: str, width: int) -> str:
     """Return the end of a key that is too long, as its beginning is that of its neighbours."""
     return key if len(key) <= width else f"…{key[1 - width :]}"
 
