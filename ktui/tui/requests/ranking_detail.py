@@ -63,11 +63,13 @@ def _why(row: RankLine, group: Group, width: int) -> list[Content]:
 
 def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Content]:
     """Return `→ add resourceVersion=0`, its saving and the reason; `tried` adds the key that sends it."""
-    change = line(("→ ", f"bold {remedy.style}"), (remedy.change, "bold $ink-strong"))
     key = (
         line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted")) if tried else line("")
     )
-    drawn = [between(change, key, width)]
+    # Two changes may differ only at their ends: neither is cut.
+    change, *more = _wrap(remedy.change, width - 2 - (key.cell_length + 1 if tried else 0))
+    first = line(("→ ", f"bold {remedy.style}"), (change, "bold $ink-strong"))
+    drawn = [between(first, key, width), *(line((f"  {part}", "bold $ink-strong")) for part in more)]
     if saving := remedy.saving():
         drawn += _wrapped(f"predicted: {saving}", width, remedy.style, indent=2)
     return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent=2)]
