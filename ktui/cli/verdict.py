@@ -93,7 +93,8 @@ def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     )
     yield "memory", _memory(m.memory)
     yield "seats", _seats(m)
-    yield "flow control", ", ".join(f"{name} {uid}" for name, uid in m.flow_control.items())
+    words = ((name.replace("_", " ").replace("uid", "UID"), text) for name, text in m.flow_control.items())
+    yield "flow control", ", ".join(f"{name} {escaped(text)}" for name, text in words)
     yield "resourceVersion", escaped(m.rv)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -132,6 +133,14 @@ class _Level(msgspec.Struct):
     spec: _Spec
 
 
+class _NamedItem(msgspec.Struct):
+    metadata: _Metadata
+
+
+class _Named(msgspec.Struct):
+    items: list[_NamedItem] | None = None
+
+
 class _Levels(msgspec.Struct):
     items: list[_Level] | None = None
 
@@ -156,6 +165,23 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
     if found is None:
         return None
     return _described(found, await _nominal(client, found.metadata.name))
+
+
+async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
+    """Return the names of flow schemas and priority levels by UID; those that may not be read are left out.
+
+    Raises ClientError if the server is unreachable.
+    """
+    version = next((name for since, name in _VERSIONS if minor >= since), "")
+    found: dict[str, str] = {}
+    for resource in ("flowschemas", "prioritylevelconfigurations") if version else ():
+        answer = await client.request("GET", f"{GROUP}/{version}/{resource}")
+        if answer.status_code != 200:
+            continue
+        with contextlib.suppress(DocumentError):
+            items = decode_json(answer.content, _Named).items or []
+            found |= {item.metadata.uid: item.metadata.name for item in items if item.metadata.uid}
+    return found
 
 
 def _described(level: _Level, nominal: int | None) -> PriorityLevel:
@@ -239,6 +265,7 @@ class KubeTarget:
     def __init__(self, client: ApiClient) -> None:
         self.client = client
         self._assumptions: ServerAssumptions | None = None
+        self._flow_names: dict[str, str] | None = None  # by UID
 
     async def assumptions(self) -> ServerAssumptions:
         """Return version and priority level, read once: they do not change during a command."""
@@ -262,7 +289,18 @@ class KubeTarget:
             await self._account(measured, request, before)
         if measured.counters and sent:
             measured.counters["sent_bytes"] = sent
+        measured.flow_control = await self._named(measured.flow_control)
         return measured
+
+    async def _named(self, uids: dict[str, str]) -> dict[str, str]:
+        """Return names instead of UIDs where flow schemas and priority levels may be read, once a command."""
+        if uids and self._flow_names is None and self._assumptions is not None:
+            self._flow_names = await flow_names(self.client, self._assumptions.behaviour.minor)
+        names = self._flow_names or {}
+        return {
+            word.removesuffix("_uid") if uid in names else word: names.get(uid, uid)
+            for word, uid in uids.items()
+        }
 
     async def _account(self, measured: Measured, request: ApiRequest, before: Counters) -> None:
         after, _ = await self._counters()

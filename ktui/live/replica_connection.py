@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from ktui.live.families import WANTED
 from ktui.live.figures import ScrapePage, page_of
 from ktui.live.server_events import Load
 
+STALL_SECONDS = 5.0  # without a byte of a page that is being read, after which its replica is down
 IDLE_SECONDS = 300.0  # for which an idle connection is kept between scrapes
 MOST_PAGE_BYTES = 512 << 20
 MOST_DOCUMENT_BYTES = 8 << 20
@@ -46,6 +48,9 @@ class ReplicaConnection:
         """Every request adds its cost to `load`."""
         self.replica = ""
         self.lost = False  # it broke: what is at its other end is known after the next scrape
+        self.late: asyncio.Task[Scrape] | None = None  # a page that stalled, and may still arrive
+        self.reading = ""  # the path of the answer that is being read
+        self._heard = 0.0  # when the answer that is being read last had a byte
         self._one = asyncio.Lock()
         self.url = target.url
         self._client = ApiClient(target, user_agent, idle_seconds=IDLE_SECONDS)
@@ -55,7 +60,20 @@ class ReplicaConnection:
     def busy(self) -> bool:
         return self._one.locked()
 
+    @property
+    def stalls_in(self) -> float:
+        """Seconds until the answer that is being read counts as stalled, unless a byte of it arrives."""
+        return self._heard + STALL_SECONDS - time.monotonic()
+
+    @property
+    def stalled(self) -> bool:
+        return self.busy and self.stalls_in <= 0
+
     async def close(self) -> None:
+        if self.late is not None:
+            self.late.cancel()
+            await asyncio.gather(self.late, return_exceptions=True)
+            self.late = None
         await self._client.close()
 
     async def scrape(self, minor: int, clock: Callable[[], float]) -> Scrape:
@@ -88,8 +106,10 @@ class ReplicaConnection:
     async def _read(self, path: str, accept: str, received: Received) -> AsyncGenerator[bytes, None]:
         async with self._one:
             self._load.requests += 1
+            self.reading, self._heard = path.partition("?")[0], time.monotonic()
             try:
                 async for piece in self._client.read(path, accept, received):
+                    self._heard = time.monotonic()
                     yield piece
             finally:
                 self._load.received_bytes += received.wire_bytes

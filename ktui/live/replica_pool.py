@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
-from ktui.live.replica_connection import ReplicaConnection, Scrape
+from ktui.live.replica_connection import METRICS, STALL_SECONDS, ReplicaConnection, Scrape
 from ktui.live.replicas import Replicas, follows
 
 MOST_REPLICAS = 16
 SEARCHED_FOR = 8  # rounds in which a replica that stopped answering is searched for
+GIVEN_UP_SECONDS = 30.0  # without a byte of a page, after which its connection is given up
+WAITED = 0.05  # seconds between two looks at a page whose request was not sent yet, or that is being decoded
 UNSUCCESSFUL = 3  # new connections in a row to known replicas, after which no more are opened
 
 Scraped = Callable[[ReplicaConnection], Awaitable[Scrape]]
+
+
+class PageStalled(ClientError):
+    """No byte of a page that is being read arrived for STALL_SECONDS."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"{url} sends no byte of {METRICS} for {STALL_SECONDS:.0f} s")
 
 
 class ReplicaPool:
@@ -30,7 +40,13 @@ class ReplicaPool:
 
     @property
     def first(self) -> ReplicaConnection:
-        return self.open[0]
+        """A connection that answers, if one does."""
+        return next((connection for connection in self.open if connection.late is None), self.open[0])
+
+    @property
+    def arrived(self) -> bool:
+        """True if a page that had stalled is read by now."""
+        return any(connection.late is not None and connection.late.done() for connection in self.open)
 
     def start(self) -> None:
         """Open the first connection; the next scrape searches for replicas."""
@@ -46,11 +62,15 @@ class ReplicaPool:
         """Yield name and page of every replica; `expected` is the number of replicas, None: unknown.
 
         A replica that does not answer is in `failed` with the reason. Raises ClientError if none answers.
+        A page that stalls is read on while others are scraped: a later round yields it.
         """
         self.failed = []
         for connection in list(self.open):
             try:
-                scrape = await self._scrape(connection)
+                scrape = await self._unless_stalled(connection)
+            except PageStalled as stalled:
+                self.failed.append((connection.replica, str(stalled)))
+                continue
             except RefusedError:
                 raise
             except ClientError as error:
@@ -65,8 +85,26 @@ class ReplicaPool:
             connection.lost = False
             yield connection.replica, scrape
         await self._close_duplicates()
+        if all(connection.late is not None for connection in self.open):
+            return
         async for found in self._search(expected):
             yield found
+
+    async def _unless_stalled(self, connection: ReplicaConnection) -> Scrape:
+        """Return a page of this connection, begun now or in an earlier round. Raises PageStalled."""
+        page = connection.late = connection.late or asyncio.ensure_future(self._scrape(connection))
+        while not page.done():
+            left = connection.stalls_in if connection.busy else WAITED
+            if left <= STALL_SECONDS - GIVEN_UP_SECONDS:
+                page.cancel()
+                await asyncio.wait({page})
+                connection.late = None
+                raise ClientError(f"{connection.url} sends no byte of {METRICS} for {GIVEN_UP_SECONDS:.0f} s")
+            if left <= 0:
+                raise PageStalled(connection.url)
+            await asyncio.wait({page}, timeout=left)
+        connection.late = None
+        return page.result()
 
     async def _close_duplicates(self) -> None:
         """Close connections to the same replica: a connection that was reopened may lead to another one."""
@@ -92,12 +130,12 @@ class ReplicaPool:
         while unsuccessful < UNSUCCESSFUL and len(self.open) < MOST_REPLICAS:
             connection = self._connect()
             try:
-                scrape = await self._scrape(connection)
+                scrape = await self._unless_stalled(connection)
                 connection.replica = await self._new_replica(scrape)
             except ClientError as error:
                 await connection.close()
-                if self.failed and not isinstance(error, RefusedError):
-                    return  # the load balancer still leads to the replica that does not answer
+                if not isinstance(error, RefusedError):
+                    return  # the load balancer leads to a replica that does not answer; the others do
                 raise
             if not connection.replica:
                 unsuccessful += 1
@@ -119,7 +157,7 @@ class ReplicaPool:
         if connection is None:
             self._replicas.identify(scrape.page, name)
             return name
-        again = await self._scrape(connection)
+        again = await self._unless_stalled(connection)
         if not self._replicas.may_be(name, again.page):
             return ""  # that connection now leads to another replica, so the name is unknown
         if follows(again.page, scrape.page):

@@ -12,7 +12,7 @@ from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import CacheProbe, LevelsDump, ReplicaDown, RequestsDump
 from ktui.live.dumps import levels_of, queues_of, requests_of
 from ktui.live.probes import decode_list, probe_paths
-from ktui.live.replica_connection import TEXT, ReplicaConnection
+from ktui.live.replica_connection import STALL_SECONDS, TEXT, ReplicaConnection
 from ktui.live.replica_pool import ReplicaPool
 from ktui.live.server_details import ServerDetails
 
@@ -34,11 +34,17 @@ class Samples:
     async def requests(self) -> list[AnyEvent]:
         """Return the executing and waiting requests of each replica, or that it does not answer.
 
-        A connection that is reading a page of metrics is left out.
+        A connection that is reading a page of metrics is left out, unless no byte of it arrives.
         """
-        idle = [item for item in self._pool.open if item.replica and not item.busy and not item.lost]
+        known = [item for item in self._pool.open if item.replica and not item.lost]
+        stalled = [
+            self.down(connection, f"no byte of {connection.reading} for {STALL_SECONDS:.0f} s")
+            for connection in known
+            if connection.stalled
+        ]
+        idle = [item for item in known if not item.busy]
         found = await asyncio.gather(*(self._sample(connection) for connection in idle))
-        return [event for events in found for event in events]
+        return [event for events in (*stalled, *found) for event in events]
 
     async def _sample(self, connection: ReplicaConnection) -> list[AnyEvent]:
         dumps = not self._details.refusals.refused(DUMP)
@@ -75,7 +81,7 @@ class Samples:
         if self._details.refusals.refused(LEVELS):
             return events
         for connection in list(self._pool.open):
-            if connection.lost:
+            if connection.lost or connection.late is not None:
                 continue
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
@@ -98,7 +104,7 @@ class Samples:
         Sends two reads of a name that no object has, one from the cache and one consistent.
         """
         events: list[AnyEvent] = []
-        for connection in [item for item in self._pool.open if item.replica]:
+        for connection in [item for item in self._pool.open if item.replica and item.late is None]:
             began = time.monotonic()
             found = [decode_list(await connection.document(each), each) for each in probe_paths(path)]
             ms = (time.monotonic() - began) * 1000

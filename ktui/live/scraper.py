@@ -6,6 +6,7 @@ Each replica is scraped every 15 seconds; less often if it answers slowly or wit
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
 
@@ -31,6 +32,7 @@ START_SECONDS, START_ROUNDS = 30.0, 4  # the longest interval in the first round
 SLOW_MS = 1_000.0  # a round with a scrape that takes longer doubles the interval
 DUMP_SECONDS = 1.0
 DETAILS_SECONDS = 60.0  # between two reads of readiness and Leases
+MOST_DETAILS_SECONDS = 10.0  # that they may take before the pages are scraped
 STATUS_SECONDS = 5.0
 Connect = Callable[[], KubeConnection]  # reads the kubeconfig; called in a thread: it may run a program
 
@@ -131,9 +133,11 @@ class Scraper:
 
     async def _round(self, ready: asyncio.Queue[list[AnyEvent]], *, details: bool = False) -> None:
         """Scrape every replica once, and put the events into `ready` page by page."""
-        if details:
-            await self.details.refresh(self._pool.first)
-            await ready.put([*self._server(), *await self._read_flow()])
+        if details and self._pool.first.late is None:
+            with contextlib.suppress(TimeoutError):  # a sample reports it
+                async with asyncio.timeout(MOST_DETAILS_SECONDS):
+                    await self.details.refresh(self._pool.first)
+                    await ready.put([*self._server(), *await self._read_flow()])
         async for events in self._scrapes():
             await ready.put(events)
         await ready.put(await self.dump_levels())
@@ -152,7 +156,7 @@ class Scraper:
         try:
             async for replica, scrape in self._pool.scrapes(self.details.expected):
                 yield self._events(scrape, replica)
-            self.problem = ""
+            self.problem = next((why for name, why in self._pool.failed if not name), "")
             at = self._clock()
             down = [ReplicaDown(at=at, replica=name, reason=why) for name, why in self._pool.failed if name]
         except RefusedError as error:
@@ -176,6 +180,8 @@ class Scraper:
 
     async def dump(self) -> list[AnyEvent]:
         """Return the executing and waiting requests of each replica, and which of them do not answer."""
+        if self._pool.arrived:
+            self._due = True
         if self.problem:
             return []  # the next scrape reports whether it is over
         events = await self._samples.requests()

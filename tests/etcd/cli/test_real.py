@@ -59,18 +59,18 @@ def test_cost_from_the_clients_side_and_the_counters(say: Say, behave: Callable[
     assert (found["route"], found["predicted"]["route"], found["items"]) == ("etcd", "etcd", SIZE.pods)
     assert found["objects"]["fetched"] == SIZE.pods
     assert found["memory"] is None and found["cpu_ms"] is None, "not known"
-    assert set(found["flow_control"]) == {"flow_schema_uid", "priority_level_uid"}
+    assert found["flow_control"] == {"flow_schema": "exempt", "priority_level": "exempt"}
     assert any("may include other clients' requests" in remark for remark in found["remarks"])
 
 
-def test_another_clients_request_is_in_the_counters_and_said_to_be(
+def test_another_clients_request_in_the_counters_leaves_route_and_cost_unknown(
     say: Say, door: FrontDoor, behave: Callable[[str], None]
 ) -> None:
     behave("1.30")
     door.trouble.meanwhile = "/api/v1/pods"
     _, found, _ = say("list", "/api/v1/pods")
-    assert found["objects"]["fetched"] == 2 * SIZE.pods
-    assert any("may include other clients' requests" in remark for remark in found["remarks"])
+    assert (found["route"], found["objects"]["fetched"], found["items"]) == (None, None, SIZE.pods)
+    assert any("route and objects are not known" in remark for remark in found["remarks"])
 
 
 def test_without_metrics_only_the_clients_side_is_known(say: Say, door: FrontDoor) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ktui.client.target import UID_HEADER, own_level
+from ktui.client.target import UID_HEADER, flow_names, own_level
 
 pytestmark = pytest.mark.anyio
 
@@ -43,6 +43,11 @@ class Apiserver:
 
 async def level(server: Any, minor: int = 34) -> Any:
     return await own_level(server, minor)
+
+
+async def test_names_by_uid() -> None:
+    assert await flow_names(Apiserver(), 34) == {"e": "exempt", "t": "tenants"}  # type: ignore[arg-type]
+    assert await flow_names(Apiserver(levels=403), 34) == {}  # type: ignore[arg-type]
 
 
 async def test_its_seats_by_the_servers_own_metrics() -> None:

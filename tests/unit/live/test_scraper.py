@@ -12,10 +12,10 @@ from ktui.contract.events import AnyEvent, ServerInfo
 from ktui.contract.events.live import ReplicaScrape
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import LiveState, fold_all
-from ktui.live import samples, scraper
+from ktui.live import replica_connection, samples, scraper
 from ktui.live.scraper import Scraper
 from ktui.tui.live.rows import replicas as replica_lines
-from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, lists_sent, metrics, serving
+from tests.unit.live.recorded import FIRST, LAST, MIDDLE, Answer, Recorded, lists_sent, metrics, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -255,6 +255,62 @@ async def test_a_replica_that_does_not_answer_is_down(dumps: bool, monkeypatch: 
         await found.scrape(LAST)
         assert len(found.live.present) == 2
         await found.scraper.close()
+
+
+async def test_a_page_that_hangs_is_down_while_the_others_are_scraped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica_connection, "STALL_SECONDS", 0.2)
+    hanging: set[int] = set()
+    ended = threading.Event()
+
+    def override(replica: int, path: str) -> Answer | None:
+        if replica in hanging and path == "/metrics":
+            ended.wait(60)
+        return None
+
+    with serving(Recorded(override=override)) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(FIRST)
+        hanging.add(1)
+        scraping = asyncio.ensure_future(found.scraper.scrape())
+        while len(found.live.present) == 2:  # its samples say it while the page is being read
+            fold_all(found.live, await found.scraper.dump())
+        (down,) = [row.down for row in found.live.replicas.values() if row.down is not None]
+        assert down.reason == "no byte of /metrics for 5 s"
+        events = await scraping
+        assert [event.replica for event in events if isinstance(event, ReplicaScrape)] == ["1"]
+        fold_all(found.live, events)
+        await found.scrape(MIDDLE)  # the other one goes on
+        assert [row.down is None for row in found.live.replicas.values()] == [True, False]
+        assert found.scraper.problem == ""
+        hanging.clear()
+        ended.set()
+        await found.scrape(LAST)
+        while len(found.live.present) == 1:  # the page that was late
+            await found.scrape(LAST)
+        await found.scraper.close()
+    assert len(found.live.replicas) == 2
+
+
+async def test_a_server_that_sends_no_byte_of_its_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replica_connection, "STALL_SECONDS", 0.2)
+    ended = threading.Event()
+
+    def override(replica: int, path: str) -> Answer | None:
+        if path == "/metrics":
+            ended.wait(60)
+        return None
+
+    with serving(Recorded(override=override)) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(FIRST)
+        assert "sends no byte of /metrics" in found.scraper.problem
+        ended.set()
+        while len(found.live.present) < 2:
+            await found.scrape(FIRST)
+        await found.scraper.close()
+    assert found.scraper.problem == ""
 
 
 async def test_one_replica_that_breaks_does_not_blind_the_other() -> None:
