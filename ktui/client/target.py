@@ -146,9 +146,9 @@ class _Levels(msgspec.Struct):
 
 
 async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
-    """Return the level in a response's header, with its limits if levels and metrics are readable.
+    """Return the level in a response's header, with its limits by levels and metrics.
 
-    None if unknown. Raises ClientError if the server is unreachable.
+    None if it is unknown, or what its limit is. Raises ClientError if the server is unreachable.
     """
     version = next((name for since, name in _VERSIONS if minor >= since), "")
     if not version:
@@ -164,7 +164,8 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
     found = next((level for level in levels if level.metadata.uid == uid), None)
     if found is None:
         return None
-    return _described(found, await _nominal(client, found.metadata.name))
+    level = _described(found, await _nominal(client, found.metadata.name))
+    return level if level.nominal is not None or not level.hand_size else None  # no default of another server
 
 
 async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:

@@ -129,14 +129,14 @@ def times(factor: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration with its unit: `0.4s`, `38s`, `12m`, `3h05m`, `2d04h`."""
+    """A duration with its unit: `0.4s`, `38s`, `1m59s`, `12m`, `3h05m`, `2d04h`."""
     if seconds < 10:
         return f"{max(0.0, seconds):.1f}s"
     if seconds < 60:
         return f"{seconds:.0f}s"
-    minutes = int(seconds // 60)
+    minutes, rest = divmod(int(seconds), 60)
     if minutes < 60:
-        return f"{minutes}m"
+        return f"{minutes}m{rest:02d}s" if rest and minutes < 10 else f"{minutes}m"
     hours, minutes = divmod(minutes, 60)
     if hours < 24:
         return f"{hours}h{minutes:02d}m"

@@ -132,6 +132,9 @@ class ReplicaPool:
             try:
                 scrape = await self._unless_stalled(connection)
                 connection.replica = await self._new_replica(scrape)
+            except asyncio.CancelledError:
+                await connection.close()
+                raise
             except ClientError as error:
                 await connection.close()
                 if not isinstance(error, RefusedError):

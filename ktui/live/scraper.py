@@ -130,6 +130,7 @@ class Scraper:
                 work.result()
         finally:
             work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
 
     async def _round(self, ready: asyncio.Queue[list[AnyEvent]], *, details: bool = False) -> None:
         """Scrape every replica once, and put the events into `ready` page by page."""

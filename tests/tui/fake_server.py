@@ -29,6 +29,7 @@ class Reply:
         self.status_code = status_code
         self.text = text
         self.headers: dict[str, str] = {}
+        self.content = b"{}"
 
     @property
     def is_success(self) -> bool:

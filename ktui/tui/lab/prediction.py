@@ -60,14 +60,13 @@ def _guarantees(prediction: LabPrediction, explanation: Explanation, width: int)
 
 
 def _seats(prediction: LabPrediction, explanation: Explanation) -> str:
-    seats, between = prediction.seats, explanation.seats
-    if seats is None and between.min != between.max:
-        return f"{between.min} to {between.max} seats"
-    count = between.min if seats is None else seats
-    text = f"{count} seat{'' if count == 1 else 's'}"
-    if count > 1 and explanation.level is None and explanation.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE:
-        return f"{text} at most"  # its priority level may cap it lower
-    return text
+    between = explanation.seats
+    low, high = between if prediction.seats is None else (prediction.seats, prediction.seats)
+    capped = explanation.level is None and explanation.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE
+    if capped and high > 1:
+        return f"{min(low, between.min)}–{high} seats, level not known"
+    text = str(low) if low == high else f"{low} to {high}"
+    return f"{text} seat{'' if high == 1 else 's'}"
 
 
 def _warnings(explanation: Explanation, width: int) -> list[Content]:

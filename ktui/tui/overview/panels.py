@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.core.format import long_bytes
+from ktui.core.format import processed_text
 from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.ranking.lines import RankLines
 from ktui.core.ranking.ranking import Group
@@ -34,7 +34,8 @@ class MostExpensivePanel(Panel):
             return
         self._painted = stamp
         ranked = _ranked(self._ranks, state)
-        of = (f" · of {long_bytes(ranking.total.processed_bytes)} processed · ", "$ink-muted")
+        size = processed_text(ranking.total.processed_bytes, ranking.total.imputed_bytes)
+        of = (f" · of {size} processed · ", "$ink-muted")
         subtitle = (of, (key_of("overview.ranking"), "$accent"), (" all", "$ink-muted")) if ranked else ()
         entitle(self, line("most expensive reads", *subtitle))
         self.show(lambda width, height: most_expensive_content(ranked, width, height))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from textual.content import Content
 
-from ktui.core.format import long_bytes, percent, told_apart
+from ktui.core.format import percent, processed_text, told_apart
 from ktui.core.ranking.lines import RankLine
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, what_is_left
 from ktui.core.ranking.shape_words import shape_runs
@@ -46,7 +46,8 @@ def _line(ranked: RankedRemedy, width: int, changes: Sequence[str]) -> Content:
     if width >= _WITH_BAR:
         head += [(pad(bar(row.share, _BAR), _BAR + 1), "$warning")]
     if width >= _WITH_SIZE:
-        head += [(f"{long_bytes(row.spent.processed_bytes):>{_SIZE}}  ", "$foreground")]
+        size = processed_text(row.spent.processed_bytes, row.spent.imputed_bytes)
+        head += [(f"{size:>{_SIZE}}  ", "$foreground")]
     letters = route_runs(row)
     head += [*letters, (" " * (3 - len(letters)), "")]
     client = 18 if width >= _WITH_SIZE else 12

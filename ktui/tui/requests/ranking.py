@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
-from ktui.core.format import clock_time, long_bytes, many
+from ktui.core.format import clock_time, many, processed_text
 from ktui.core.ranking.lines import ROLL_UPS, RankLine, RankLines
 from ktui.core.ranking.remedies import Savings, compare_group, remedies_of
 from ktui.core.ranking.remedy import Remedy
@@ -108,7 +108,7 @@ def _title(state: State, by: str = "") -> Content:
     ranking = state.ranking
     if not ranking.total.count:
         return Content("most expensive reads")
-    processed = f"{long_bytes(ranking.total.processed_bytes)} processed"
+    processed = f"{processed_text(ranking.total.processed_bytes, ranking.total.imputed_bytes)} processed"
     if not ranking.total.processed_bytes and any(group.observed for group in ranking.ranked()[:1]):
         processed = "by time"
     reads = many(ranking.total.count, "read")

@@ -83,6 +83,14 @@ def _saving(line: RankLine) -> Cell:
     return (f"{short_bytes(saving.bytes)} {percent(saving.share):>4}", style)
 
 
+def _processed(line: RankLine) -> Cell:
+    """Return `73.1M`, `≈73.1M` if part of the bytes is imputed."""
+    spent = line.spent
+    if not spent.processed_bytes:
+        return NOTHING
+    return ("≈" if spent.imputed_bytes else "") + short_bytes(spent.processed_bytes)
+
+
 COLUMNS: tuple[Column[RankLine], ...] = (
     Column(
         "share", "share", _share, lambda line: line.share, width=_BAR + 5, priority=0, descending=True,
@@ -100,8 +108,9 @@ COLUMNS: tuple[Column[RankLine], ...] = (
     figure("minute", "/min", lambda line: line.last_minute,
            "requests answered in the last minute, to within 5 s", priority=2),
     figure("processed", "processed", lambda line: line.spent.processed_bytes,
-           "bytes taken from etcd and the caches to answer; the ranking is by this",
-           width=9, priority=0, unit="B"),
+           "bytes taken from etcd and the caches to answer, the ranking is by this; "
+           "≈: in part as kube-apiserver would, which has no index there",
+           width=9, priority=0, unit="B", cell=_processed),
     figure("saving", "could save", lambda line: (line.saving and line.saving.bytes) or 0.0,
            "predicted bytes that the best advice had saved so far; ?: only a comparison shows it",
            width=11, priority=1, cell=_saving),

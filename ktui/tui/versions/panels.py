@@ -71,7 +71,7 @@ def _seats(row: VersionRow, level: PriorityLevel | None) -> str:
     if level is not None:
         return f"{text} at {level.name}"
     capped = row.under.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE and seats.max > 1
-    return f"{text}, its priority level may cap it lower" if capped else text
+    return f"{text}, the limit of its priority level is not known" if capped else text
 
 
 def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:

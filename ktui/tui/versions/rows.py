@@ -111,7 +111,7 @@ def matrix_of(selection: Selection, state: State) -> Matrix:
         return Matrix(problem=str(error))
     current = followed_behaviour(state)
     assumed, about = _assumptions(request, state, current or behaviour_of())
-    assumed = replace(assumed, level=level_named(selection.level))
+    assumed = replace(assumed, level=level_named(selection.level, state))
     behaviours = [
         current if current is not None and current.minor == each.minor else each
         for each in map(behaviour_of, KNOWN_VERSIONS)
@@ -144,10 +144,28 @@ def routes_under(selection: Selection, state: State, *behaviours: Behaviour) -> 
     return [predict(request, assumed.cache, behaviour).source.value for behaviour in behaviours]
 
 
-def level_named(name: str) -> PriorityLevel | None:
-    """Return the priority level with this name, as ktui's server computes seats for it; None if unknown."""
+def level_named(name: str, state: State) -> PriorityLevel | None:
+    """Return the priority level with this name, as the server computes seats for it; None if unknown."""
+    if state.server is not None and state.server.etcd_kind == "kube-apiserver":
+        return _live_level(name, state)
     level = LEVELS.get(name)
     return displayed_level(level) if level is not None else None
+
+
+def _live_level(name: str, state: State) -> PriorityLevel | None:
+    """Return the level as the cluster has configured and limited it; None unless both are known."""
+    live = state.live
+    config = next((level for level in live.flow.levels if level.name == name), None) if live.flow else None
+    if config is None:
+        return None
+    nominal = [
+        int(gauges.nominal)
+        for row in live.present
+        if name in row.levels and (gauges := row.levels[name].last.gauges).nominal
+    ]
+    if config.hand_size and not nominal:
+        return None
+    return PriorityLevel(name, config.shares or 0, config.hand_size or 0, min(nominal, default=None))
 
 
 def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tuple[Assumptions, str]:

@@ -69,7 +69,7 @@ def test_another_clients_request_in_the_counters_leaves_route_and_cost_unknown(
     behave("1.30")
     door.trouble.meanwhile = "/api/v1/pods"
     _, found, _ = say("list", "/api/v1/pods")
-    assert (found["route"], found["objects"]["fetched"], found["items"]) == (None, None, SIZE.pods)
+    assert (found["route"], found["objects"]["fetched"], found["items"]) == ("", None, SIZE.pods)
     assert any("route and objects are not known" in remark for remark in found["remarks"])
 
 

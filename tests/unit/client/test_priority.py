@@ -56,10 +56,9 @@ async def test_its_seats_by_the_servers_own_metrics() -> None:
     assert found.max_seats == 5  # 15 % of 30, as upstream rounds it
 
 
-async def test_without_metrics_by_the_shares_of_a_default_server() -> None:
-    found = await level(Apiserver(metrics=403))
-    assert found.nominal is None
-    assert found.max_seats == 8
+async def test_without_metrics_its_limit_is_not_known() -> None:
+    assert await level(Apiserver(metrics=403)) is None
+    assert (await level(Apiserver("e", metrics=403))).max_seats is None  # it has none
 
 
 async def test_who_is_exempt_has_no_cap() -> None:

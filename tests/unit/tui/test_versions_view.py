@@ -12,8 +12,9 @@ from ktui.core.table.columns import plain
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 from ktui.tui.versions.columns import columns
-from ktui.tui.versions.panels import changes_content, cheaper_content
+from ktui.tui.versions.panels import changes_content, cheaper_content, trace_content
 from ktui.tui.versions.rows import cause_sentences, causes_text, matrix_of, routes_under
+from tests.unit.live.folded import recorded_events
 
 
 def server(version: str, **gates: bool) -> ServerInfo:
@@ -105,6 +106,21 @@ def test_seats_follow_the_size_where_it_is_known() -> None:
     outcomes = {row.version: row.under.outcome.seats for row in matrix_of(EXAMPLE, state).rows}
     assert outcomes["1.19"] == (0, 0) and outcomes["1.22"] == (1, 1) and outcomes["1.30"] == (9, 9)
     assert matrix_of(EXAMPLE, State()).rows[12].under.outcome.seats == (1, 10)
+
+
+def test_over_a_live_cluster_its_own_limits_cap_the_seats() -> None:
+    """--max-requests-inflight=30 leaves workload-low 21 seats, of which one request takes 3 at most."""
+    state = state_of(*recorded_events())
+
+    def seats(level: str) -> tuple[int, int]:
+        matrix = matrix_of(Selection("LIST", "/api/v1/pods", "a test", level), state)
+        (row,) = [row for row in matrix.rows if row.current]
+        shown = trace_content(row, matrix.level, 100, 20).plain
+        assert ("limit of its priority level is not known" in shown) == (matrix.level is None)
+        return row.under.outcome.seats
+
+    assert seats("workload-low") == (1, 3)
+    assert seats("exempt") == seats("") == seats("gone") == (1, 10)
 
 
 def test_a_server_of_a_version_that_is_not_known_here_marks_no_row() -> None:
