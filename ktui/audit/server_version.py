@@ -44,7 +44,10 @@ class ServerVersion:
             return f"the log is of an apiserver {', '.join(self.others)}, not {self.version}" if also else ""
         if self.origin == ASSUMED:
             return f"routes are those of {self.version}: the log does not name its version (--kube-version)"
-        return f"routes are those of {self.version}, by {self.origin}{also} (--kube-version for others)"
+        newer = ", or of a newer one with gates switched off" if self.origin == OBSERVED else ""
+        return (
+            f"routes are those of {self.version}{newer}, by {self.origin}{also} (--kube-version for others)"
+        )
 
 
 def version_of(

@@ -161,12 +161,12 @@ def _without_nuls(line: bytes) -> bytes:
 
 
 def _other(line: bytes) -> Skip:
-    """Classify klog lines, blank lines, and the indented lines of stack traces.
+    """Classify klog lines, blank lines, and the further lines of a klog text: stack traces, failed checks.
 
     Raises Malformed for others.
     """
     if not line.strip() or line[:1] in (b"\t", b" ", b">"):
         return BLANK
-    if _KLOG.match(line) is not None:
+    if _KLOG.match(line) is not None or line.startswith((b"[+]", b"[-]")):
         return KLOG
     raise Malformed("neither an audit Event, a klog line nor a JSON line of etcd")

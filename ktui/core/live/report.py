@@ -71,7 +71,7 @@ def resource_document(row: ResourceRoutes) -> Document:
             "rejected": _number(row.rejected_reads),
             "wait_ms": _number(row.wait_ms),
         },
-        "lists": _number(row.lists),
+        "lists": _number(row.answered),
         "errors": _number(row.errors),
         "rejected": _number(row.rejected),
         "verbs": {

@@ -110,6 +110,7 @@ def _scopes(live: LiveState) -> list[str]:
     return [
         f"{origin} of {replicas}{every}; rates over the {span}, all clients together; ? not reported",
         f"{origin} of {replicas}{every}; rates over the {span}; ? not reported",
+        f"{origin} of {replicas}{every}; rates over the {span}",
         f"{origin} of {replicas}{every}",
     ]
 

@@ -170,6 +170,8 @@ def test_a_stack_trace_over_several_lines_does_no_harm() -> None:
     assert isinstance(failed, LoggedRequest)
     assert failed.code == 500
     assert trace == [BLANK, BLANK]
+    check = read(b"[-]poststarthook/rbac/bootstrap-roles failed: not finished")
+    assert isinstance(check, Skip)
 
 
 def test_a_streaming_list_says_when_its_initial_events_were_sent() -> None:

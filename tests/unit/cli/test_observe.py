@@ -60,6 +60,8 @@ def test_the_report(kubeconfig: Config, capsys: pytest.CaptureFixture[str]) -> N
     assert document["resources"]["pods"]["cache"]["lists"] == 182
     assert document["resources"]["pods"]["etcd"]["lists"] == 0
     assert document["resources"]["events"]["etcd"]["lists"] == 12
+    nodes = document["resources"]["ciliumnodes.cilium.io"]
+    assert (nodes["lists"], nodes["rejected"], nodes["verbs"]["list"]) == (26, 2, 28)  # by truth.json
     assert {item["id"] for item in document["findings"]} == {"cluster-wide-secrets", "polled"}
     assert document["gates"]["ConsistentListFromCache"] is True
     assert "unencrypted" in err
