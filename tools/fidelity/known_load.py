@@ -39,7 +39,7 @@ def sent() -> dict[str, Counter[str]]:
             "ciliumnodes.cilium.io" if resource == "ciliumnodes" else resource, Counter()
         )
         served, cached = request["statuses"].get("200", 0), request["route"] == "cache"
-        counts["lists"] += request["count"]
+        counts["lists"] += request["count"] - request["statuses"].get("429", 0)
         counts["rejected"] += request["statuses"].get("429", 0)
         counts["namespace" if "/namespaces/" in path else "cluster"] += request["count"]
         counts[request["route"]] += served
