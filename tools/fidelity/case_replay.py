@@ -9,7 +9,7 @@ from typing import Any
 from tools.fidelity.case_answers import CaseMasking
 from tools.fidelity.case_comparison import compare, compare_cost
 from tools.fidelity.case_requests import Names, Preparation, Prepared, cases
-from tools.fidelity.client import Answer, Client, Watch
+from tools.fidelity.client import Answer, Client, Watch, wait_for_caches
 from tools.fidelity.gateway import Gateway
 from tools.fidelity.recordings import Profile
 from tools.fidelity.server import Target
@@ -69,6 +69,7 @@ class _Replay:
         self._masking = CaseMasking(self._names)
         self._preparation = Preparation(self._names, self._newest)
         self._gateway.remove_start_events()
+        wait_for_caches(self.client)
 
     def send(self, case: Case) -> None:
         """Send a case's request and count its answer, unless it only sets the cluster up."""
@@ -80,6 +81,8 @@ class _Replay:
         else:
             prepared = self._preparation.prepared(request)
             answer = self._answer(prepared, patient=bool(case.get("retry429")))
+            if case.get("retry429"):  # it begins to fill a cache, which must not have what is written next
+                wait_for_caches(self.client)
             self._count(case, prepared, answer)
 
     def _answer(self, prepared: Prepared, *, patient: bool = False) -> Answer:

@@ -8,6 +8,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Mapping
 from email.message import Message
 from typing import Any
@@ -17,6 +18,7 @@ from tools.fidelity.server import TOKEN, ServerError
 
 ANSWER_SECONDS = 25.0
 WATCH_SECONDS = 15.0
+FILLED_SECONDS, CACHE_SECONDS = 120.0, 0.1
 
 Headers = Mapping[str, str | list[str] | None]
 
@@ -132,6 +134,18 @@ class Client:
         if response.will_close:
             self.close()
         return Answer(response.status, response.headers, content)
+
+
+def wait_for_caches(client: Client) -> None:
+    """Wait until no watch cache is being filled; raise ServerError if it takes too long."""
+    until = time.monotonic() + FILLED_SECONDS
+    while time.monotonic() < until:
+        events = client.send("GET", "/ktui/v1/present", {}).body.splitlines()
+        caches = [event for event in map(json.loads, events) if event.get("type") == "cache"]
+        if caches and not any(cache["state"] == "initializing" for cache in caches):
+            return
+        time.sleep(CACHE_SECONDS)
+    raise ServerError(f"the watch caches are not filled after {FILLED_SECONDS:.0f} s")
 
 
 class Watch(threading.Thread):
