@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
     from ktui.cli.confirm import Declined  # start-up time
     from ktui.client.connection import ClientError
 
-    if problem := _misuse(args):
-        return fail(problem, USAGE)
     try:
+        if problem := _misuse(args):
+            return fail(problem, USAGE)
         listing = asyncio.run(_list(args))
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)

@@ -69,7 +69,8 @@ def test_ctrl_c_in_the_dashboard_leaves_and_says_so(terminal: Terminal, home: Ho
 
 
 def interrupted(terminal: Terminal, home: Home) -> str:
-    screen = terminal.wait_for(lambda screen: "left " in screen, "the shell's prompt")
+    ended = re.compile(r"^left \d", re.MULTILINE)
+    screen = terminal.wait_for(lambda screen: bool(ended.search(screen)), "the shell's prompt")
     assert eventually(lambda: processes_of(home.marker) == []), processes_of(home.marker)
     assert not re.search("Traceback|crashed", screen), screen
     return screen

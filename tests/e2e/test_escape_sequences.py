@@ -45,7 +45,8 @@ STEPS = (
     (("=",), mark_of(ConsistencyCheck)),
     (("Escape",), "results · 1"),
     (("7",), "faults "),
-    (("P",), "fault: pause 5s"),  # of ActiveFaults
+    (("f",), "inject a fault into etcd"),
+    (("s",), "fault: slow 10s"),  # of ActiveFaults
     (("1", "v"), "LISTs that anyone could send"),
     (("x",), mark_of(SurveyPage)),
     (("t", "t"), "not watched yet"),

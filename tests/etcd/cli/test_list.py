@@ -150,7 +150,7 @@ def test_for_people(server: ServerConnection, behave: Behave, capsys: pytest.Cap
     assert main(["list", NODE_PODS, "--try"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith("E etcd because no resourceVersion")
-    assert f"{SIZE.pods} fetched" in said
+    assert f"{SIZE.pods} scanned" in said
     assert "predicted = E etcd (1.24" in said
     assert "of bytes processed" in said and "etcd keys 240 0 less" in said
 

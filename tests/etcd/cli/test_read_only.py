@@ -115,8 +115,9 @@ async def test_attaching_reads_little(furnished: EmbeddedEtcd, tmp_path: Path) -
     secrets = [call for call in values if "/registry/secrets/" in call["request"]]
     assert secrets == [], "no value of a Secret is read before it is requested"
     pods = [call.get("count", 0) for call in values if "/registry/pods/" in call["request"]]
-    assert sum(pods) <= 8, "pods are weighed by a handful of them"
-    assert sum(call.get("received_bytes", 0) for call in calls) < 200_000
+    assert sum(pods) <= 24, "pods are weighed by three of them at each of eight places"
+    # Three values at each of eight places of each prefix: docs/etcd.md names the bound.
+    assert sum(call.get("received_bytes", 0) for call in calls) < 500_000
 
 
 # Using it all.
