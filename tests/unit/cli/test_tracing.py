@@ -133,8 +133,9 @@ def test_sampling_and_the_queue_are_bounded() -> None:
             none.add(event)
             every.add(event)
     assert none.take(1) == []
+    assert every.full.is_set() and not none.full.is_set(), "a full message is sent at once"
     assert len(every.take(1 << 20)) == MOST_QUEUED
-    assert every.dropped > 0
+    assert every.dropped > 0 and not every.full.is_set()
 
 
 GOOD = "kind: TracingConfiguration\napiVersion: apiserver.config.k8s.io/v1beta1\n"

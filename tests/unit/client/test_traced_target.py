@@ -64,5 +64,7 @@ async def test_a_request_asks_for_its_trace_and_waits_for_it() -> None:
     version, trace, span, flags = sent[0].headers["traceparent"].split("-")
     assert (version, len(trace), len(span), flags) == ("00", 32, 16, "01")
     receiver._give([traced("a1", scanned=1, returned=1)])
+    receiver.drain()  # by the dashboard
     await target.settle([run])
     assert run.route == "cache"
+    assert not receiver._searches
