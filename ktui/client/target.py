@@ -212,7 +212,8 @@ def _seats_of(exposition: bytes, name: str) -> int | None:
 SHARED = "counters are the whole server's: may include other clients' requests"
 OTHERS = "route and objects are not known: other clients' requests are in the same counters"
 REPLICAS = "route and objects are not known: /metrics came from two processes (replicas, or a restart)"
-CLIENT_ONLY = "/metrics is not available ({}): only the client's side is known"
+NO_METRICS = "/metrics is not available"
+CLIENT_ONLY = NO_METRICS + " ({}): only the client's side is known"
 ESTIMATED = "bytes processed are estimated from the mean size of the objects received, as JSON"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ktui.client.measure import ApiRequest, Keep
-from ktui.client.target import ESTIMATED, OTHERS, REPLICAS, SHARED, Target, whole_json
+from ktui.client.target import ESTIMATED, NO_METRICS, OTHERS, REPLICAS, SHARED, Target, whole_json
 from ktui.core.lab.measured import OBSERVED, Measured, joined_route
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.traces.receiver import OtlpReceiver
@@ -55,7 +55,10 @@ class TracedTarget:
         return run
 
     async def settle(self, runs: Sequence[Measured]) -> None:
-        """Wait for the traces of these requests, and put what they contain into their measures."""
+        """Wait for the traces of these requests, and put what they contain into their measures.
+
+        Where only some have one, the counters of the others are dropped: they are not comparable.
+        """
         found = self._found if self._found is not None else OrderedDict()
         wanted = {audit_id for run in runs for audit_id in run.audit_ids}
         end = time.monotonic() + self._wait
@@ -64,8 +67,11 @@ class TracedTarget:
                 break
             await asyncio.sleep(_EVERY)
         self.forget()
-        for run in runs:
-            judge(run, [found[each] for each in run.audit_ids if each in found])
+        judged = [judge(run, [found[each] for each in run.audit_ids if each in found]) for run in runs]
+        for run, traced in zip(runs, judged, strict=True):
+            if any(judged) and not traced:
+                run.counters = {name: count for name, count in run.counters.items() if name == "sent_bytes"}
+                run.remarks = [text for text in run.remarks if text not in (SHARED, ESTIMATED)]
 
     def forget(self) -> None:
         """Wait for no trace any more: the requests were judged, or given up."""
@@ -74,12 +80,16 @@ class TracedTarget:
             self._found = None
 
 
-def judge(run: Measured, traces: Sequence[TracedRequest]) -> None:
-    """Replace what counters said of a measured request by what its traces say, one for each page."""
+def judge(run: Measured, traces: Sequence[TracedRequest]) -> bool:
+    """Replace what counters said of a measured request by what its traces say, one for each page.
+
+    Return False if a trace is missing.
+    """
     if len(traces) < max(1, len(run.audit_ids)):
         run.remarks.append(NO_TRACE)
-        return
-    run.remarks = [text for text in run.remarks if text not in (SHARED, OTHERS, REPLICAS)]
+        return False
+    said = (SHARED, OTHERS, REPLICAS)
+    run.remarks = [text for text in run.remarks if text not in said and not text.startswith(NO_METRICS)]
     run.remarks.append(FROM_TRACE)
     run.route, run.first_route = "", traces[0].route
     for trace in traces:
@@ -100,3 +110,4 @@ def judge(run: Measured, traces: Sequence[TracedRequest]) -> None:
     for trace in traces:
         for stage, ms in trace.stages.items():
             run.phases[stage] = run.phases.get(stage, 0.0) + ms
+    return True
