@@ -183,3 +183,11 @@ def test_tracing_config_prints_what_serve_reads(tmp_path: Path, capsys: pytest.C
     )
     assert main(["tracing-config", "--sampling", "-1"]) == 2
     assert main(["tracing-config", "--endpoint", "nowhere"]) == 2
+
+
+def test_observe_says_why_it_takes_traces_or_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["observe", "--otlp", "--kubeconfig", "config"]) == 2
+    said = capsys.readouterr().err
+    assert (
+        "takes --otlp without --kubeconfig" in said and "`ktui --kubeconfig FILE --otlp` shows both" in said
+    )
