@@ -184,6 +184,7 @@ async def _show(args: argparse.Namespace) -> int:
             over_metrics=over_metrics, traces=receiver is not None or traces_only, only=traces_only
         )
         app = shown(source, preferences=preferences, recorder=recorder)
+        app.receiver = receiver
         status = await _drive(app, args)
     finally:
         if recorder is not None:

@@ -72,7 +72,12 @@ def run(args: argparse.Namespace) -> int:
         from ktui.cli.otlp import observe_traces  # start-up time
 
         if args.kubeconfig or args.context or args.prometheus:
-            return fail("--otlp is a report of its own; `ktui --kubeconfig FILE --otlp` shows both", USAGE)
+            why = "it reports the requests in traces, the others report metrics"
+            return fail(
+                "ktui observe takes --otlp without --kubeconfig, --context and --prometheus: "
+                f"{why}; `ktui --kubeconfig FILE --otlp` shows both",
+                USAGE,
+            )
         return observe_traces(args)
     if args.interval < 1:
         return fail("--interval must be at least 1s: a scrape is work for the server", USAGE)

@@ -71,9 +71,19 @@ async def run_often(
 
 async def settle(target: Target, runs: list[Measured]) -> None:
     """Let a target that learns of requests only later (by their traces) complete their measures."""
-    later = getattr(target, "settle", None)
-    if later is not None:
-        await later(runs)
+    if settles_later(target):
+        await target.settle(runs)  # type: ignore[attr-defined]
+
+
+def settles_later(target: Target) -> bool:
+    """True for a target whose measures are judged only once `settle` has their traces."""
+    return hasattr(target, "settle")
+
+
+def forget(target: Target) -> None:
+    """Give up requests that were not settled: they were stopped."""
+    if settles_later(target):
+        target.forget()  # type: ignore[attr-defined]
 
 
 def middle(runs: list[Measured]) -> Measured:

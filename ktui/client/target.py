@@ -212,7 +212,8 @@ def _seats_of(exposition: bytes, name: str) -> int | None:
 SHARED = "counters are the whole server's: may include other clients' requests"
 OTHERS = "route and objects are not known: other clients' requests are in the same counters"
 REPLICAS = "route and objects are not known: /metrics came from two processes (replicas, or a restart)"
-CLIENT_ONLY = "/metrics is not available ({}): only the client's side is known"
+NO_METRICS = "/metrics is not available"
+CLIENT_ONLY = NO_METRICS + " ({}): only the client's side is known"
 ESTIMATED = "bytes processed are estimated from the mean size of the objects received, as JSON"
 
 
@@ -316,7 +317,7 @@ class KubeTarget:
         measured.counters = found.counters
         if found.others or found.counters:
             measured.remarks.append(OTHERS if found.others else SHARED)
-        if measured.items and found.counters.get("fetched") and _whole_json(request.accept):
+        if measured.items and found.counters.get("fetched") and whole_json(request.accept):
             measured.average_bytes = measured.body_bytes / measured.items
             measured.remarks.append(ESTIMATED)
 
@@ -339,7 +340,7 @@ def _account_of(measured: Measured, accept: str, grown: Counters) -> ListCounter
     return account(grown, subject, measured.pages, measured.items if counted else None)
 
 
-def _whole_json(accept: str) -> bool:
+def whole_json(accept: str) -> bool:
     """True if the answer has whole objects as JSON, whose mean size is about that of the stored ones."""
     return "as=" not in accept and "protobuf" not in accept
 

@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 import zlib
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,6 +30,7 @@ LARGEST = 16 << 20
 """Most bytes of a message, unpacked."""
 MOST_QUEUED, MOST_BYTES = 256, 64 << 20
 MOST_REQUESTS = 50_000  # requests that wait to be fetched
+MOST_KEPT = 50_000  # requests of a search
 _SETTLE = 0.3  # seconds that a trace waits for spans of other batches
 _TICK = 0.2
 _METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -48,7 +50,10 @@ class ReceivedSpans(msgspec.Struct):
 
 
 class OtlpReceiver:
-    """Listens from `start` to `close`; `drain` returns the requests that are complete since the last call."""
+    """Listens from `start` to `close`; `drain` returns the requests that are complete since the last call.
+
+    Who waits for requests of its own has a `search`: each gets all requests, whoever drains them.
+    """
 
     def __init__(self, host: str, grpc_port: int, http_port: int) -> None:
         self.received = ReceivedSpans()
@@ -58,6 +63,7 @@ class OtlpReceiver:
         self._queued = 0
         self._lock = threading.Lock()
         self._ready: list[TracedRequest] = []
+        self._searches: list[OrderedDict[str, TracedRequest]] = []
         self._ended = threading.Event()
         self._grpc: Any = None
         self._http: ThreadingHTTPServer | None = None
@@ -82,6 +88,17 @@ class OtlpReceiver:
         with self._lock:
             found, self._ready = self._ready, []
         return found
+
+    def search(self) -> OrderedDict[str, TracedRequest]:
+        """Return a mapping that gets the requests from now on, by Audit-ID, until `end_search`."""
+        found: OrderedDict[str, TracedRequest] = OrderedDict()
+        with self._lock:
+            self._searches.append(found)
+        return found
+
+    def end_search(self, found: OrderedDict[str, TracedRequest]) -> None:
+        with self._lock:
+            self._searches = [each for each in self._searches if each is not found]
 
     def flush(self) -> None:
         """Wait until every queued message is read."""
@@ -149,6 +166,10 @@ class OtlpReceiver:
         if requests:
             with self._lock:
                 self._ready += requests
+                for found in self._searches:
+                    found.update((each.audit_id, each) for each in requests if each.audit_id)
+                    while len(found) > MOST_KEPT:
+                        found.popitem(last=False)
                 if (more := len(self._ready) - MOST_REQUESTS) > 0:
                     del self._ready[:more]
                     self.received.dropped += more

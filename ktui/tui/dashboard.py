@@ -43,6 +43,7 @@ from ktui.tui.table.memory import TableMemory
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
     from ktui.core.recordings.recorder import Recorder
+    from ktui.traces.receiver import OtlpReceiver
 
 # SIGTERM quits like `q`: the terminal is restored and the server stopped.
 
@@ -169,6 +170,8 @@ log.addHandler(logging.NullHandler())
 class Dashboard(ThemedApp):
     """The part of the app that screens and commands use; `feed` and `tick` drive it."""
 
+    no_server = ""  # why this app never has a server of its own to send to
+
     class GoTo(Message):
         """The user wants to be elsewhere."""
 
@@ -200,6 +203,7 @@ class Dashboard(ThemedApp):
         self._follower: Worker[None] | None = None
         self._begun = False
         self.interrupted = False  # ended by Ctrl-C
+        self.receiver: OtlpReceiver | None = None  # of the server's traces, with --otlp
         self._pace = Pace(self.tick, self.fold, self.report)
 
     # State and server.

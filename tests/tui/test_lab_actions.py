@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
 
 from ktui.client import large_lists
+from ktui.client.api import TimedResponse
 from ktui.contract.events import EtcdProgress
 from ktui.core.lab.trial import Verdict
 from ktui.core.references import CompareRef, Place
 from ktui.core.selection import Selection
+from ktui.traces.receiver import OtlpReceiver
+from ktui.traces.record import TracedRequest
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabHistory
@@ -312,6 +317,61 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
             "scanned 3,000 ? ?",
             "priority level workload-low",
         )
+
+
+class TracedServer(LabServer):
+    """Each LIST has an Audit-ID; its trace arrives, and is drained by the dashboard before the Lab looks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.receiver = OtlpReceiver("127.0.0.1", 0, 0)
+        self.parents: list[str] = []
+
+    async def send_timed(self, path: str, **options: Any) -> TimedResponse:
+        answer = await super().send_timed(path, **options)
+        if parent := (options.get("headers") or {}).get("traceparent"):
+            self.parents.append(parent)
+            name = f"id-{len(self.parents)}"
+            answer = replace_field(answer, headers={**answer.headers, "audit-id": name})
+            unset = "resourceVersion" not in path
+            told = {"probe": 1.5, "list": 2.0} if unset else {"list": 2.0}
+            self.receiver._give([
+                TracedRequest(
+                    "list", path, 1, 2, audit_id=each, route="cache", why="seen in the trace",
+                    scanned=count, returned=count, rpcs=int(unset), stages=told,
+                ) for each, count in ((name, 3_000), ("another client's", 77))
+            ])  # fmt: skip
+            self.receiver.drain()
+        return answer
+
+
+async def test_where_traces_are_received_each_request_is_judged_by_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    server = TracedServer()
+    two_contexts(monkeypatch, tmp_path, server)
+    app = lab_app()
+    app.receiver = server.receiver
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        screen = await choose_kind(pilot)
+        await pilot.press("f")
+        await until(pilot, lambda: settled(screen, 1))
+        assert len(server.parents) == 1 and server.parents[0].endswith("-01")
+        await until_shown(
+            pilot,
+            "C→C",
+            "seen in the trace",
+            "probe 1.5 · list 2",
+            "of this very request",
+            "27.0 MB processed",
+        )
+        assert screen.lab.runner.results[0].measured == LabHistory().read()[0].measured
+        await pilot.press("a")
+        await until(pilot, lambda: settled(screen, 2))
+        trial = screen.lab.runner.results[1].trial
+        assert trial is not None and trial.sentence == "saves etcd requests 1 → 0"
+        assert len({*server.parents}) == len(server.parents)
+        assert not server.receiver._searches
 
 
 @pytest.mark.parametrize(("answer", "fired"), [("n", 1), ("y", 2)])

@@ -37,7 +37,7 @@ def live_app(events: Iterable[AnyEvent]) -> LiveApp:
     return app
 
 
-VERDICT = "pods: all 182 LISTs in 1m from the watch cache; 2.2× more objects read than returned"
+VERDICT = "pods: all 182 LISTs in 1m03s from the watch cache; 2.2× more objects read than returned"
 
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])

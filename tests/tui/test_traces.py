@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.traces.receiver import OtlpReceiver
 from ktui.tui.live.traces import OtlpSource, TracesOnlyApp
 from tests.unit.traces.test_events import BEHAVIOUR, events_of
 
-from .asking import Snap, sizes
+from .asking import Snap, sizes, until_shown
 from .still import LIVE, NORMAL, WIDE
 
 pytestmark = pytest.mark.anyio
@@ -50,3 +51,20 @@ def test_most_expensive(snap_compare: Snap, size: tuple[int, int]) -> None:
 @sizes(WIDE)
 def test_watches(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(traces_app("1.36-default"), says="watches", press=("6",), terminal_size=size)
+
+
+async def test_with_traces_alone_there_is_no_server_to_send_to() -> None:
+    app = traces_app("1.33-no-consistent-list")
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await pilot.press("a")
+        await until_shown(pilot, "with --otlp alone there is no server to send to")
+
+
+async def test_without_requests_it_says_what_is_needed() -> None:
+    app = TracesOnlyApp(start_timers=False)
+    app.receiver = OtlpReceiver("127.0.0.1", 0, 0)
+    app.intake.link = LIVE
+    app.feed([server()])
+    app.fold()
+    async with app.run_test(size=WIDE) as pilot:
+        await until_shown(pilot, "no trace arrived yet", "ktui tracing-config")

@@ -26,6 +26,7 @@ SECONDS = 5.0  # between two exports, as the batch processor of OpenTelemetry's 
 MOST_QUEUED, MOST_SENT = 2048, 512  # spans
 _MOST_OPEN = 10_000  # requests whose events are kept until they finish
 _METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+_OPTIONS = (("grpc.max_reconnect_backoff_ms", 5_000),)  # else up to two minutes after a receiver begins
 _HANDLERS = {
     "LIST": "List",
     "GET": "Get",
@@ -41,17 +42,18 @@ _MS = 1_000_000
 
 
 async def export_spans(bus: Bus, config: TracingConfig) -> None:
-    """Send the spans of finished requests every few seconds, until cancelled."""
+    """Send the spans of finished requests every few seconds, sooner if a message is full, until cancelled."""
     import grpc  # start-up time
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     tracer = Tracer(config.rate)
-    channel = grpc.aio.insecure_channel(config.endpoint)
+    channel = grpc.aio.insecure_channel(config.endpoint, options=_OPTIONS)
     export = channel.unary_unary(_METHOD, request_serializer=ExportTraceServiceRequest.SerializeToString)
     collecting = asyncio.create_task(_collect(bus, tracer))
     try:
         while True:
-            await asyncio.sleep(SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(tracer.full.wait(), SECONDS)
             if collecting.done():
                 collecting.result()  # its fault ends this task, which is supervised
             while spans := tracer.take(MOST_SENT):
@@ -61,6 +63,7 @@ async def export_spans(bus: Bus, config: TracingConfig) -> None:
                     log.warning(
                         "%d spans were not exported to %s: %s", len(spans), config.endpoint, error.code()
                     )
+                    await asyncio.sleep(SECONDS)
                     break
     finally:
         collecting.cancel()
@@ -94,7 +97,10 @@ class _Open(NamedTuple):
 
 
 class Tracer:
-    """Makes the spans of requests from their events; `dropped` counts spans for which there was no room."""
+    """Makes the spans of requests from their events; `dropped` counts spans for which there was no room.
+
+    `full` is set while a whole message of spans waits.
+    """
 
     def __init__(self, rate: int, ids: random.Random | None = None) -> None:
         self._rate = rate
@@ -102,6 +108,7 @@ class Tracer:
         self._open: OrderedDict[int, _Open] = OrderedDict()
         self._spans: list[Any] = []
         self.dropped = 0
+        self.full = asyncio.Event()
 
     def add(self, event: AnyEvent) -> None:
         if isinstance(event, RequestStarted):
@@ -120,10 +127,14 @@ class Tracer:
             room = MOST_QUEUED - len(self._spans)
             self._spans += spans[:room]
             self.dropped += max(0, len(spans) - room)
+            if len(self._spans) >= MOST_SENT:
+                self.full.set()
 
     def take(self, most: int) -> list[Any]:
         """Remove and return the oldest spans."""
         found, self._spans = self._spans[:most], self._spans[most:]
+        if len(self._spans) < MOST_SENT:
+            self.full.clear()
         return found
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from ktui.contract.events import COUNTS, RequestFinished
 
+OBSERVED = "observed"  # `reason_id` where the route was seen in the request's trace
+
 _Figures = dict[str, int | None]
 
 # Not in the document: kube-apiserver counts these reads again, and `processed` includes cached bytes.

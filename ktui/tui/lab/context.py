@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from textual.message import Message
@@ -32,6 +32,9 @@ from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import Runner
 from ktui.tui.screen_bases.server_screen import ServerScreen
+
+if TYPE_CHECKING:
+    from ktui.traces.receiver import OtlpReceiver
 
 # The Lab's saved results: one JSON object per line, mode 0600.
 #
@@ -190,6 +193,11 @@ class LabContext:
     @property
     def state(self) -> State:
         return self.screen.ktui.state
+
+    @property
+    def receiver(self) -> OtlpReceiver | None:
+        """The receiver of the server's traces, with `--otlp`."""
+        return self.screen.ktui.receiver
 
     @property
     def server_name(self) -> str:

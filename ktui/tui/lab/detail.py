@@ -8,7 +8,7 @@ from textual.content import Content
 
 from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text, safe
 from ktui.core.lab.figures import Comparison, reads_of, returned_by
-from ktui.core.lab.measured import Measured, Memory
+from ktui.core.lab.measured import OBSERVED, Measured, Memory
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Trial, Verdict
 from ktui.core.routes import badge_of_route
@@ -147,9 +147,10 @@ def _bytes(measured: Measured, width: int) -> Content:
 
 def _phases(measured: Measured, width: int) -> Content:
     parts = [f"{milliseconds(measured.total_ms)} ms, first byte {milliseconds(measured.first_byte_ms)}"]
+    of_trace = measured.reason_id == OBSERVED
     parts += [
         f"{name} {milliseconds(measured.phases[name])}"
-        for name in _PHASES
+        for name in (measured.phases if of_trace else _PHASES)
         if measured.phases.get(name, 0) >= 0.005
     ]
     if measured.cpu_ms is not None:

@@ -9,7 +9,7 @@ from functools import partial
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import ApiRequest
-from ktui.client.repeated_runs import middle
+from ktui.client.repeated_runs import forget, middle, settle, settles_later
 from ktui.client.target import Target
 from ktui.client.trial import alternate
 from ktui.core.lab.figures import NOTHING, Figures
@@ -53,6 +53,7 @@ class Runner:
         self.streamed = 0  # bytes received of the current answer
         self.run_of_trial = 0  # the pair that is being sent in a comparison; 0 while it warms up
         self.so_far = ""  # the verdict of the pairs up to now
+        self.waiting = False  # for the traces of what was sent
         self.winner = ""  # of the variants sent last
         self._clock = clock
         self._done = done
@@ -72,18 +73,41 @@ class Runner:
         ]
 
     async def run(self, target: Target, planned: Sequence[Planned], server: str = "") -> None:
-        """Send every variant. Raises ClientError for an unreachable server; error answers are results."""
+        """Send every variant. Raises ClientError for an unreachable server; error answers are results.
+
+        Where the server's traces are received, the results are judged by them at the end.
+        """
         self.running, self.winner = True, ""
         first = len(self.results)
+        sent: list[LabResult] = []
         try:
             for each in planned:
-                await self._send(target, each, server)
+                sent.append(await self._send(target, each, server))
+            runs = await self._judged(target, [each.measured for each in sent if each.measured is not None])
+            sent = [replace(each, measured=run) for each, run in zip(sent, runs, strict=True)]
+            for result in sent:
+                self._put(result)
             self.winner = winner_text(self.results[first:])
         finally:
             self.running = False
+            forget(target)
             self._settle()
+            for result in sent:
+                self._done(result)
 
-    async def _send(self, target: Target, planned: Planned, server: str) -> None:
+    async def _judged(self, target: Target, runs: list[Measured]) -> list[Measured]:
+        """Return the runs as their traces tell them, if the server's traces are received."""
+        if not settles_later(target):
+            return runs
+        copies = [replace(run, remarks=[*run.remarks]) for run in runs]
+        self.waiting = True
+        try:
+            await settle(target, copies)
+        finally:
+            self.waiting = False
+        return copies
+
+    async def _send(self, target: Target, planned: Planned, server: str) -> LabResult:
         result = self._begin(planned, server)
         self.streamed = 0
         try:
@@ -93,7 +117,7 @@ class Runner:
             raise
         result = replace(result, measured=measured, pending=False)
         self._put(result)
-        self._done(result)
+        return result
 
     async def compare(
         self,
@@ -119,8 +143,10 @@ class Runner:
                 LEAST_RUNS,
                 self._next_run,
                 self._count,
-                partial(self._pair_sent, rows, polling),
+                partial(self._pair_sent, rows, polling, counted=not settles_later(target)),
             )
+            judged = iter(await self._judged(target, [run for each in found for run in each]))
+            found = [[next(judged) for _ in each] for each in found]
         except ClientError as error:
             for row in rows:
                 self._put(replace(row, error=str(error), pending=False))
@@ -136,14 +162,25 @@ class Runner:
                 self._done(result)
         finally:
             self.running, self.run_of_trial, self.so_far = False, 0, ""
+            forget(target)
             self._settle()
 
     def _pair_sent(
-        self, rows: Sequence[LabResult], polling: Polling | None, found: list[list[Measured]]
+        self,
+        rows: Sequence[LabResult],
+        polling: Polling | None,
+        found: list[list[Measured]],
+        *,
+        counted: bool,
     ) -> bool:
-        """Show the medians so far; return True if they are decisive."""
+        """Show the medians so far; return True if they are decisive.
+
+        Counters that other clients move decide nothing where traces will come (`counted` is False).
+        """
         for row, runs in zip(rows, found[-len(rows) :], strict=True):
             self._put(replace(row, measured=middle(runs)))
+        if not counted:
+            return False
         originals, variants = found
         self.so_far = trial_of(originals, variants, polling).sentence
         return decided(originals, variants)

@@ -167,7 +167,12 @@ class LabScreen(ServerScreen):
 
     def paint_tables(self, state: State) -> None:
         runner = self.lab.runner
-        now = (tuple(runner.results), runner.streamed if runner.running else 0, runner.run_of_trial)
+        now = (
+            tuple(runner.results),
+            runner.streamed if runner.running else 0,
+            runner.run_of_trial,
+            runner.waiting,
+        )
         if now != self._shown:
             self._shown = now
             self.results.show(*now[:2])
@@ -209,6 +214,8 @@ class LabScreen(ServerScreen):
         if runner.run_of_trial:
             so_far = f": so far {runner.so_far}" if runner.so_far else ""
             running = f"pair {runner.run_of_trial} of at most {LEAST_RUNS}{so_far}"
+        if runner.waiting:
+            running = "answered: waiting some seconds for the traces"
         newest = self.results.result is not None and self.results.result is runner.results[-1]
         winner = runner.winner if newest else ""
         self.results.entitle(len(runner.results), running or winner or fact or self.lab.consistency)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -24,6 +25,9 @@ from ktui.tui.keys.hints import key_hints
 from ktui.tui.lab.context import KubeServer, LabContext
 from ktui.tui.widgets.lines import line
 
+if TYPE_CHECKING:
+    from ktui.traces.receiver import OtlpReceiver
+
 OWN = "ktui's own server"
 
 
@@ -38,6 +42,15 @@ async def connect(context: str) -> KubeServer:
         await target.client.close()
         raise
     return KubeServer(context, target, assumptions, tuple(connection.warnings))
+
+
+def _judged_by_traces(server: KubeServer, receiver: OtlpReceiver | None) -> KubeServer:
+    """Return the server, whose requests are judged by their own traces where these are received."""
+    if receiver is None:
+        return server
+    from ktui.client.traced_target import TracedTarget  # start-up time
+
+    return replace(server, target=TracedTarget(server.target, receiver))
 
 
 def _contexts() -> tuple[list[str], str]:
@@ -81,7 +94,7 @@ class TargetChoice:
             return
         if lab.kube is not None:
             await lab.kube.target.client.close()
-        lab.kube = server
+        lab.kube = _judged_by_traces(server, lab.receiver) if server is not None else None
         for warning in server.warnings if server is not None else ():
             lab.warn(warning)
         lab.changed()

@@ -37,6 +37,10 @@ class TracesOnlyApp(TracesApp, inherit_bindings=False):
     """The same without metrics, so it begins on Requests."""
 
     DEFAULT_MODE = "requests"
+    no_server = (
+        "with --otlp alone there is no server to send to: start `ktui --kubeconfig FILE --otlp`, "
+        "or choose one in the Lab"
+    )
     BINDINGS = LiveApp.BINDINGS
 
 

@@ -86,6 +86,7 @@ class RequestDetail(Container):
 
 
 EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"
+EMPTY_TRACES = "no trace arrived yet: apiservers send every 5 s; `ktui tracing-config` prints what it needs"
 EMPTY_GROUP = f"all of these requests were dropped: the log keeps the newest {READ_LOG:,} reads"
 UNKNOWN = "https://SERVER"  # the server in commands of a recording
 
@@ -101,7 +102,7 @@ class LogView(Container):
 
     def compose(self) -> ComposeResult:
         yield VTable(
-            FULL, key=lambda row: row.id, follow=True, share=True, id="log", classes="box", empty=EMPTY
+            FULL, key=lambda row: row.id, follow=True, share=True, id="log", classes="box", empty=self._empty
         )
         yield RequestDetail()
 
@@ -134,7 +135,7 @@ class LogView(Container):
     def narrow_to(self, only: GroupKey | None) -> None:
         """Limit the log to one kind of requests from the next painting on; None ends that."""
         self.only = only
-        self.table.empty = EMPTY if only is None else EMPTY_GROUP
+        self.table.empty = self._empty if only is None else EMPTY_GROUP
 
     def paint(self) -> None:
         """Set the rows, if they have changed."""
@@ -165,6 +166,10 @@ class LogView(Container):
     def _highlighted(self, event: VTable.Highlighted) -> None:
         if event.by_user:  # changes of the data are painted at the panels' rate
             self.paint_detail()
+
+    @property
+    def _empty(self) -> str:
+        return EMPTY if self._ktui.receiver is None else EMPTY_TRACES
 
     def go_to(self, number: int) -> None:
         """Move the cursor to a request, if it is among the rows."""

@@ -37,6 +37,8 @@ class ServerScreen(ModeScreen):
             return "a recording has decisions and costs, not the objects"
         if self.ktui.link.stage is Stage.STOPPED:
             return "the server has stopped"
+        if self.ktui.no_server:
+            return self.ktui.no_server
         return "no server yet: this appears once one answers"
 
     def in_background(

@@ -133,8 +133,9 @@ def test_sampling_and_the_queue_are_bounded() -> None:
             none.add(event)
             every.add(event)
     assert none.take(1) == []
+    assert every.full.is_set() and not none.full.is_set(), "a full message is sent at once"
     assert len(every.take(1 << 20)) == MOST_QUEUED
-    assert every.dropped > 0
+    assert every.dropped > 0 and not every.full.is_set()
 
 
 GOOD = "kind: TracingConfiguration\napiVersion: apiserver.config.k8s.io/v1beta1\n"
@@ -182,3 +183,11 @@ def test_tracing_config_prints_what_serve_reads(tmp_path: Path, capsys: pytest.C
     )
     assert main(["tracing-config", "--sampling", "-1"]) == 2
     assert main(["tracing-config", "--endpoint", "nowhere"]) == 2
+
+
+def test_observe_says_why_it_takes_traces_or_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    from ktui.cli.main import main
+
+    assert main(["observe", "--otlp", "--kubeconfig", "config"]) == 2
+    said = capsys.readouterr().err
+    assert "takes --otlp without --kubeconfig" in said and "--kubeconfig FILE --otlp` shows both" in said

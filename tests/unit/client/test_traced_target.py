@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.client.measure import ApiRequest
-from ktui.client.target import SHARED
+from ktui.client.target import CLIENT_ONLY, SHARED
 from ktui.client.traced_target import FROM_TRACE, NO_TRACE, TracedTarget, judge
 from ktui.core.lab.measured import Measured
 from ktui.traces.receiver import OtlpReceiver
@@ -64,5 +64,29 @@ async def test_a_request_asks_for_its_trace_and_waits_for_it() -> None:
     version, trace, span, flags = sent[0].headers["traceparent"].split("-")
     assert (version, len(trace), len(span), flags) == ("00", 32, 16, "01")
     receiver._give([traced("a1", scanned=1, returned=1)])
+    receiver.drain()  # by the dashboard
     await target.settle([run])
     assert run.route == "cache"
+    assert not receiver._searches
+
+
+class _Nowhere:
+    client = None
+
+
+async def test_counters_are_not_compared_with_traces() -> None:
+    receiver = OtlpReceiver("127.0.0.1", 0, 0)
+    target = TracedTarget(_Nowhere(), receiver, wait=0.0)  # type: ignore[arg-type]
+    target._found = receiver.search()
+    receiver._give([traced("a1", scanned=1, returned=1)])
+    runs = [measured("a1"), measured("a2")]
+    await target.settle(runs)
+    assert [run.counters.get("fetched") for run in runs] == [1, None]
+    assert runs[1].remarks == ["other", NO_TRACE]
+
+
+def test_what_metrics_do_not_say_the_trace_does() -> None:
+    run = measured("a1")
+    run.remarks = [CLIENT_ONLY.format("HTTP 403")]
+    judge(run, [traced("a1")])
+    assert run.remarks == [FROM_TRACE]

@@ -136,3 +136,17 @@ def test_loopback() -> None:
     assert [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "10.0.0.1")] == [
         True, True, True, False, False,
     ]  # fmt: skip
+
+
+def test_a_search_gets_the_requests_that_another_drains(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_KEPT", 2)
+    receiver = OtlpReceiver("127.0.0.1", 0, 0)
+    found = receiver.search()
+    receiver._give(
+        [TracedRequest("list", "/api/v1/pods", 1, 2, audit_id=each) for each in ("", "a", "b", "c")]
+    )
+    assert len(receiver.drain()) == 4
+    assert [*found] == ["b", "c"], "bounded"
+    receiver.end_search(found)
+    receiver._give([TracedRequest("get", "/x", 1, 2, audit_id="d")])
+    assert "d" not in found
