@@ -52,7 +52,7 @@ class ReceivedSpans(msgspec.Struct):
 class OtlpReceiver:
     """Listens from `start` to `close`; `drain` returns the requests that are complete since the last call.
 
-    Who waits for requests of its own has a `search`: each gets all requests, whoever drains them.
+    Who waits for requests of its own has a `search`: each gets all requests, also those that are drained.
     """
 
     def __init__(self, host: str, grpc_port: int, http_port: int) -> None:

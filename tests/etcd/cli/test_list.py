@@ -73,7 +73,8 @@ def test_a_trial_agrees_with_what_metrics_have_counted(
         assert after[total] - before[total] == times
         assert after[fetched] - before[fetched] == times * figures["fetched"][side]["median"]
         sent += times * figures["sent_bytes"][side]["median"]
-    assert after[SENT] - asked == sent
+    # A revision may gain a digit between two runs, in the list and in a pod.
+    assert abs(after[SENT] - asked - sent) < 100
 
 
 async def _list_counters(server: ServerConnection) -> Counter[str]:

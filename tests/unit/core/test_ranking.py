@@ -145,7 +145,7 @@ def test_many_open_watches_of_a_kind_are_one_line() -> None:
     for second in range(62, 72):
         reducer.apply(state, [standing(n, at=AT + second, delivered=30 + 2 * (second - 61)) for n in (1, 2)])
     (line,) = RankLines().of(state)
-    assert line.open is not None and line.open.words() == "2 open for up to 1m, 4.0 ev/s"
+    assert line.open is not None and line.open.words() == "2 open for up to 1m11s, 4.0 ev/s"
 
 
 def test_a_line_is_made_again_while_an_open_watch_moves() -> None:

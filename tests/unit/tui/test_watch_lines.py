@@ -60,10 +60,10 @@ def test_a_closed_one_stays_for_a_while_with_its_last_numbers() -> None:
 
 def test_a_line_stays_the_same_object_while_it_reads_the_same() -> None:
     lines = WatchLines()
-    state = state_of(opened(1, at=0.0), stands(1, at=100.0))
+    state = state_of(opened(1, at=0.0), stands(1, at=700.0))
     (before,) = lines.of(state)
-    apply(state, [EtcdProgress(at=101.0, head=1)])
-    assert lines.of(state)[0] is before, "1m either way"
+    apply(state, [EtcdProgress(at=701.0, head=1)])
+    assert lines.of(state)[0] is before, "11m either way"
     apply(state, [stands(1, at=102.0, delivered=1)])
     assert lines.of(state)[0] is not before
 
