@@ -20,7 +20,7 @@ from ktui.audit.logfile import FileCount
 from ktui.audit.reading.longlines import LongLine
 from ktui.audit.tally import TallyOptions
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, split_url
-from ktui.traces.record import SPANS, TRACE_LINES, TracedRequest
+from ktui.traces.spans import SPANS, TRACE_LINES, TracedRequest
 
 MOST = 200_000
 """Most requests that are kept to be joined."""

@@ -25,7 +25,7 @@ from ktui.audit.ranges import range_key
 from ktui.audit.reading.longlines import LongLine
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 from ktui.core.ranking.topk import TopGroups
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 
 MOST_GROUPS = 4096
 MOST_SLOW_GROUPS = 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 
 STAGES = ("flow control", "probe", "wait", "list", "etcd", "encode", "send")
 ROUTES = ("cache", "etcd", "none", "")

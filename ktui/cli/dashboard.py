@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ktui.cli.child import ServerChild
     from ktui.contract.events import AnyEvent
     from ktui.core.recordings.recorder import Recorder
-    from ktui.live.feed import LiveFeed
+    from ktui.live.scraper import LiveFeed
     from ktui.traces.receiver import OtlpReceiver
     from ktui.tui.app import KtuiApp
     from ktui.tui.source import TelemetrySource

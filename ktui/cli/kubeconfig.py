@@ -22,8 +22,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.client.kubeconfig import write_kubeconfig  # start-up time
-    from ktui.client.running import find_by_url, find_running
+    from ktui.client.running import (
+        find_by_url,
+        find_running,
+        write_kubeconfig,  # start-up time
+    )
 
     server = find_by_url(args.attach) if args.attach else next(iter(find_running()), None)
     if server is None:

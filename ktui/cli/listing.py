@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.cli.confirm_lists import ask_before
 from ktui.client.measure import ApiRequest, verb_of
-from ktui.client.repeated_runs import Runs, middle, run_often, settle
-from ktui.client.trial import alternate
+from ktui.client.repeated_runs import Runs, alternate, middle, run_often
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
 from ktui.core.prediction.predict import Prediction
 from ktui.kube.access_pattern import BIG_ANSWER
@@ -96,7 +95,7 @@ async def _try(target: Target, listing: Listing, request: ApiRequest, args: argp
         await ask_before(target, paths, await target.assumptions(), yes=args.yes)
     requests = [request, *(variant.request for variant in listing.cheaper)]
     originals, *others = found = await alternate(target, requests, args.repeat or LEAST_RUNS)
-    await settle(target, [run for runs in found for run in runs])
+    await target.settle([run for runs in found for run in runs])
     times = tuple(each.total_ms for each in originals)
     listing.runs = replace(listing.runs, measured=middle(originals), ms=times)
     for variant, runs in zip(listing.cheaper, others, strict=True):

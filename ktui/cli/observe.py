@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ktui.client.kube_connection import KubeConnection
     from ktui.contract.events.live import Denied
     from ktui.core.live.state import LiveState
-    from ktui.live.feed import LiveFeed
+    from ktui.live.scraper import LiveFeed
 
 EPILOG = """examples:
   ktui observe --for 1m

@@ -14,7 +14,7 @@ from ktui.cli.output import emit_json, warn
 if TYPE_CHECKING:
     from ktui.audit.report import Report
     from ktui.traces.receiver import OtlpReceiver
-    from ktui.traces.record import TracedRequest
+    from ktui.traces.spans import TracedRequest
 
 MOST = 50_000
 """Most requests of one report."""

@@ -16,9 +16,8 @@ import httpx
 import msgspec
 
 from ktui import __version__
-from ktui.client.connection import ClientError, ServerConnection, WatchRefused
-from ktui.client.headers import header_number, retry_after
-from ktui.client.pieces import pieces
+from ktui.client.connection import ClientError, ServerConnection, WatchRefused, header_number, retry_after
+from ktui.client.list_stream import pieces
 from ktui.contract import paths
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent

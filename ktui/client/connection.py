@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+def header_number(text: str) -> int:
+    """Return the number in a header; 0 if it is not a number, or too large."""
+    return int(text) if _NUMBER.fullmatch(text := text.strip()) else 0
+
+
+def retry_after(headers: Mapping[str, str]) -> int:
+    """Return the seconds of Retry-After; 0 without it."""
+    return max(0, header_number(headers.get("Retry-After", "")))
 
 
 class ClientError(Exception):

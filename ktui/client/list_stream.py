@@ -1,4 +1,4 @@
-"""Count the items of a List while it is received, without decoding or keeping them.
+"""Split response bodies into small pieces, and count the items of a List in them, without decoding them.
 
 Only the envelope (kind, metadata, a Status' message) is decoded at the end, so a huge response
 needs no memory. Items are counted chunk by chunk with operations on whole buffers: delete all bytes
@@ -7,15 +7,75 @@ except quotes and brackets, remove strings, sum up the depth.
 
 from __future__ import annotations
 
+import asyncio
 import re
+import zlib
 from array import array
+from collections.abc import AsyncIterator, Iterator
 from itertools import accumulate
 from typing import Annotated
 
 import msgspec
 
+from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
+
+# Counting the items of this many bytes takes less than a millisecond.
+PIECE_BYTES = 128 * 1024
+
+
+async def pieces(chunks: AsyncIterator[bytes], encoding: str = "") -> AsyncIterator[bytes]:
+    """Yield `chunks` unpacked and in small pieces. Raises ClientError.
+
+    `encoding` is the response's Content-Encoding. A small chunk from the network may unpack to
+    megabytes, which would block the dashboard.
+    """
+    packing = encoding.strip().lower()
+    if packing not in ("", "identity", "gzip"):
+        raise ClientError(f"the answer has the Content-Encoding {packing[:40]!r}, which ktui did not request")
+    unpacked = _Gzip() if packing == "gzip" else None
+    async for chunk in chunks:
+        first = True
+        for piece in _cut(chunk) if unpacked is None else unpacked.feed(chunk):
+            if not first:
+                await asyncio.sleep(0)
+            first = False
+            yield piece
+    if unpacked is not None and not unpacked.complete:
+        raise ClientError("the answer's gzip data is broken off")
+
+
+def _cut(chunk: bytes) -> Iterator[bytes]:
+    for start in range(0, len(chunk), PIECE_BYTES):
+        yield chunk[start : start + PIECE_BYTES]
+
+
+class _Gzip:
+    """Unpacks in pieces of at most PIECE_BYTES, whatever the compression ratio."""
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(wbits=31)
+        self._began = False
+
+    @property
+    def complete(self) -> bool:
+        """True if no more input is needed; an empty response is complete."""
+        return self._inflate.eof or not self._began
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        self._began = self._began or bool(chunk)
+        while chunk:
+            if self._inflate.eof:  # another gzip member follows
+                self._inflate = zlib.decompressobj(wbits=31)
+            try:
+                piece = self._inflate.decompress(chunk, PIECE_BYTES)
+            except zlib.error:
+                raise ClientError("the answer's gzip data is damaged") from None
+            if piece:
+                yield piece
+            chunk = self._inflate.unconsumed_tail or self._inflate.unused_data
+
 
 # A response that is not a List is kept up to this size, for its metadata or message.
 KEPT_BYTES = 4 * 1024 * 1024

@@ -7,21 +7,178 @@ if the caller stores them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from ktui.client.connection import ClientError
-from ktui.client.headers import header_number
+import msgspec
+
+from ktui.client.connection import ClientError, header_number
 from ktui.client.ktui_api import KtuiApi
-from ktui.client.list_stream import ListBody
-from ktui.client.watch_list_stream import InitialEvents
+from ktui.client.list_stream import KEPT_BYTES, ListBody, ListEnvelope, ListMeta
 from ktui.core.lab.measured import Measured, joined_route
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient, TimedResponse
+
+
+# Read single fields of protobuf messages by their numbers, for WATCH streams in protobuf.
+
+_ENVELOPE = b"k8s\0"  # magic number before a runtime.Unknown message
+_VARINT, _BYTES = 0, 2
+
+
+def member(message: bytes, *path: int) -> bytes:
+    """Return the bytes of the field at `path`, field numbers from the outside in; b"" if missing."""
+    for number in path:
+        fields = _fields(message.removeprefix(_ENVELOPE))
+        message = next((content for found, content in fields if found == number), b"")
+    return message
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield number and content of each length-delimited field; a malformed rest is left out."""
+    at = 0
+    while at < len(message):
+        tag, at = _varint(message, at)
+        size, at = _varint(message, at)
+        if tag & 7 == _BYTES:
+            yield tag >> 3, message[at : at + size]
+            at += size
+        elif tag & 7 != _VARINT:
+            return
+
+
+def _varint(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(message) and shift < 64:
+        byte = message[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            break
+    return value, at
+
+
+LONGEST = 16 << 20  # bytes of one event: no object in etcd is larger than a few megabytes
+_EVENT = b'{"type":'
+_BOOKMARK = b'{"type":"BOOKMARK"'
+_ERROR = b'{"type":"ERROR"'
+# Field numbers from the outside in: a WatchEvent's type, its object's resourceVersion, its Status' message.
+_TYPE, _REVISION, _MESSAGE = (1,), (2, 1, 2, 1, 6), (2, 1, 2, 3)
+_PROTOBUF, _STATUS_MESSAGE = b"k8s\0", (2, 3)
+_END = b"k8s.io/initial-events-end"
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    resource_version: str = msgspec.field(default="", name="resourceVersion")
+
+
+class _Object(msgspec.Struct, frozen=True):
+    metadata: _Metadata = _Metadata()
+    message: str = ""
+
+
+class _Event(msgspec.Struct, frozen=True):
+    object: _Object = _Object()
+
+
+class InitialEvents:
+    """Counts the objects (`items`) in a stream's chunks until `complete`, without decoding or keeping them.
+
+    With sendInitialEvents a WATCH begins with the objects that a LIST would return, and marks their end with
+    an annotated bookmark.
+    """
+
+    def __init__(self) -> None:
+        self.items = 0
+        self._rest = bytearray()
+        self._refusal = b""  # a Status that came instead of events
+        self._end = _Event()
+        self._framed: bool | None = None  # True: protobuf frames, False: lines of JSON
+        self._done = False
+
+    def complete(self) -> bool:
+        """Return True once the initial events have ended, or the stream has failed."""
+        return self._done
+
+    def feed(self, chunk: bytes) -> None:
+        """Count the events of a chunk. Raises ClientError for an event longer than any object."""
+        if self._framed is None and chunk:
+            self._framed = chunk[0] == 0  # first byte of a frame's size; JSON begins with a brace
+        if self._framed:
+            self._feed_frames(chunk)
+            return
+        head, found, tail = chunk.rpartition(b"\n")
+        self._rest += head if found else tail
+        if not found:
+            if len(self._rest) > LONGEST:
+                raise ClientError(f"an event of the stream is longer than {LONGEST >> 20} MiB")
+            return
+        lines, self._rest = bytes(self._rest).split(b"\n"), bytearray(tail)
+        for line in lines:
+            if self._done:
+                return
+            self._count_line(line)
+
+    def envelope(self) -> ListEnvelope:
+        """Return the resourceVersion of the initial events, or the message of an ERROR or Status."""
+        unread = b"" if (self.items or self._done) and not self._refusal else bytes(self._rest)
+        refusal = self._refusal + unread
+        if refusal:
+            return _status(refusal)
+        last = self._end.object
+        return ListEnvelope(message=last.message, metadata=ListMeta(last.metadata.resource_version))
+
+    def _feed_frames(self, chunk: bytes) -> None:
+        """Read protobuf frames: four bytes with the size, then the event."""
+        self._rest += chunk
+        start = 0
+        while len(self._rest) >= start + 4 and not self._done:
+            end = start + 4 + int.from_bytes(self._rest[start : start + 4])
+            if end - start > LONGEST:
+                raise ClientError(f"an event of the stream is longer than {LONGEST >> 20} MiB")
+            if len(self._rest) < end:
+                break
+            self._count_frame(bytes(self._rest[start + 4 : end]))
+            start = end
+        del self._rest[:start]
+
+    def _count_frame(self, event: bytes) -> None:
+        kind = member(event, *_TYPE)
+        if kind == b"ERROR" or (kind == b"BOOKMARK" and _END in event):
+            self._done = True
+            text = [member(event, *path).decode("utf-8", "replace") for path in (_REVISION, _MESSAGE)]
+            revision, message = (text[0], "") if kind == b"BOOKMARK" else ("", text[1])
+            self._end = _Event(_Object(_Metadata(revision), message))
+        elif kind != b"BOOKMARK":
+            self.items += 1
+
+    def _count_line(self, line: bytes) -> None:
+        if line.startswith(_ERROR) or (line.startswith(_BOOKMARK) and _END in line):
+            self._done = True
+            with contextlib.suppress(DocumentError):  # the end of the initial events, but without a revision
+                self._end = decode_json(line, _Event)
+        elif not line.startswith(_EVENT):
+            if len(self._refusal) < KEPT_BYTES:
+                self._refusal += line + b"\n"
+        elif not line.startswith(_BOOKMARK):
+            self.items += 1
+
+
+def _status(text: bytes) -> ListEnvelope:
+    if text.startswith(_PROTOBUF):
+        return ListEnvelope(message=member(text, *_STATUS_MESSAGE).decode("utf-8", "replace"))
+    try:
+        return decode_json(text, ListEnvelope)
+    except DocumentError:
+        return ListEnvelope(message=text[:300].decode("utf-8", "replace").strip())
+
 
 Body = ListBody | InitialEvents
 Keep = Callable[[bytes], object]

@@ -1,8 +1,8 @@
-"""Send the same request several times: the median run represents all."""
+"""Send requests several times: one repeatedly (the median run represents all), or several in alternation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from statistics import median_low
@@ -15,6 +15,42 @@ if TYPE_CHECKING:
     from ktui.client.measure import ApiRequest, Keep
     from ktui.client.target import Target
     from ktui.core.lab.measured import Measured
+
+
+async def alternate(
+    target: Target,
+    requests: Sequence[ApiRequest],
+    runs: int,
+    begun: Callable[[int, int], object] = lambda run, place: None,
+    keep: Keep | None = None,
+    enough: Callable[[list[list[Measured]]], bool] = lambda found: False,
+) -> list[list[Measured]]:
+    """Send A B A B …: each request once uncounted, then `runs` times. Return the runs of each request.
+
+    After each counted round `enough` gets the runs so far; if it returns True, no round follows.
+    A request whose first response is an error is not repeated: that response is its only run.
+    `begun(run, place)` is called before each request (run 0 is not counted), `keep` with every chunk
+    of a body. Raises ClientError.
+    """
+    found: list[list[Measured]] = [[] for _ in requests]
+    for run in range(runs + 1):
+        for place, request in enumerate(requests):
+            before = found[place]
+            if before and not _answered(before[0]):
+                continue
+            begun(run, place)
+            measured = await target.measure(request, keep)
+            if run == 1:
+                before.clear()
+            before.append(measured)
+        if run and enough(found):
+            break
+    return found
+
+
+def _answered(measured: Measured) -> bool:
+    """True if the request succeeded; a WATCH that fails after its 200 has a message."""
+    return measured.ok and not measured.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +95,7 @@ async def run_often(
     for _ in range(repeat):
         with kept() as keep:
             runs.append(await target.measure(request, keep))
-    await settle(target, runs)
+    await target.settle(runs)
     measured = middle(runs)
     if not measured.average_bytes and measured.counters.get("fetched"):
         # The size of the objects is known now if the cache was cold before.
@@ -67,23 +103,6 @@ async def run_often(
             server = await target.assumptions()
         measured.average_bytes = server.average_bytes(request.path)
     return Runs(measured, predicted, runs[0].first_route, tuple(run.total_ms for run in runs))
-
-
-async def settle(target: Target, runs: list[Measured]) -> None:
-    """Let a target that learns of requests only later (by their traces) complete their measures."""
-    if settles_later(target):
-        await target.settle(runs)  # type: ignore[attr-defined]
-
-
-def settles_later(target: Target) -> bool:
-    """True for a target whose measures are judged only once `settle` has their traces."""
-    return hasattr(target, "settle")
-
-
-def forget(target: Target) -> None:
-    """Give up requests that were not settled: they were stopped."""
-    if settles_later(target):
-        target.forget()  # type: ignore[attr-defined]
 
 
 def middle(runs: list[Measured]) -> Measured:

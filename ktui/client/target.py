@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.kube_connection import KubeConnection
@@ -218,14 +217,15 @@ ESTIMATED = "bytes processed are estimated from the mean size of the objects rec
 
 
 class Target(Protocol):
-    """A server to send requests to. All methods raise ClientError if it is unreachable."""
+    """A server to send requests to. All methods raise ClientError if it is unreachable.
+
+    `real`: a real kube-apiserver, which others depend on. `settles_later`: measures are judged only once
+    `settle` has their traces.
+    """
 
     client: ApiClient
-
-    @property
-    def real(self) -> bool:
-        """True for a real kube-apiserver, which others depend on."""
-        ...
+    real: bool
+    settles_later: bool = False
 
     async def assumptions(self) -> ServerAssumptions:
         """Return the server's rules and the current state of its caches."""
@@ -235,16 +235,24 @@ class Target(Protocol):
         """Send the request and return its cost."""
         ...
 
+    async def settle(self, runs: Sequence[Measured]) -> None:
+        """Complete the measures of requests that the target learns of only later, by their traces."""
+        return
+
+    def forget(self) -> None:
+        """Give up requests that were not settled: they were stopped."""
+        return
+
 
 def target_of(connection: ServerConnection, user_agent: str) -> Target:
     """Return the target for a connection."""
-    from ktui.client.api import ApiClient  # it imports httpx, which the dashboard's first frame does not need
+    from ktui.client.api import ApiClient  # it imports httpx, which the first frame does not need
 
     client = ApiClient(connection, user_agent)
     return KubeTarget(client) if isinstance(connection, KubeConnection) else KtuiTarget(client)
 
 
-class KtuiTarget:
+class KtuiTarget(Target):
     """ktui's own server, which reports the cost of each request."""
 
     real = False
@@ -259,7 +267,7 @@ class KtuiTarget:
         return await send_measured(self.client, request, keep)
 
 
-class KubeTarget:
+class KubeTarget(Target):
     """A real kube-apiserver: cost as measured by the client, and from /metrics if readable."""
 
     real = True

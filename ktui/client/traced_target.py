@@ -18,7 +18,7 @@ from ktui.client.target import ESTIMATED, NO_METRICS, OTHERS, REPLICAS, SHARED, 
 from ktui.core.lab.measured import OBSERVED, Measured, joined_route
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.traces.receiver import OtlpReceiver
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 
 WAIT_SECONDS = 8.0  # after the last request: an apiserver sends its spans every 5
 _EVERY = 0.1
@@ -29,13 +29,14 @@ NO_TRACE = (
 FROM_TRACE = "route, objects and stages are those of this very request, from its trace"
 
 
-class TracedTarget:
+class TracedTarget(Target):
     """Wraps a target. `settle` waits for the traces of measured requests, and judges these by them.
 
     Others may drain the receiver, too: the dashboard does.
     """
 
     real = True
+    settles_later = True
 
     def __init__(self, target: Target, receiver: OtlpReceiver, wait: float = WAIT_SECONDS) -> None:
         self.client = target.client

@@ -19,8 +19,7 @@ from ktui.contract.events.live import (
     ResourceScrape,
 )
 from ktui.live.exposition import Sample
-from ktui.live.families import ALL, VERBS, Family, Reported, reported
-from ktui.live.names import resource_of, self_requested
+from ktui.live.families import ALL, VERBS, Family, Reported, reported, resource_of, self_requested
 
 MOST = (1 << 63) - 1
 MOST_CALLED = 500  # webhooks, and admission plugins

@@ -3,18 +3,161 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+import msgspec
 
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent
-from ktui.contract.events.live import CacheProbe, LevelsDump, ReplicaDown, RequestsDump
-from ktui.live.dumps import levels_of, queues_of, requests_of
-from ktui.live.probes import decode_list, probe_paths
+from ktui.contract.events.live import (
+    CacheProbe,
+    LevelSample,
+    LevelsDump,
+    QueueSample,
+    ReplicaDown,
+    RequestsDump,
+    RunningRequest,
+)
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
+from ktui.kube.resources import BUILTIN
 from ktui.live.replica_connection import STALL_SECONDS, TEXT, ReplicaConnection
 from ktui.live.replica_pool import ReplicaPool
 from ktui.live.server_details import ServerDetails
+
+NAME = "ktui-probe"  # no object has this name
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _List(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+def collection_of(resource_id: str) -> str:
+    """Return the path of a built-in resource (in one namespace if namespaced); "" for other resources."""
+    known = next((item for item in BUILTIN.preferred() if item.id == resource_id), None)
+    if known is None:
+        return ""
+    if not known.namespaced:
+        return known.path
+    base, _, plural = known.path.rpartition("/")
+    return f"{base}/namespaces/default/{plural}"
+
+
+def probe_paths(collection: str) -> tuple[str, str]:
+    """Return a probe's two reads: from the cache as it is, then consistent. Each reads at most one key."""
+    name = f"fieldSelector=metadata.name%3D{NAME}"
+    return f"{collection}?{name}&resourceVersion=0", f"{collection}?{name}"
+
+
+def decode_list(content: bytes, path: str) -> int:
+    """Return the resourceVersion of a List. Raises ClientError."""
+    try:
+        found = decode_json(content, _List).metadata.resource_version
+    except DocumentError as error:
+        raise ClientError(f"the answer to {path} is not valid: {error}") from error
+    if not found.isdecimal() or len(found) > 18:
+        raise ClientError(f"the answer to {path} has no resourceVersion")
+    return int(found)
+
+
+MOST_REQUESTS = 5_000  # read of a dump: a kube-apiserver admits a few hundred at a time
+OWN_PATHS = "/debug/api_priority_and_fairness"
+_READ_VERBS = ("get", "list", "watch", "head", "options", "proxy", "connect")
+_WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection", "post", "put")
+_VERBS = frozenset((*_READ_VERBS, *_WRITE_VERBS))
+_BEHIND = 5  # columns after APIPath
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)")
+_NANOSECONDS = re.compile(r"(\.\d{6})\d*")
+
+
+def requests_of(dump: str) -> list[RunningRequest]:
+    """Return the requests of `dump_requests?includeRequestDetails=1`; invalid lines are left out.
+
+    User names and paths may contain commas; the verb between them shows where they end.
+    """
+    found: list[RunningRequest] = []
+    for text in dump.splitlines()[1:]:
+        parts = [part.strip() for part in text.split(",")]
+        if len(found) >= MOST_REQUESTS:
+            break
+        if (request := _request(parts)) is not None and not request.path.startswith(OWN_PATHS):
+            found.append(request)
+    return found
+
+
+def levels_of(dump: str) -> list[LevelSample]:
+    """Return the priority levels of `dump_priority_levels`; invalid lines are left out."""
+    found = []
+    for parts in _rows(dump, 6):
+        numbers = [int(part[:15]) for part in (parts[1], parts[4], parts[5]) if part.isdecimal()]
+        if len(numbers) == 3:
+            queues, waiting, executing = numbers
+            found.append(
+                LevelSample(parts[0], queues, parts[2] == "true", parts[3] == "true", waiting, executing)
+            )
+    return found
+
+
+def queues_of(dump: str) -> list[QueueSample]:
+    """Return the queues of `dump_queues` that have requests."""
+    found = []
+    for parts in _rows(dump, 5):
+        if all(part.isdecimal() for part in parts[1:5]):
+            numbers = [int(part[:15]) for part in parts[1:5]]
+            if any(numbers[1:]):
+                found.append(QueueSample(parts[0], *numbers))
+    return found
+
+
+def _rows(dump: str, columns: int) -> Iterator[list[str]]:
+    for text in dump.splitlines()[1 : MOST_REQUESTS + 1]:
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) >= columns:
+            yield parts
+
+
+def _request(parts: list[str]) -> RunningRequest | None:
+    arrived = next((at for at in range(5, len(parts)) if _TIME.fullmatch(parts[at])), 0)
+    if not arrived or arrived + 5 > len(parts) or not parts[arrived + 1].isdecimal():
+        return None
+    more = parts[arrived + 5 :]
+    user, verb, path = _details(more[:-_BEHIND]) if len(more) > _BEHIND else ("", "", "")
+    return RunningRequest(
+        level=parts[0],
+        schema=parts[1],
+        user=user or ",".join(parts[4:arrived]),
+        verb=verb,
+        path=path,
+        resource=more[-2] if verb else "",
+        namespace=more[-5] if verb else "",
+        seats=int(parts[arrived + 1][:9]),
+        queued=parts[3].isdecimal(),  # the place in the queue; -1 for an executing request
+        arrived=_time(parts[arrived]),
+    )
+
+
+def _details(parts: list[str]) -> tuple[str, str, str]:
+    """Return user, verb and path."""
+    for at, part in enumerate(parts):
+        if at and part in _VERBS:
+            return ",".join(parts[:at]), part, ",".join(parts[at + 1 :])
+    return "", "", ""
+
+
+def _time(text: str) -> float:
+    try:
+        return max(0.0, datetime.datetime.fromisoformat(_NANOSECONDS.sub(r"\1", text)).timestamp())
+    except (ValueError, OverflowError):
+        return 0.0
+
 
 ANSWER_SECONDS = 3.0  # without an answer to a small GET, after which a replica is down
 _DUMPS = "/debug/api_priority_and_fairness"

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Protocol, TypeVar, cast
 
 import msgspec
 
@@ -24,7 +27,57 @@ from ktui.live.replica_pool import ReplicaPool
 from ktui.live.samples import Samples
 from ktui.live.server_details import ServerDetails
 from ktui.live.server_events import Load, ServerAnnouncer, page_events
-from ktui.live.threads import in_daemon_thread
+
+
+class LiveFeed(Protocol):
+    """A source of live figures. All methods raise ClientError.
+
+    `start` connects and returns the first events; `batches` yields more for `seconds` (None: without end).
+    `refresh` asks for new figures before the interval is over.
+    """
+
+    problem: str
+
+    @property
+    def warnings(self) -> list[str]: ...
+
+    async def start(self) -> list[AnyEvent]: ...
+
+    def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]: ...
+
+    def refresh(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+Result = TypeVar("Result")
+
+
+def in_daemon_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
+    """Return a future for the result of `work`. Unlike asyncio.to_thread, it does not delay the exit."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Result | None, error: Exception | None) -> None:
+        if future.done():  # cancelled meanwhile
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(cast(Result, result))
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as failure:  # passed to the future
+            error = failure
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="credentials", daemon=True).start()
+    return future
+
 
 SECONDS = 15.0  # between two scrapes of a replica
 MOST_SECONDS = 240.0

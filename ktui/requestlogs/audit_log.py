@@ -5,19 +5,188 @@ Upstream: endpoints/filters/audit.go.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from ktui.apiserver.call import Call
+from ktui.apiserver.call import UNKNOWN, Call
 from ktui.apiserver.chain import LoggedObjects
+from ktui.apiserver.http.request import Request
+from ktui.kube.golang.durations import format_duration
 from ktui.kube.json_trees import copied
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
-from ktui.requestlogs.audit_events import AuditEvent, event_of
 from ktui.requestlogs.audit_policy import AuditPolicy
 from ktui.requestlogs.log_writer import LogWriter
+
+SLOW_MS = 500.0
+"""Requests that take longer are annotated with their latencies."""
+MAX_USER_AGENT = 1024
+
+# kube-apiserver 1.36, pkg/endpoints/request/webhook_duration.go: annotation, first minor that writes it,
+# phases of the meter that it adds up. Serializing includes writing.
+_LATENCIES = (
+    ("apf-queue-wait", 31, ("flow control",)),
+    ("authentication", 33, ("authentication",)),
+    ("authorization", 33, ("authorization",)),
+    ("decode-response-object", 30, ("decode",)),
+    ("etcd", 0, ("etcd",)),
+    ("impersonation", 36, ("impersonation",)),
+    ("response-write", 0, ("send",)),
+    ("serialize-response-object", 0, ("encode", "send")),
+)
+
+
+class Reference(msgspec.Struct, rename="camel", omit_defaults=True):
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    api_group: str = ""
+    api_version: str = ""
+    resource_version: str = ""
+    subresource: str = ""
+
+
+class AuditEvent(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    """An audit Event. Its fields are in upstream's order, with which readers skip lines quickly."""
+
+    kind: str
+    api_version: str
+    level: str
+    audit_id: str = msgspec.field(name="auditID")
+    stage: str
+    request_uri: str = msgspec.field(name="requestURI")
+    verb: str
+    user: dict[str, Any]
+    impersonated_user: dict[str, Any] | None = None
+    source_ips: list[str] = msgspec.field(name="sourceIPs", default_factory=list)
+    user_agent: str = ""
+    object_ref: Reference | None = None
+    response_status: dict[str, Any] | None = None
+    request_object: Any = None
+    response_object: Any = None
+    request_received_timestamp: str
+    stage_timestamp: str
+    annotations: dict[str, str] = {}
+
+
+def event_of(
+    call: Call, asked: RequestAttributes, level: str, stage: str, now: float, minor: int
+) -> AuditEvent:
+    """Return the Event of a stage at `now` (Unix seconds), annotated as by kube-apiserver 1.`minor`."""
+    first = stage == "RequestReceived"
+    received = micro_time(call.received)
+    who = call.authenticated or UNKNOWN
+    return AuditEvent(
+        kind="Event",
+        api_version="audit.k8s.io/v1",
+        level=level,
+        audit_id=call.audit_id,
+        stage=stage,
+        request_uri=call.request.uri,
+        verb=asked.verb,
+        user=who.document(),
+        impersonated_user=None if call.who in (UNKNOWN, who) else call.who.document(),
+        source_ips=source_ips(call.request),
+        user_agent=_cut(call.request.user_agent),
+        object_ref=None if asked.path else _reference(call, asked),
+        response_status=None if first else _status(call),
+        request_received_timestamp=received,
+        stage_timestamp=received if first else micro_time(now),
+        annotations={} if first else _annotations(call, stage, now, minor),
+    )
+
+
+def micro_time(moment: float) -> str:
+    """Return a time (Unix seconds) as metav1.MicroTime: `2026-11-22T10:04:05.123456Z`."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def source_ips(request: Request) -> list[str]:
+    """Return forwarded addresses, then the client's own (upstream: utilnet.SourceIPs)."""
+    found = [ip for part in request.headers.get("x-forwarded-for", "").split(",") if (ip := _ip(part))]
+    real, own = _ip(request.headers.get("x-real-ip", "")), _ip(request.peer.rpartition(":")[0].strip("[]"))
+    if real and real not in found:
+        found.append(real)
+    if own and found[-1:] != [own]:
+        found.append(own)
+    return found
+
+
+def _ip(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text.strip()))
+    except ValueError:
+        return ""
+
+
+def _cut(agent: str) -> str:
+    return agent if len(agent) <= MAX_USER_AGENT else f"{agent[:MAX_USER_AGENT]}...TRUNCATED"
+
+
+def _reference(call: Call, asked: RequestAttributes) -> Reference:
+    """Return the object's reference, from the URL or else from the metadata that the client sent."""
+    sent = call.sent
+    return Reference(
+        asked.resource,
+        asked.namespace,
+        asked.name or str(sent.get("name") or ""),
+        str(sent.get("uid") or ""),
+        asked.group,
+        asked.version,
+        str(sent.get("resourceVersion") or ""),
+        asked.subresource,
+    )
+
+
+def _status(call: Call) -> dict[str, Any]:
+    if call.panicked:
+        message = f"APIServer panic'd: {call.panicked}"
+        sent: dict[str, Any] = {"status": "Failure", "message": message, "reason": "InternalError"}
+        return {"metadata": {}, **sent, "code": 500}
+    if call.authenticated is None and call.response.status == 401:
+        return {"metadata": {}, "message": _attempted(call.request), "code": 401}
+    sent = call.status or {}
+    if not call.response.started:
+        sent = {"status": "Success", "message": "Connection closed early"}
+    kept = {name: sent[name] for name in ("status", "message", "reason", "details") if sent.get(name)}
+    return {"metadata": {}, **kept, "code": call.response.status or 200}
+
+
+def _attempted(request: Request) -> str:
+    scheme, space, _ = request.headers.get("authorization", "").strip().partition(" ")
+    known = scheme.lower() if space and scheme.lower() in ("basic", "bearer") else ""
+    return f"Authentication failed, attempted: {known}" if known else (
+        "Authentication failed, no credentials provided"
+    )  # fmt: skip
+
+
+def _annotations(call: Call, stage: str, now: float, minor: int) -> dict[str, str]:
+    found = dict(_latencies(call, now, minor)) if stage == "ResponseComplete" else {}
+    if call.decision is not None:
+        found["authorization.k8s.io/decision"] = "allow" if call.decision.allowed else "forbid"
+        found["authorization.k8s.io/reason"] = call.decision.reason
+    return found
+
+
+def _latencies(call: Call, now: float, minor: int) -> Iterator[tuple[str, str]]:
+    total_ms = (now - call.received) * 1000.0
+    if total_ms <= SLOW_MS:
+        return
+    spent = dict(call.meter.phases)
+    for stage in call.stages:
+        spent[stage.stage] = stage.ms
+    for name, since, phases in _LATENCIES:
+        ms = sum(spent.get(phase, 0.0) for phase in phases)
+        if minor >= since and ms > 0:
+            yield f"apiserver.latency.k8s.io/{name}", format_duration(ms / 1000.0)
+    yield "apiserver.latency.k8s.io/total", format_duration(total_ms / 1000.0)
+
 
 # requestObject and responseObject of audit Events (levels Request and RequestResponse).
 #

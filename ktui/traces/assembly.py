@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from ktui.traces import names
 from ktui.traces.reading import is_handler, is_server, read_request
-from ktui.traces.record import TracedRequest
-from ktui.traces.spans import SpanCounts, TraceSpan
+from ktui.traces.spans import SpanCounts, TracedRequest, TraceSpan
 
 HOLD = 30.0
 """Seconds after which a trace without its server span counts as incomplete."""

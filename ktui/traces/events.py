@@ -24,7 +24,7 @@ from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 
 UNTOLD = ("evaluated", "decoded", "decoded_bytes", "etcd_bytes", "cached_bytes", "cpu_ms", "seats")
 """Figures that no trace contains."""

@@ -19,8 +19,16 @@ from typing import NamedTuple
 
 from ktui.traces import names
 from ktui.traces.reading import read_request
-from ktui.traces.record import TRACE_LINES, TracedRequest
-from ktui.traces.spans import INTERNAL, MOST_EVENTS, SpanCounts, SpanEvent, TraceSpan, bounded
+from ktui.traces.spans import (
+    INTERNAL,
+    MOST_EVENTS,
+    TRACE_LINES,
+    SpanCounts,
+    SpanEvent,
+    TracedRequest,
+    TraceSpan,
+    bounded,
+)
 
 MARK = b"Trace["
 LINE = re.compile(r"Trace\[(\d{1,19})\]: ( *)(.*)", re.DOTALL)

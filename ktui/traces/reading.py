@@ -16,8 +16,7 @@ from ktui.kube.requestinfo import api_verb, parse_path, request_verb, selected_n
 from ktui.kube.routing.request import is_cached
 from ktui.traces import names
 from ktui.traces.names import Role
-from ktui.traces.record import SPANS, STAGES, TracedRequest
-from ktui.traces.spans import SERVER, SpanCounts, TraceSpan
+from ktui.traces.spans import SERVER, SPANS, STAGES, SpanCounts, TracedRequest, TraceSpan
 
 Children = Mapping[str, Sequence[TraceSpan]]
 Add = Callable[[str, float], None]

@@ -21,8 +21,7 @@ import msgspec
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.otlp_json import decode_json
 from ktui.traces.otlp_protobuf import decode_protobuf
-from ktui.traces.record import TracedRequest
-from ktui.traces.spans import NotSpans, SpanCounts
+from ktui.traces.spans import NotSpans, SpanCounts, TracedRequest
 
 GRPC_PORT, HTTP_PORT = 4317, 4318
 DEFAULT = f"127.0.0.1:{GRPC_PORT}"

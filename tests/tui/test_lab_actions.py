@@ -17,7 +17,7 @@ from ktui.core.lab.trial import Verdict
 from ktui.core.references import CompareRef, Place
 from ktui.core.selection import Selection
 from ktui.traces.receiver import OtlpReceiver
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabHistory

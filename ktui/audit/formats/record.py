@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 
 T = TypeVar("T")
 

@@ -8,8 +8,7 @@ from ktui.traces.assembly import TraceAssembler
 from ktui.traces.klog import MARK, BrokenTrace, TraceLines
 from ktui.traces.otlp_json import decode_json, has_spans
 from ktui.traces.otlp_protobuf import decode_protobuf
-from ktui.traces.record import TracedRequest
-from ktui.traces.spans import NotSpans, TraceSpan
+from ktui.traces.spans import NotSpans, TracedRequest, TraceSpan
 
 __all__ = ["MARK", "PROTOBUF", "TraceReader", "Traced", "has_spans"]
 

@@ -33,8 +33,7 @@ from ktui.cli.server.log_telemetry import log_telemetry
 from ktui.cli.server.record import record
 from ktui.cli.server.request_logs import RequestLogFiles
 from ktui.client.connection import ServerConnection
-from ktui.client.kubeconfig import write_kubeconfig
-from ktui.client.running import announce, certificate_directory, server_directory, withdraw
+from ktui.client.running import announce, certificate_directory, server_directory, withdraw, write_kubeconfig
 from ktui.contract.events import TaskFailures
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.status_poll import poll_status

@@ -12,8 +12,7 @@ from ktui.contract.errors import RecordingError
 from ktui.requestlogs.audit_log import AuditLog
 from ktui.requestlogs.audit_policy import EVERYTHING, AuditPolicy, read_policy
 from ktui.requestlogs.httplog import HttpLog
-from ktui.requestlogs.log_file import LogFile, Rotation
-from ktui.requestlogs.log_writer import LogWriter
+from ktui.requestlogs.log_writer import LogFile, LogWriter, Rotation
 
 BLOCKING = "blocking"
 STDOUT = "-"

@@ -9,9 +9,8 @@ from functools import partial
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import ApiRequest
-from ktui.client.repeated_runs import forget, middle, settle, settles_later
+from ktui.client.repeated_runs import alternate, middle
 from ktui.client.target import Target
-from ktui.client.trial import alternate
 from ktui.core.lab.figures import NOTHING, Figures
 from ktui.core.lab.form import Variant
 from ktui.core.lab.measured import Measured
@@ -90,19 +89,19 @@ class Runner:
             self.winner = winner_text(self.results[first:])
         finally:
             self.running = False
-            forget(target)
+            target.forget()
             self._settle()
             for result in sent:
                 self._done(result)
 
     async def _judged(self, target: Target, runs: list[Measured]) -> list[Measured]:
         """Return the runs as their traces tell them, if the server's traces are received."""
-        if not settles_later(target):
+        if not target.settles_later:
             return runs
         copies = [replace(run, remarks=[*run.remarks]) for run in runs]
         self.waiting = True
         try:
-            await settle(target, copies)
+            await target.settle(copies)
         finally:
             self.waiting = False
         return copies
@@ -143,7 +142,7 @@ class Runner:
                 LEAST_RUNS,
                 self._next_run,
                 self._count,
-                partial(self._pair_sent, rows, polling, counted=not settles_later(target)),
+                partial(self._pair_sent, rows, polling, counted=not target.settles_later),
             )
             judged = iter(await self._judged(target, [run for each in found for run in each]))
             found = [[next(judged) for _ in each] for each in found]
@@ -162,7 +161,7 @@ class Runner:
                 self._done(result)
         finally:
             self.running, self.run_of_trial, self.so_far = False, 0, ""
-            forget(target)
+            target.forget()
             self._settle()
 
     def _pair_sent(

@@ -17,7 +17,7 @@ from ktui.core.live.history import WHOLE
 from ktui.core.live.state import LiveState
 from ktui.core.state import State
 from ktui.core.table.columns import Column
-from ktui.live.probes import collection_of, probe_paths
+from ktui.live.samples import collection_of, probe_paths
 from ktui.tui.dialogs.confirm import ConfirmScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.live import columns, panels, rows

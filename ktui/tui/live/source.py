@@ -13,7 +13,7 @@ from ktui.contract.events import AnyEvent
 from ktui.tui.source import Link, Report, Stage
 
 if TYPE_CHECKING:
-    from ktui.live.feed import LiveFeed
+    from ktui.live.scraper import LiveFeed
 
 
 class ClusterSource:

@@ -16,8 +16,7 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from ktui.client.connection import ClientError, ServerConnection, WatchRefused
-from ktui.client.headers import retry_after
+from ktui.client.connection import ClientError, ServerConnection, WatchRefused, retry_after
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import REJECTED
 from ktui.workloads.running.tags import CAUSE, Tag

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec.yaml
 import pytest
 
-from ktui.client.watch_list_stream import InitialEvents
+from ktui.client.measure import InitialEvents
 from ktui.wire.codec import codec_for
 from ktui.wire.envelope import open_value
 from ktui.wire.pb import walk

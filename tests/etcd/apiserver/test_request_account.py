@@ -28,8 +28,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.requestlogs.audit_log import AuditLog
 from ktui.requestlogs.audit_policy import EVERYTHING
-from ktui.requestlogs.log_file import LogFile
-from ktui.requestlogs.log_writer import LogWriter
+from ktui.requestlogs.log_writer import LogFile, LogWriter
 from ktui.telemetry.bus import Bus
 
 from .conftest import JSON, MERGE, TABLE, Api, running

@@ -22,8 +22,7 @@ from ktui.kube.versions import behaviour_of
 from ktui.requestlogs.audit_log import AuditLog
 from ktui.requestlogs.audit_policy import EVERYTHING, AuditPolicy, AuditPolicyRule, GroupResources
 from ktui.requestlogs.httplog import HttpLog
-from ktui.requestlogs.log_file import LogFile
-from ktui.requestlogs.log_writer import LogWriter
+from ktui.requestlogs.log_writer import LogFile, LogWriter
 
 from .conftest import JSON, Api, running
 from .test_metrics import scrape, value

@@ -16,8 +16,7 @@ from ktui.contract.events import AnyEvent, ChainStage, EtcdCall, RequestFinished
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.otlp_json import decode_json
 from ktui.traces.otlp_protobuf import spans_of
-from ktui.traces.record import TracedRequest
-from ktui.traces.spans import SpanCounts, TraceSpan
+from ktui.traces.spans import SpanCounts, TracedRequest, TraceSpan
 from tests.unit.traces.recorded import file, truth
 
 RECORDED = "1.36-default"

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from ktui.client.blocking_client import Answer, BlockingClient
 from ktui.client.connection import ClientError, ServerConnection
+from ktui.workloads.seeding import Answer, BlockingClient
 from tests.unit.ports import silent_port
 
 CREATED = b"HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}"
@@ -85,7 +85,7 @@ def test_a_server_that_is_not_there_is_named() -> None:
 
 
 def test_a_server_that_is_silent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ktui.client.blocking_client.TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr("ktui.workloads.seeding.TIMEOUT_SECONDS", 0.01)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with BlockingClient(ServerConnection(url), "seed") as client:

@@ -9,8 +9,7 @@ import pytest
 
 from ktui.client import api
 from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.headers import header_number
+from ktui.client.connection import ClientError, ServerConnection, header_number
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.measure import ApiRequest, send_measured
 from ktui.client.target import KubeTarget, assumptions_of_ktui, assumptions_of_kube

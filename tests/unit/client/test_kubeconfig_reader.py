@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.kubeconfig import kubeconfig_document, write_kubeconfig
 from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_kubeconfig
+from ktui.client.running import kubeconfig_document, write_kubeconfig
 
 CONFIG = """\
 apiVersion: v1

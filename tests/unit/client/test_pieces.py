@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from ktui.client.pieces import PIECE_BYTES, pieces
+from ktui.client.list_stream import PIECE_BYTES, pieces
 
 
 async def _chunks(chunks: Sequence[bytes]) -> AsyncIterator[bytes]:

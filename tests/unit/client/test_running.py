@@ -7,8 +7,15 @@ import msgspec
 import pytest
 
 from ktui.client.connection import ClientError, ServerConnection, connection_from_url
-from ktui.client.kubeconfig import write_kubeconfig
-from ktui.client.running import announce, find_by_url, find_running, server_directory, withdraw, write_private
+from ktui.client.running import (
+    announce,
+    find_by_url,
+    find_running,
+    server_directory,
+    withdraw,
+    write_kubeconfig,
+    write_private,
+)
 
 PARENT = os.getppid()  # a process that is alive and not ours to end
 

@@ -9,7 +9,7 @@ from ktui.client.target import CLIENT_ONLY, SHARED
 from ktui.client.traced_target import FROM_TRACE, NO_TRACE, TracedTarget, judge
 from ktui.core.lab.measured import Measured
 from ktui.traces.receiver import OtlpReceiver
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.client.measure import ApiRequest
-from ktui.client.trial import alternate
+from ktui.client.repeated_runs import alternate
 from ktui.core.lab.measured import Measured
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.live.access import RULES, denied, role_document
-from ktui.live.dumps import levels_of, queues_of, requests_of
+from ktui.live.samples import levels_of, queues_of, requests_of
 
 HEAD = (
     "PriorityLevelName, FlowSchemaName, QueueIndex, RequestIndexInQueue, FlowDistingsher, ArriveTime, "

@@ -15,7 +15,7 @@ from ktui.audit.formats.record import LoggedRequest
 from ktui.contract.events import ChainStage
 from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.kube.users import MASTERS, Requester
-from ktui.requestlogs.audit_events import event_of, source_ips
+from ktui.requestlogs.audit_log import event_of, source_ips
 
 from .records import record_of
 

@@ -7,8 +7,7 @@ import pytest
 from ktui.apiserver.call import Call
 from ktui.apiserver.chain import MOST_LOGGED_BYTES
 from ktui.kube.requestinfo import attributes_of, rules_verb
-from ktui.requestlogs.audit_events import AuditEvent, event_of
-from ktui.requestlogs.audit_log import TRUNCATED, keep_objects, with_objects
+from ktui.requestlogs.audit_log import TRUNCATED, AuditEvent, event_of, keep_objects, with_objects
 
 from .records import record_of
 

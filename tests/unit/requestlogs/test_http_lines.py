@@ -13,7 +13,7 @@ from ktui.audit.formats import httplog
 from ktui.audit.formats.record import WRITES, LoggedRequest
 from ktui.kube.requestinfo import attributes_of
 from ktui.requestlogs import audit_log
-from ktui.requestlogs.audit_events import event_of
+from ktui.requestlogs.audit_log import event_of
 from ktui.requestlogs.httplog import http_line
 
 from .records import record_of

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ktui.requestlogs import log_file
-from ktui.requestlogs.log_file import LogFile, Rotation
+from ktui.requestlogs import log_writer
+from ktui.requestlogs.log_writer import LogFile, Rotation
 
 
 def test_lines_are_appended(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_full_disk_leaves_no_broken_line(tmp_path: Path) -> None:
     program = """
 import resource, signal, sys
 from pathlib import Path
-from ktui.requestlogs.log_file import LogFile, PartlyWritten
+from ktui.requestlogs.log_writer import LogFile, PartlyWritten
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 file = LogFile(Path(sys.argv[1]))
 file.write(b"first\\n")
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_rotated_goes_on(tmp_path: Path, monkeypatch: pyte
         def full(*_: object) -> int:
             raise OSError(28, "No space left on device")
 
-        patch.setattr(log_file, "_opened", full)
+        patch.setattr(log_writer, "_opened", full)
         with pytest.raises(OSError, match="No space"):
             file.write(b"lost\n")
     file.write(b"new\n")

@@ -9,8 +9,7 @@ import threading
 
 import pytest
 
-from ktui.requestlogs.log_file import PartlyWritten
-from ktui.requestlogs.log_writer import AT_ONCE, QUEUED_BYTES, LogWriter
+from ktui.requestlogs.log_writer import AT_ONCE, QUEUED_BYTES, LogWriter, PartlyWritten
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from ktui.kube.versions import behaviour_of
 from ktui.traces.assembly import HOLD, TraceAssembler
 from ktui.traces.events import TraceEvents
 from ktui.traces.otlp_json import decode_json
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 from tests.unit.traces.recorded import file, truth
 from tests.unit.traces.test_versions import PODS, WATCH, new
 from tests.unit.traces.trees import handler, span, spans_of

@@ -13,7 +13,7 @@ import pytest
 
 from ktui.traces import receiver as module
 from ktui.traces.receiver import MOST_QUEUED, OtlpReceiver, is_loopback, parse_address
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 from tests.unit.traces.test_exports import documents, messages
 
 METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"

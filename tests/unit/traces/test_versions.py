@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.traces.assembly import HOLD, TraceAssembler
-from ktui.traces.record import TracedRequest
+from ktui.traces.spans import TracedRequest
 from tests.unit.traces.trees import Tree, handler, request_of, server, span, spans_of
 
 RANGE = span("etcdserverpb.KV/Range")

@@ -6,8 +6,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from ktui.traces.assembly import TraceAssembler
-from ktui.traces.record import TracedRequest
-from ktui.traces.spans import INTERNAL, SERVER, SpanEvent, TraceSpan
+from ktui.traces.spans import INTERNAL, SERVER, SpanEvent, TracedRequest, TraceSpan
 
 START = 1_795_000_000_000_000_000
 _numbers = count(1)
