@@ -13,6 +13,8 @@ import pytest
 
 from ktui import DISTRIBUTION, __version__, install_command
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("ktui", "tests", "tools", "benchmarks", "docs", "packaging", ".github", ".ci")
 PLUGIN = ROOT / "packaging" / "kubectl-ktui"

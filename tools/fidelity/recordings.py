@@ -15,7 +15,7 @@ import msgspec
 ROOT = Path(__file__).resolve().parents[2]
 RECORDINGS = ROOT / "tests" / "fidelity" / "recordings"
 ORACLE, FUZZ = RECORDINGS / "oracle", RECORDINGS / "fuzz"
-TRACES, LIVE = RECORDINGS / "traces", RECORDINGS / "live"
+TRACES, LIVE, WIRE = RECORDINGS / "traces", RECORDINGS / "live", RECORDINGS / "wire"
 DOCUMENT = ROOT / "docs" / "fidelity.md"
 
 # The rows of the table of random requests, by the group of the replay.

@@ -31,6 +31,8 @@ from ktui.wire.pb import walk
 from ktui.wire.stored_codec import StoredCodec
 from tests.unit.wire.corpus import conformance, golden
 
+pytestmark = pytest.mark.slow
+
 CODEC = StoredCodec()
 META = "meta.k8s.io/v1"
 NOW = 1_900_000_000.0

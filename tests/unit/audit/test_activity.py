@@ -20,6 +20,7 @@ READ = LoggedRequest(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_a_log_is_counted_as_it_grows(tmp_path: Path) -> None:
     log = tmp_path / "audit.log"
     lines = list(islice(copies(audit_event(READ), 12), 12))

@@ -16,6 +16,8 @@ from ktui.cli.main import main
 from tests.unit.audit.carriers import CARRIERS, Lines, joined, plain_log
 from tests.unit.audit.test_carriers import COUNTED, report_of, written
 
+pytestmark = pytest.mark.slow
+
 LOG = plain_log()
 EVENTS = 'SELECT auditID, stage, verb, requestURI, userAgent, "user", responseStatus, requestReceivedTimestamp, stageTimestamp'  # noqa: E501
 

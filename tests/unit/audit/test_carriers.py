@@ -30,6 +30,8 @@ from tests.unit.audit import carriers
 from tests.unit.audit.carriers import CARRIERS, aks_record, compact, gke_entry, joined, plain_log, write
 from tests.unit.audit.logs import audit_event, httplog
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 LOG = plain_log()
 COUNTED = ("groups", "versions", "requests", "span", "summary", "groups_total", "observed")

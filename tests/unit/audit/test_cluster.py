@@ -14,6 +14,8 @@ from ktui.audit.tally import Tally
 from tests.unit.audit.carriers import CARRIERS, joined, plain_log
 from tests.unit.audit.test_partials import NOW, report_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def scheduler() -> Iterator[str]:

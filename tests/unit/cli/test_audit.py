@@ -18,6 +18,8 @@ from ktui.audit.formats.record import LoggedRequest
 from ktui.cli.main import main
 from tests.unit.audit.logs import audit_event, traffic
 
+pytestmark = pytest.mark.slow
+
 AT = 1_787_475_354_330_000
 ESCAPES = "\x1b[31m\u202eevil|`<b>[red]\n"
 SIZES = {"pods": {"count": 100_000, "bytes": 1_400_000_000}, "namespaces": {"count": 200, "bytes": 90_000}}

@@ -11,6 +11,8 @@ import pytest
 from ktui.cli.completion import SHELLS
 from ktui.cli.main import COMMANDS, main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def bin_directory(tmp_path: Path, nobodys_settings: Path) -> Path:

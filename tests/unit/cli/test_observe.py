@@ -16,6 +16,8 @@ from ktui.cli import observe
 from ktui.cli.main import main
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, serving
 
+pytestmark = pytest.mark.slow
+
 HANGS = 60.0  # seconds: the bound of a wait that never ends, no measure of speed
 
 Config = Callable[[Recorded, str], str]

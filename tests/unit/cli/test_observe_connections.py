@@ -22,6 +22,8 @@ from tests.etcd.certificates import DAY, Authority
 from tests.unit.live.bad_pages import FORBIDDEN, UNUSABLE, odd
 from tests.unit.live.recorded import LAST, Answer, Recorded, metrics, serving
 
+pytestmark = pytest.mark.slow
+
 V1 = "client.authentication.k8s.io/v1"
 KUBECTL = shutil.which("kubectl")
 

@@ -71,6 +71,7 @@ def test_tables() -> None:
     assert "\x1b" not in text and "\x9b" not in text and "\u202e" not in text and "\x07" not in text
 
 
+@pytest.mark.slow
 def test_there_is_no_other_door() -> None:
     """`print` is forbidden by ruff; the streams themselves are here."""
     found = set()

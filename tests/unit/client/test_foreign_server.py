@@ -17,7 +17,7 @@ from ktui.contract.recording import LONGEST
 from tests.unit.client import rude
 from tests.unit.client.rude import Answer, rude_server, whole
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 MEGABYTE = 1 << 20
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from ktui.client.list_stream import KEPT_BYTES, ListBody
 
+pytestmark = pytest.mark.slow
+
 texts = st.text(alphabet='ab"\\{}[],: é', max_size=8)
 values = st.recursive(
     texts | st.integers() | st.none(),

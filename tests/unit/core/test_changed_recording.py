@@ -13,6 +13,8 @@ from ktui.contract.errors import RecordingError
 from ktui.core.replay.index import Index
 from ktui.tui.replay.playback import Playback
 
+pytestmark = pytest.mark.slow
+
 DEMO = Path(__file__).parents[2] / "tui" / "data" / "demo.ndjson"
 # In a process of its own: reading a mapped file that has shrunk would end it by a signal.
 TRUNCATED = """

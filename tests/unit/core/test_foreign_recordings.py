@@ -23,6 +23,8 @@ from ktui.core.sharing.share import Sharer
 from ktui.core.state_events import state_events
 from tests.unit.core.mutated import LINES, recordings
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def file_of(content: bytes) -> Iterator[Path]:

@@ -23,6 +23,8 @@ from ktui.core.replay import keyframes
 from ktui.core.replay.index import BLOCK, Index
 from ktui.core.state import State
 
+pytestmark = pytest.mark.slow
+
 
 def folded(events: Sequence[AnyEvent]) -> State:
     """The state as the live dashboard has it."""

@@ -1,6 +1,5 @@
 """Tables as a real kube-apiserver 1.36 printed them."""
 
-import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -10,7 +9,8 @@ from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.resources import BUILTIN
 from ktui.kube.tables import table_columns
 from tests.unit.kube.printed import printed_cells
-from tests.unit.kube.recorded import cases, objects, served, shared
+from tests.unit.kube.recorded import cases, objects, served
+from tools.fidelity.recordings import WIRE, lines
 
 NOW = datetime.now(UTC)
 _AGE = re.compile(r"(\d+[ydhms])+|<unknown>")
@@ -21,13 +21,13 @@ def _ageless(cells: list[Any]) -> list[Any]:
 
 
 def test_cells_of_live_objects() -> None:
-    tables = json.loads(shared("facts/wire/open/tables.json").read_text())
-    live = {}
-    for path in shared("facts/wire/open/live").glob("*.json"):
-        obj = json.loads(path.read_text())
-        live[obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]] = obj
+    live = {
+        (obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]): obj
+        for obj in lines(WIRE / "objects.jsonl.xz")
+    }
     compared = 0
-    for key, table in tables.items():
+    for table in lines(WIRE / "tables.jsonl.xz"):
+        key = table["resource"]
         group, _, version = key.split()[0].rpartition("/")
         resource = BUILTIN.find(group, version, key.split()[1])
         assert resource is not None

@@ -11,7 +11,7 @@ from tests.unit.live.recorded import REDUCED, truth
 from tools.fidelity.known_load import figures, observed, sent
 from tools.fidelity.pages import OPEN
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(

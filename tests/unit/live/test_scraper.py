@@ -17,7 +17,7 @@ from ktui.live.scraper import Scraper
 from ktui.tui.live.rows import replicas as replica_lines
 from tests.unit.live.recorded import FIRST, LAST, MIDDLE, Answer, Recorded, lists_sent, metrics, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 class Observed:

@@ -30,7 +30,7 @@ from tests.source import parsed
 from tests.tui.everything import load_screens, subclasses
 from tests.tui.quiet import until_quiet
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOUSE = Path(ktui.tui.__file__).parent
 MAY = {compat.__file__, kept_stylesheet.__file__}

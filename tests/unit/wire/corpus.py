@@ -1,20 +1,15 @@
-"""Values to test with: our own, and those that lie beside the checkout where there are any."""
+"""Values to test with: our own, and those that real servers stored and answered."""
 
 import base64
-import csv
 import json
-import os
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
 from ktui.kube.resources import BUILTIN, Resource
+from tools.fidelity.recordings import WIRE, lines
 
 HERE = Path(__file__).parent
-SHARED = Path(os.environ.get("KTUI_SHARED", HERE.parents[3] / "shared"))
 
 
 class Golden(NamedTuple):
@@ -43,29 +38,11 @@ def golden() -> tuple[Golden, ...]:
     return tuple(Golden(row["note"], base64.b64decode(row["raw"]), row["served"]) for row in rows)
 
 
-def conformance() -> list[Pair]:
-    """All pairs; skips the test when they are not there."""
-    index = SHARED / "facts" / "wire" / "open" / "index.tsv"
-    if not index.exists():
-        pytest.skip(f"no conformance corpus at {index.parent}")
-    return list(_pairs(index))
-
-
-def _pairs(index: Path) -> Iterator[Pair]:
-    with index.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            path = index.parent / f"{row['name']}.{row['ext']}"
-            answer = index.parent / f"{row['name']}.json"
-            if not answer.exists():
-                continue
-            yield Pair(
-                row["name"],
-                path.read_bytes(),
-                json.loads(answer.read_bytes()),
-                int(row["release"].partition(".")[2]),
-                int(row["mod_revision"]) if row["mod_revision"] else None,
-                row["note"],
-            )
+@cache
+def conformance() -> tuple[Pair, ...]:
+    """Return all pairs."""
+    rows = lines(WIRE / "pairs.jsonl.xz")
+    return tuple(Pair(**{**row, "raw": base64.b64decode(row["raw"])}) for row in rows)
 
 
 def resource_of(obj: dict[str, Any]) -> Resource:

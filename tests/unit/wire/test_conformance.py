@@ -1,12 +1,16 @@
-"""Against what real servers answered. Needs the corpus beside the checkout."""
+"""Against what real servers answered."""
 
 import json
+
+import pytest
 
 from ktui.wire.codec import codec_for
 from ktui.wire.encode import encode, encode_message, envelope_of
 from ktui.wire.envelope import open_value
 from ktui.wire.schema import message_of
 from tests.unit.wire.corpus import Pair, conformance, identical, resource_of
+
+pytestmark = pytest.mark.slow
 
 UNTYPED = "no typeMeta"
 

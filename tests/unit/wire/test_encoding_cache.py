@@ -13,6 +13,8 @@ from ktui.wire.codec import CodecError
 from ktui.wire.encode import encode
 from ktui.wire.fieldwriters import LONGEST, forget, remembering
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = st.one_of(st.booleans(), st.integers(-3, 3), st.floats(-3, 3), st.none(), st.text(max_size=2))
 VALUES = st.recursive(
     NUMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=2), inner), max_leaves=10

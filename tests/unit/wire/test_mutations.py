@@ -5,22 +5,23 @@ import random
 import time
 from collections.abc import Callable
 
+import pytest
+
 from ktui.kube.resources import BUILTIN
 from ktui.wire.codec import CodecError, codec_for
 from ktui.wire.envelope import open_value
 from ktui.wire.scan import Scanner
 from ktui.wire.sizes import field_sizes
-from tests.unit.wire.corpus import SHARED, conformance, golden
+from tests.unit.wire.corpus import conformance, golden
+
+pytestmark = pytest.mark.slow
 
 MUTATIONS = 10_000
 HANGING_SECONDS = 60.0  # of one call: a guard against loops, no measure of speed
 
 
 def _values() -> list[bytes]:
-    values = [value.raw for value in golden()]
-    if SHARED.exists():
-        values += [pair.raw for pair in conformance()]
-    return values
+    return [value.raw for value in (*golden(), *conformance())]
 
 
 def _mutate(raw: bytes, chance: random.Random) -> bytes:

@@ -11,6 +11,8 @@ from ktui.wire import jsontext, wellknown
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_number, put_varint, signed32, signed64, varint
 
+pytestmark = pytest.mark.slow
+
 
 @given(st.binary(max_size=60))
 def test_any_bytes_quote_to_a_json_string(data: bytes) -> None:

@@ -17,7 +17,7 @@ from ktui.workloads.demo.plan import DemoPlan, DemoSize, make_plan
 from ktui.workloads.traffic import INFORMERS, start_kubelets, start_readers
 from tests.unit.client.rude import BROKEN, Answer, rude_server, whole
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LIST = whole(b'{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[]}')
 PAGE = whole(b'{"kind":"PodList","metadata":{"resourceVersion":"7","continue":"a b/&\\u001b"},"items":[{}]}')

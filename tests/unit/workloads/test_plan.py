@@ -2,11 +2,14 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.workloads.demo.plan import DemoSize, make_plan
 from ktui.workloads.seeding import stages
+
+pytestmark = pytest.mark.slow
 
 NOW = 1_700_000_000.0
 sizes = st.builds(

@@ -20,6 +20,8 @@ from ktui.writes.metadata.objectmeta import validate_metadata
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import validate_new
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES = 100_000
 HUGE = "!" * MAX_BODY_BYTES
 KEYS = [f"!{number:08}" for number in range(180_000)]

@@ -1,21 +1,17 @@
-"""The published routing tables, where they lie next to the checkout."""
+"""The routing tables: what each minor does with every kind of LIST, GET and WATCH."""
 
 from __future__ import annotations
 
 import itertools
-import json
-import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState
 from ktui.kube.routing.plan import Plan
+from tools.fidelity.recordings import RECORDINGS, lines
 
 GATES = {
     "consistent": "ConsistentListFromCache",
@@ -25,24 +21,14 @@ GATES = {
 }
 
 
-def _file() -> Path:
-    beside = Path(__file__).parents[4] / ".." / "shared"
-    return Path(os.environ.get("KTUI_SHARED", beside)) / "facts" / "routing.json"
-
-
 @cache
 def tables() -> dict[str, Any]:
-    """The document; skips the test where it is absent."""
-    if not _file().is_file():
-        pytest.skip("the published routing tables are not beside this checkout (KTUI_SHARED)")
-    document: dict[str, Any] = json.loads(_file().read_text("utf-8"))
-    return document
+    """Return the document: `axes`, `tables` and `outcomes` of LIST, GET and WATCH by minor."""
+    return next(lines(RECORDINGS / "routing.jsonl.xz"))
 
 
 def variants() -> list[tuple[str, dict[str, bool], str]]:
     """(version, gates, LIST table) of every minor and gate variant."""
-    if not _file().is_file():
-        return []
     doc = tables()
     found: list[tuple[str, dict[str, bool], str]] = [
         (v, {}, m["list_table"]) for v, m in doc["minors"].items()

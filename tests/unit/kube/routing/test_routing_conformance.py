@@ -11,7 +11,8 @@ from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 from . import published
 
 
-@pytest.mark.parametrize(("version", "gates", "table"), published.variants() or [("", {}, "")])
+@pytest.mark.slow
+@pytest.mark.parametrize(("version", "gates", "table"), published.variants())
 def test_list_cells(version: str, gates: dict[str, bool], table: str) -> None:
     doc = published.tables()
     behaviour = behaviour_of(version, gates)
