@@ -172,7 +172,7 @@ def _run(args: argparse.Namespace) -> int:
 
     summary = summary_of(run)
     if args.stream:
-        from ktui.workloads.running.run_lines import Finished, encoded  # start-up time
+        from ktui.workloads.running.summary import Finished, encoded  # start-up time
 
         emit_json_text(encoded(Finished(summary)), flush=True)
     elif args.json:
@@ -235,7 +235,7 @@ def _stops_at_ctrl_c(run: Run) -> Iterator[None]:
 async def _stream(run: Run) -> None:
     """Print lines of JSON for the dashboard each second, and follow its commands on standard input."""
     from ktui.cli.streams import lines_of  # start-up time
-    from ktui.workloads.running.run_lines import (
+    from ktui.workloads.running.summary import (
         SECOND,
         Refused,
         encoded,

@@ -19,9 +19,9 @@ import msgspec
 from ktui.client.api import connect_fault, tls_fault
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
-from ktui.workloads.demo import apps, cilium, cluster, events
-from ktui.workloads.demo.objects import Create
+from ktui.workloads.demo import apps, cluster
 from ktui.workloads.demo.plan import DAEMONS, DemoPlan
+from ktui.workloads.demo.pods import Create
 
 # Longer than any write that is still answered.
 TIMEOUT_SECONDS = 120.0
@@ -130,7 +130,7 @@ def stages(plan: DemoPlan, now: float) -> Iterator[SeedStage]:
     spaces, nodes, each, pods = (len(plan.namespaces), len(plan.nodes), len(plan.apps), plan.app_pod_count)
     daemons = len(DAEMONS)
     yield SeedStage("namespaces", spaces, cluster.namespaces(plan))
-    yield SeedStage("custom resource definitions", len(cilium.KINDS), cilium.definitions())
+    yield SeedStage("custom resource definitions", len(apps.KINDS), apps.definitions())
     yield SeedStage("nodes", nodes, cluster.nodes(plan, now))
     yield SeedStage("node leases", nodes, cluster.leases(plan, now))
     yield SeedStage("configuration", daemons, cluster.daemon_configs())
@@ -140,8 +140,8 @@ def stages(plan: DemoPlan, now: float) -> Iterator[SeedStage]:
     yield SeedStage(LAST_FOR_CLIENTS, daemons * nodes + pods, all_pods)
     yield SeedStage("services", each, apps.services(plan))
     yield SeedStage("endpoint slices", each, apps.endpoint_slices(plan))
-    yield SeedStage("Cilium resources", nodes + each + pods + len(plan.teams) + 1, cilium.objects(plan))
-    yield SeedStage("events", -(-pods // events.PODS_PER_EVENT), events.events(plan, now))
+    yield SeedStage("Cilium resources", nodes + each + pods + len(plan.teams) + 1, apps.objects(plan))
+    yield SeedStage("events", -(-pods // cluster.PODS_PER_EVENT), cluster.events(plan, now))
 
 
 def count_objects(plan: DemoPlan) -> int:

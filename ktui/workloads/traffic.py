@@ -6,19 +6,144 @@ import asyncio
 import contextlib
 import functools
 import itertools
-from collections.abc import Awaitable, Callable, Sequence
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
 from ktui.supervision import Supervisor
-from ktui.workloads.behaviours.informer import run_informer
-from ktui.workloads.behaviours.kubelets import Kubelets
-from ktui.workloads.behaviours.old_revisions import OldRevisions
-from ktui.workloads.behaviours.polling import Poll, polls_of
+from ktui.workloads.behaviours.client_reflector import DemoInformer
+from ktui.workloads.demo.apps import pod_facts
+from ktui.workloads.demo.cluster import event
 from ktui.workloads.demo.plan import DemoPlan
+from ktui.workloads.demo.pods import pod_status, timestamp
 from ktui.workloads.plans import ClientPlan, find_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """A request that a client repeats: GET `path` every `every` seconds (following pages if `pages`).
+
+    With `nodes` an agent on each of them sends it, all at the same time; `{node}` in the path is the agent's
+    node.
+    """
+
+    user_agent: str
+    every: float
+    path: str
+    pages: bool = False
+    nodes: tuple[str, ...] = ()
+
+
+AGENTS = 8  # agents that send at the same time: enough to see, few enough for a laptop
+
+
+def polls_of(plan: DemoPlan) -> Iterator[Poll]:
+    """Yield the demo's pollers; the first ones are expensive in every version, including 1.36."""
+    node = plan.nodes[0]
+    team = plan.teams[0]
+    # A typo that the server ignores: each agent of a DaemonSet gets every pod, all at the same time.
+    agents = plan.nodes[:AGENTS]
+    yield Poll("legacy-agent/v1.0", 45, "/api/v1/pods?filedSelector=spec.nodeName%3D{node}", nodes=agents)
+    # Repeated full LISTs of a large collection, where a WATCH would get only the changes.
+    yield Poll("cost-exporter/v0.3", 9, "/api/v1/pods")
+    # A controller without a selector, which drops most of the objects.
+    yield Poll("batch-operator/v0.9", 20, "/api/v1/pods?resourceVersion=0")
+    # Every Secret of the cluster.
+    yield Poll("secret-sync/v2.0", 12, "/api/v1/secrets")
+    # A selector without an index: all Secrets are examined for a few.
+    yield Poll("Helm/4.0.1", 23, "/api/v1/secrets?labelSelector=owner%3Dhelm")
+    # Events have no watch cache: always read from etcd.
+    yield Poll("event-exporter/v1.7", 13, "/api/v1/events?limit=500", pages=True)
+    # An export in many small pages.
+    yield Poll("inventory-export/v1.2", 60, "/api/v1/pods?limit=100", pages=True)
+    # One node's pods at the newest version: before 1.31 that reads every pod from etcd; with
+    # resourceVersion=0 an index serves it.
+    yield Poll("node-agent/v2.1", 5, f"/api/v1/pods?fieldSelector=spec.nodeName%3D{node}")
+    yield Poll("kubelet/v1.36.2", 4, f"/api/v1/pods?fieldSelector=spec.nodeName%3D{node}&resourceVersion=0")
+    yield Poll("kubectl/v1.36.2", 31, "/api/v1/pods?limit=500", pages=True)
+    yield Poll(
+        "kubectl/v1.36.2", 17, f"/api/v1/namespaces/{team}/pods?labelSelector=tier%3Dbackend&limit=500"
+    )
+    yield Poll("kube-controller-manager/v1.36.2", 19, "/apis/apps/v1/replicasets?limit=500&resourceVersion=0")
+
+
+MERGE = "application/merge-patch+json"
+
+
+class Kubelets:
+    """All kubelets of the plan, with one client; each call acts for one node or one pod."""
+
+    def __init__(self, client: ApiClient, plan: DemoPlan) -> None:
+        self._client = client
+        self._plan = plan
+        self._rng = random.Random(plan.size.seed)
+        self._pods = list(plan.app_pods())
+        self._turn = 0
+        self._restarts = 0
+
+    async def renew_lease(self) -> None:
+        """Renew the lease of the next node, as each kubelet does every 10 s."""
+        node = self._plan.nodes[self._turn % len(self._plan.nodes)]
+        self._turn += 1
+        now = time.time()
+        renewed = f"{timestamp(now)[:-1]}.{int(now % 1 * 1e6):06d}Z"
+        path = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{node}"
+        await self._client.request("PATCH", path, {"spec": {"renewTime": renewed}}, MERGE)
+
+    async def report_status(self) -> None:
+        """Report that some pod's container has restarted."""
+        if not self._pods:
+            return
+        index = self._rng.randrange(len(self._pods))
+        app, ordinal, node = self._pods[index]
+        facts = pod_facts(app, ordinal, index, node)
+        self._restarts += 1
+        status = pod_status(facts, time.time(), restarts=self._restarts % 7)
+        path = f"/api/v1/namespaces/{app.namespace}/pods/{facts.name}/status"
+        await self._client.request("PATCH", path, {"status": status}, MERGE)
+
+    async def record_event(self) -> None:
+        """Record an event about some pod; it expires with its lease."""
+        if not self._pods:
+            return
+        app, ordinal, node = self._pods[self._rng.randrange(len(self._pods))]
+        item = event(app.namespace, app.pod_name(ordinal), node, time.time_ns(), time.time())
+        await self._client.request("POST", item.path, item.body)
+
+
+AGE = 200.0  # seconds: beyond the snapshots of a busy cache, before etcd's compaction
+
+
+class OldRevisions:
+    """Each call records the present revision, and LISTs at the one recorded AGE seconds before."""
+
+    def __init__(
+        self, client: ApiClient, collection: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._client = client
+        self._collection = collection
+        self._clock = clock
+        self._noted: deque[tuple[float, str]] = deque()
+
+    async def __call__(self) -> None:
+        now, old = self._clock(), ""
+        while self._noted and now - self._noted[0][0] >= AGE:
+            _, old = self._noted.popleft()
+        if old:
+            exact = f"resourceVersion={old}&resourceVersionMatch=Exact"
+            await self._client.send_timed(f"{self._collection}?{exact}")
+        body = ListBody(collection=True)
+        fired = await self._client.send_timed(f"{self._collection}?limit=1", on_chunk=body.feed)
+        version = body.envelope().metadata.resource_version
+        if fired.status == 200 and version.isdecimal():
+            self._noted.append((now, version))
+
 
 LEASE_SECONDS = 10.0
 APART = 0.4  # seconds between the first requests of two clients
@@ -51,8 +176,8 @@ def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: De
     boot = functools.partial(_repeat, 31, lambda: boot_agent(agent, lists, next(restarts)))
     supervisor.start("demo client cilium-agent", boot)
     for user_agent, path, selector in INFORMERS:
-        informer = functools.partial(run_informer, ApiClient(connection, user_agent), path, selector)
-        supervisor.start(f"demo informer {user_agent}", informer)
+        informer = DemoInformer(ApiClient(connection, user_agent), path, selector)
+        supervisor.start(f"demo informer {user_agent}", informer.run)
 
 
 def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:

@@ -19,8 +19,7 @@ from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
 from ktui.tui.workloads.texts import _table
 from ktui.workloads.registry import WORKLOADS
-from ktui.workloads.running.run_lines import LiveSecond
-from ktui.workloads.running.summary import COMPARED
+from ktui.workloads.running.summary import COMPARED, LiveSecond
 
 from .asking import Snap, sizes
 from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app

@@ -8,7 +8,7 @@ import itertools
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
-from ktui.workloads.behaviours.informer import run_informer
+from ktui.workloads.behaviours.client_reflector import DemoInformer
 
 PODS = "/api/v1/pods"
 CONFIGMAPS = "/api/v1/configmaps"
@@ -31,7 +31,7 @@ async def visit(connection: ServerConnection) -> None:
         group.create_task(_exact(ApiClient(connection, "backup-operator/v1.2")))
         group.create_task(_refused(ApiClient(connection, "home-grown-script/0.1")))
         for client, collection, selector in WATCHING:
-            group.create_task(run_informer(ApiClient(connection, client), collection, selector))
+            group.create_task(DemoInformer(ApiClient(connection, client), collection, selector).run())
 
 
 async def _ahead(client: ApiClient) -> None:

@@ -15,7 +15,7 @@ from ktui.tui.charts.marks import marked, marks, named
 from ktui.tui.charts.plot import Series, columns_in, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import line, lines
-from ktui.workloads.running.run_lines import LiveSecond
+from ktui.workloads.running.summary import LiveSecond
 
 _FOOT = 0.1  # ms at the foot of the axis
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ktui.workloads.running.run_lines import DECODER, Finished, LiveSecond, Refused, Tables
+from ktui.workloads.running.summary import DECODER, Finished, LiveSecond, Refused, Tables
 
 if TYPE_CHECKING:
     from ktui.client.connection import ServerConnection

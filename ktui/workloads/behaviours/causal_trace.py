@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestStarted
-from ktui.workloads.running.tags import Tag, cause_of, tag_of
+from ktui.workloads.running.users import Tag, cause_of, tag_of
 
 MOST_STEPS = 20_000
 _WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION")

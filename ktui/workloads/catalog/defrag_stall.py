@@ -5,20 +5,49 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import httpx
+
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
+from ktui.client.list_counters import lines_of
 from ktui.contract.faults import Fault
 from ktui.core.format import integer, long_bytes, milliseconds
 from ktui.supervision import stop
 from ktui.workloads.behaviours.changes import changes_knob, keep_changing
-from ktui.workloads.behaviours.memory import sample_memory
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.workload import Fix, Workload
+
+EVERY_SECONDS = 0.5
+RESIDENT = "process_resident_memory_bytes"
+
+
+def resident_bytes(metrics: bytes) -> int:
+    """Return the bytes that a /metrics page reports, 0 if it does not."""
+    for line in lines_of(metrics, RESIDENT):
+        return int(float(line.rpartition(" ")[2]))
+    return 0
+
+
+async def sample_memory(context: LoadContext, took: Callable[[int, int], None]) -> None:
+    """Call `took` with the bytes of server and etcd twice a second; 0 for one that does not answer."""
+    server = context.cluster.client
+    etcd = (await KtuiApi(server).info()).endpoints[0]
+    async with httpx.AsyncClient(base_url=etcd, timeout=EVERY_SECONDS * 4, trust_env=False) as http:
+        while True:
+            found = [0, 0]
+            with contextlib.suppress(ClientError):
+                found[0] = resident_bytes((await server.request("GET", "/metrics")).content)
+            with contextlib.suppress(httpx.HTTPError):
+                found[1] = resident_bytes((await http.get("/metrics")).content)
+            took(*found)
+            await asyncio.sleep(EVERY_SECONDS)
+
 
 PODS = "/api/v1/pods"
 MOST_OPEN = 400  # LISTs that may wait at the same time

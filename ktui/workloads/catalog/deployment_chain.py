@@ -13,7 +13,7 @@ from ktui.client.connection import ClientError
 from ktui.core.format import figure, integer
 from ktui.documents.typed import decode_json
 from ktui.workloads.behaviours.causal_trace import CausalTrace, TraceStep
-from ktui.workloads.behaviours.object_informer import Obj, ObjectInformer
+from ktui.workloads.behaviours.client_reflector import Obj, ObjectInformer
 from ktui.workloads.controllers.controller import (
     DEPLOYMENTS,
     LABEL,
@@ -23,11 +23,8 @@ from ktui.workloads.controllers.controller import (
     Controller,
     version_of,
 )
-from ktui.workloads.controllers.deployments import DeploymentController
-from ktui.workloads.controllers.garbage_collector import GarbageCollector
-from ktui.workloads.controllers.kubelet import NodeKubelet
-from ktui.workloads.controllers.replica_sets import ReplicaSetController
-from ktui.workloads.controllers.scheduler import Scheduler
+from ktui.workloads.controllers.deployments import DeploymentController, ReplicaSetController
+from ktui.workloads.controllers.pod_controllers import GarbageCollector, NodeKubelet, Scheduler
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob

@@ -18,6 +18,7 @@ from ktui.client.list_stream import ListBody
 from ktui.contract.events import AnyEvent, FanOut
 from ktui.core.format import figure, integer, long_bytes
 from ktui.kube.access_pattern import JSON
+from ktui.workloads.behaviours.client_reflector import watch_lines
 from ktui.workloads.behaviours.event_audiences import (
     PLAIN,
     SELECTING,
@@ -26,7 +27,6 @@ from ktui.workloads.behaviours.event_audiences import (
     Written,
     work_by_version,
 )
-from ktui.workloads.behaviours.watch_lines import watch_lines
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadAnswer, LoadClient

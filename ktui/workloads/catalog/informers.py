@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from ktui.contract.faults import Fault
 from ktui.core.format import integer, long_bytes, milliseconds
-from ktui.workloads.behaviours.changes import changes_knob
-from ktui.workloads.behaviours.lifetimes import keep_living
-from ktui.workloads.behaviours.reflector import InformerReflector, LossCounts
+from ktui.workloads.behaviours.changes import changes_knob, keep_living
+from ktui.workloads.behaviours.client_reflector import InformerReflector, LossCounts
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob

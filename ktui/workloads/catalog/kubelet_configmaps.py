@@ -14,8 +14,14 @@ from dataclasses import dataclass, field
 from ktui.client.connection import ClientError
 from ktui.client.list_stream import ListBody
 from ktui.core.format import figure, milliseconds
-from ktui.workloads.behaviours.configmap_rates import LEAST_FACTOR, MOST_FACTOR, KubeletFleet
-from ktui.workloads.behaviours.object_store import MOST_RECENT, REFERENCES_ONCE_SINCE, ObjectStore
+from ktui.workloads.behaviours.object_store import (
+    LEAST_FACTOR,
+    MOST_FACTOR,
+    MOST_RECENT,
+    REFERENCES_ONCE_SINCE,
+    KubeletFleet,
+    ObjectStore,
+)
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.figures import LoadFigures

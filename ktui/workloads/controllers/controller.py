@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 from ktui.client.connection import ClientError
 from ktui.documents.typed import decode_json
-from ktui.workloads.behaviours.object_informer import Obj, ObjectInformer
-from ktui.workloads.demo.objects import timestamp
+from ktui.workloads.behaviours.client_reflector import Obj, ObjectInformer
+from ktui.workloads.demo.pods import timestamp
 from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.users import LoadUser
 

@@ -22,7 +22,7 @@ from ktui.contract.events import (
 )
 from ktui.core.ranking.total_cost import TotalCost, by_watch
 from ktui.workloads.running.figures import LoadFigures
-from ktui.workloads.running.tags import Tag, tag_of
+from ktui.workloads.running.users import Tag, tag_of
 
 
 class _Open(NamedTuple):

@@ -19,8 +19,7 @@ from yarl import URL
 from ktui.client.connection import ClientError, ServerConnection, WatchRefused, retry_after
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import REJECTED
-from ktui.workloads.running.tags import CAUSE, Tag
-from ktui.workloads.running.users import LoadUser
+from ktui.workloads.running.users import CAUSE, LoadUser, Tag
 
 MOST_CONNECTIONS = 500
 MOST_BODY = 64 * 1024  # bytes of an answer to keep: a List's metadata comes before its items

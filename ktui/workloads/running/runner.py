@@ -17,8 +17,7 @@ from ktui.contract.faults import Fault, TimedFault
 from ktui.contract.rules import Rules
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.cluster import read_cluster
-from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.context import LoadContext, read_cluster
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs, WorkloadError
 from ktui.workloads.running.workload import Workload

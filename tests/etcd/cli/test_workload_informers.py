@@ -15,8 +15,7 @@ from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.events import AnyEvent, WatcherClosed
 from ktui.contract.faults import Fault
-from ktui.workloads.behaviours.backoff import ReflectorBackoff
-from ktui.workloads.behaviours.reflector import LossCounts
+from ktui.workloads.behaviours.client_reflector import LossCounts, ReflectorBackoff
 from ktui.workloads.running.runner import Run
 from tests.etcd.cli.conftest import Run as InLoop
 from tests.etcd.cli.workload_runs import go_until, run_with, sent_by, stopped

@@ -16,9 +16,8 @@ from ktui.client.connection import ServerConnection
 from ktui.client.list_counters import lines_of
 from ktui.workloads.registry import find_workload
 from ktui.workloads.running.knobs import assign
-from ktui.workloads.running.run_lines import live_second
 from ktui.workloads.running.runner import Run
-from ktui.workloads.running.summary import summary_of
+from ktui.workloads.running.summary import live_second, summary_of
 
 
 def run_with(client: ApiClient, name: str, *settings: str, **more: Any) -> Run:

@@ -14,7 +14,7 @@ from ktui.cli.workload import _stops_at_ctrl_c
 from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.summary import too_slow
-from ktui.workloads.running.tags import Tag
+from ktui.workloads.running.users import Tag
 
 LISTS = 35
 PATIENCE, MOST = 15.0, 120.0

@@ -15,8 +15,7 @@ from ktui.workloads.catalog import agent_boot
 from ktui.workloads.catalog.agent_boot import WORKLOAD, boot_fleet, per_request, restart_delay, start_delay
 from ktui.workloads.running import fleet
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.cluster import Cluster
-from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.context import Cluster, LoadContext
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs, assign

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestStarted
 from ktui.workloads.behaviours.causal_trace import CausalTrace, short_call
-from ktui.workloads.running.tags import CAUSE, Tag
+from ktui.workloads.running.users import CAUSE, Tag
 
 RUN = "0badcafe"
 _ids = itertools.count(1)

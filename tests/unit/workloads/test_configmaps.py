@@ -9,8 +9,15 @@ from typing import Any
 
 import pytest
 
-from ktui.workloads.behaviours.configmap_rates import LEAST_FACTOR, MOST_FACTOR, KubeletFleet
-from ktui.workloads.behaviours.object_store import ANY, MOST_RECENT, ObjectStore, ttl_of
+from ktui.workloads.behaviours.object_store import (
+    ANY,
+    LEAST_FACTOR,
+    MOST_FACTOR,
+    MOST_RECENT,
+    KubeletFleet,
+    ObjectStore,
+    ttl_of,
+)
 from ktui.workloads.catalog.kubelet_configmaps import WORKLOAD
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import LoadFigures

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.workloads.demo.copies import NotAlike, copy_of
-from ktui.workloads.demo.objects import Create, Json
+from ktui.cli.seed_copies import NotAlike, copy_of
+from ktui.workloads.demo.pods import Create, Json
 
 
 def sent(name: str, ip: str, **more: object) -> Create:

@@ -12,7 +12,7 @@ import pytest
 
 from ktui.supervision import Failure, Supervisor
 from ktui.workloads import traffic
-from ktui.workloads.behaviours import informer
+from ktui.workloads.behaviours import client_reflector
 from ktui.workloads.demo.plan import DemoPlan, DemoSize, make_plan
 from ktui.workloads.traffic import INFORMERS, start_kubelets, start_readers
 from tests.unit.client.rude import BROKEN, Answer, rude_server, whole
@@ -34,7 +34,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(seconds: float, result: Any = None) -> Any:
         return await sleep(0, result)
 
-    for module in (traffic, informer):
+    for module in (traffic, client_reflector):
         monkeypatch.setattr(module.asyncio, "sleep", at_once)
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from ktui.kube.fanout import ChangeRecipients
+from ktui.workloads.behaviours.client_reflector import watch_lines
 from ktui.workloads.behaviours.event_audiences import (
     PLAIN,
     SELECTING,
@@ -17,7 +18,6 @@ from ktui.workloads.behaviours.event_audiences import (
     timed,
     work_by_version,
 )
-from ktui.workloads.behaviours.watch_lines import watch_lines
 
 WATCHERS = {PLAIN: 6, SELECTING: 3, TABLE: 1}
 ALL = sum(WATCHERS.values())

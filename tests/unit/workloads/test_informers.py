@@ -10,11 +10,10 @@ import pytest
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
-from ktui.workloads.behaviours.reflector import InformerReflector
+from ktui.workloads.behaviours.client_reflector import InformerReflector
 from ktui.workloads.catalog.informers import COLLECTIONS, WORKLOAD
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.cluster import Cluster
-from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.context import Cluster, LoadContext
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs
 

@@ -7,7 +7,7 @@ import pytest
 from ktui.cli.workload_settings import variants_of
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knob, Knobs, WorkloadError, assign
-from ktui.workloads.running.tags import Tag, tag_of
+from ktui.workloads.running.users import Tag, tag_of
 from ktui.workloads.running.workload import Workload
 
 AGENTS = Knob("agents", 50, "how many", least=1, most=100)

@@ -10,16 +10,17 @@ import pytest
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
-from ktui.workloads.behaviours import backoff, informer, object_informer, reflector
-from ktui.workloads.behaviours.backoff import ReflectorBackoff
-from ktui.workloads.behaviours.informer import run_informer
-from ktui.workloads.behaviours.object_informer import ObjectInformer
-from ktui.workloads.behaviours.reflector import InformerReflector
+from ktui.workloads.behaviours import client_reflector
+from ktui.workloads.behaviours.client_reflector import (
+    DemoInformer,
+    InformerReflector,
+    ObjectInformer,
+    ReflectorBackoff,
+)
 from ktui.workloads.catalog.informers import WORKLOAD
 from ktui.workloads.running import fleet
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.cluster import Cluster
-from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.context import Cluster, LoadContext
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs
 from tests.unit.client.rude import Answer, rude_server, whole
@@ -46,7 +47,7 @@ async def of_controllers(context: LoadContext, _: ServerConnection) -> None:
 
 
 async def of_the_demo(_: LoadContext, connection: ServerConnection) -> None:
-    await run_informer(ApiClient(connection, "proxy/v1"), PODS)
+    await DemoInformer(ApiClient(connection, "proxy/v1"), PODS).run()
 
 
 @pytest.fixture
@@ -60,10 +61,10 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await sleep(0)
 
     clock = SimpleNamespace(**{**vars(asyncio), "sleep": at_once})
-    for module in (reflector, object_informer, informer, fleet):
+    for module in (client_reflector, fleet):
         monkeypatch.setattr(module, "asyncio", clock)
     monkeypatch.setattr(
-        backoff, "random", SimpleNamespace(Random=lambda: SimpleNamespace(random=lambda: 0.0))
+        client_reflector, "random", SimpleNamespace(Random=lambda: SimpleNamespace(random=lambda: 0.0))
     )
     return waited
 

@@ -1,0 +1,353 @@
+"""client-go's reflector, reduced to its requests: LIST, WATCH, and WATCH again from the last version."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError, WatchRefused
+from ktui.client.list_stream import ListBody
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
+from ktui.supervision import stop
+from ktui.workloads.running.context import LoadContext
+from ktui.workloads.running.figures import REJECTED
+from ktui.workloads.running.fleet import LoadClient
+
+WATCH_SECONDS, DEMO_WATCH_SECONDS = 600, 300
+PAGE = 500
+GONE = 410
+LONGEST_LINE = 16 * 1024 * 1024
+FIRST_SECONDS, MOST_SECONDS, QUIET_SECONDS = 0.8, 30.0, 120.0
+
+
+@dataclass(slots=True)
+class ReflectorBackoff:
+    """Computes the pauses of one reflector. `pause` returns the seconds to wait before the next attempt.
+
+    reflector.go: 800 ms, doubling up to 30 s, plus a random part up to the same length; 800 ms again after
+    two quiet minutes.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    jitter: Callable[[], float] = field(default_factory=lambda: random.Random().random)  # 0 to 1
+    _next: float = FIRST_SECONDS
+    _last_attempt: float = float("-inf")
+
+    def pause(self) -> float:
+        now = self.clock()
+        if now - self._last_attempt > QUIET_SECONDS:
+            self._next = FIRST_SECONDS
+        self._last_attempt = now
+        pause, self._next = self._next, min(MOST_SECONDS, self._next * 2)
+        return pause * (1 + self.jitter())
+
+
+def keeps_its_place(error: ClientError) -> bool:
+    """Return whether a reflector sends the same WATCH again: after a 429, or if the connection failed.
+
+    After any other refusal it sends a LIST.
+    """
+    return not isinstance(error, WatchRefused) or error.status == REJECTED
+
+
+async def watch_lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """Yield the lines of a stream, each with its newline. A line longer than 16 MiB ends the iteration."""
+    rest = b""
+    try:
+        async for piece in pieces:
+            *whole, rest = (rest + piece).splitlines(keepends=True) or [b""]
+            if rest.endswith(b"\n"):
+                whole, rest = [*whole, rest], b""
+            for line in whole:
+                yield line
+            if len(rest) > LONGEST_LINE:
+                return
+    finally:
+        await pieces.aclose()
+
+
+Obj = dict[str, Any]
+Handler = Callable[[str, Obj], None]
+
+
+class ClientReflector(ABC):
+    """LISTs and WATCHes. After a 410 or a refusal (except a 429 of a WATCH) it LISTs again."""
+
+    def __init__(self) -> None:
+        self.version = ""  # where it continues
+        self.must_list = False  # even with a version
+        self.backoff = ReflectorBackoff()
+
+    async def run(self) -> None:
+        """List and watch until cancelled: a WATCH that has ended is sent again from the last version."""
+        while True:
+            pause = 0.0
+            try:
+                if (self.must_list or not self.version) and not self.streams:
+                    await self.send_list()
+                await self.send_watch()
+            except ClientError as error:
+                self.must_list |= not keeps_its_place(error)
+                pause = self.failed(error)
+            except (DocumentError, KeyError, TypeError):  # the answer is not that of a Kubernetes API
+                self.must_list = True
+            if pause or self.must_list:
+                await asyncio.sleep(pause or self.backoff.pause())
+
+    @property
+    def streams(self) -> bool:
+        """True if it watches instead of listing, with sendInitialEvents."""
+        return False
+
+    def failed(self, error: ClientError) -> float:
+        """Return the seconds to wait after an attempt that was refused or failed."""
+        return self.backoff.pause()
+
+    @abstractmethod
+    async def send_list(self) -> None:
+        """List, and clear `must_list`."""
+
+    @abstractmethod
+    async def send_watch(self) -> None:
+        """Watch until the server ends it."""
+
+
+class DemoInformer(ClientReflector):
+    """Keeps watching `collection` (a path, plus an encoded selector), and drops what it gets."""
+
+    def __init__(self, client: ApiClient, collection: str, selector: str = "") -> None:
+        super().__init__()
+        self._client, self._collection = client, collection
+        self._extra = f"&{selector}" if selector else ""
+
+    async def send_list(self) -> None:
+        body = ListBody(collection=True)
+        path = f"{self._collection}?resourceVersion=0{self._extra}"
+        fired = await self._client.send_timed(path, on_chunk=body.feed)
+        self.version = body.envelope().metadata.resource_version
+        if fired.status != 200 or not self.version.isdecimal():
+            raise ClientError(f"cannot list {self._collection}: HTTP {fired.status}")
+        self.must_list = False
+
+    async def send_watch(self) -> None:
+        since = f"resourceVersion={self.version}&timeoutSeconds={DEMO_WATCH_SECONDS}"
+        path = f"{self._collection}?watch=true&allowWatchBookmarks=true&{since}{self._extra}"
+        async for _ in self._client.watch(path):
+            pass  # a cache would apply it; here only the server's work matters
+        self.must_list = True  # it knows no later version
+
+    def failed(self, error: ClientError) -> float:
+        return max(super().failed(error), error.retry_after if isinstance(error, WatchRefused) else 0)
+
+
+class ObjectInformer(ClientReflector):
+    """Caches objects by name; `handlers` are called with (event type, object).
+
+    `collection` is a path, `selector` encoded parameters. Objects that are missing when everything is listed
+    again are DELETED with their last state.
+    """
+
+    def __init__(self, client: LoadClient, collection: str, selector: str) -> None:
+        super().__init__()
+        self.objects: dict[str, Obj] = {}
+        self.handlers: list[Handler] = []
+        self.synced = asyncio.Event()
+        self._client = client
+        self._collection = collection
+        self._selector = selector
+
+    async def send_list(self) -> None:
+        """Replace the objects."""
+        plural = self._collection.rpartition("/")[2]
+        path = f"{self._collection}?{self._selector}&resourceVersion=0"
+        answer = await self._client.read(path, f"LIST {plural}")
+        if not answer.ok:
+            raise ClientError(f"cannot list {self._collection}: HTTP {answer.status}")
+        found = decode_json(answer.body, dict)
+        now = {obj["metadata"]["name"]: obj for obj in found.get("items") or []}
+        for name in [name for name in self.objects if name not in now]:
+            self._take("DELETED", self.objects[name])
+        for name, obj in now.items():
+            self._take("MODIFIED" if name in self.objects else "ADDED", obj)
+        self.synced.set()
+        self.version = str(found["metadata"]["resourceVersion"])
+        self.must_list = False
+
+    async def send_watch(self) -> None:
+        """Follow the events."""
+        plural = self._collection.rpartition("/")[2]
+        since = f"resourceVersion={self.version}&timeoutSeconds={WATCH_SECONDS}"
+        query = f"watch=true&allowWatchBookmarks=true&{since}"
+        pieces = self._client.watch(f"{self._collection}?{self._selector}&{query}", f"WATCH {plural}")
+        async for line in watch_lines(pieces):
+            event = decode_json(line, dict)
+            obj = event["object"]
+            if event["type"] == "ERROR":
+                self.must_list = True
+                return
+            self.version = str(obj["metadata"]["resourceVersion"])
+            if event["type"] != "BOOKMARK":
+                self._take(event["type"], obj)
+
+    def _take(self, type_: str, obj: Obj) -> None:
+        name = obj["metadata"]["name"]
+        if type_ == "DELETED":
+            self.objects.pop(name, None)
+        else:
+            self.objects[name] = obj
+        for handler in self.handlers:
+            handler(type_, obj)
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    name: str = ""
+    namespace: str = ""
+    resource_version: str = ""
+
+
+class _Object(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    code: int = 0
+
+
+class _WatchEvent(msgspec.Struct):
+    type: str
+    object: _Object
+
+
+_EVENT = msgspec.json.Decoder(_WatchEvent)
+
+
+@dataclass(slots=True)
+class LossCounts:
+    """What followed after informers lost their watch in one way, added up over the informers."""
+
+    lost: int = 0
+    resumed: int = 0
+    too_old: int = 0
+    lists: int = 0
+    listed_bytes: int = 0
+    replayed: int = 0  # events that the informer had already received
+    failed: int = 0  # attempts that were refused or failed
+
+
+class InformerReflector(ClientReflector):
+    """One informer. `newest` is the newest version it has received.
+
+    `deleted_rv` "old": it takes the version of a DELETED object from before its deletion, as kube-apiserver
+    1.7.0 to 1.7.12, 1.8.0 to 1.8.7 and 1.9.0 to 1.9.2 sent it.
+    """
+
+    def __init__(self, context: LoadContext, client: LoadClient, collection: str) -> None:
+        super().__init__()
+        self.context = context
+        self.client = client
+        self.collection = collection
+        self.counts = LossCounts()
+        self.newest = 0
+        self.comes_back_with = ""  # the version of its next watch, whatever it has received
+        self.cut = asyncio.Event()
+        self.reading = asyncio.Event()  # while cleared, it does not read its watch
+        self.reading.set()
+        self._seen: dict[tuple[str, str], str] = {}
+        self._expired = False
+        self._has_watched = False  # since its last LIST
+
+    @property
+    def streams(self) -> bool:
+        return self.context.knobs.yes("watchlist")
+
+    def failed(self, error: ClientError) -> float:
+        self.counts.failed += 1
+        return super().failed(error)
+
+    async def send_list(self) -> None:
+        """List all: from the cache, not older than before; after a 410 in pages at the newest version."""
+        label, query = "LIST rv=0", f"resourceVersion={self.version or 0}"
+        if self._expired:
+            label, query = "LIST after 410", f"limit={PAGE}"
+        token, version = "", ""
+        while True:
+            more = f"&continue={quote(token, safe='')}" if token else ""
+            answer = await self.client.get(f"{self.collection}?{query}{more}", label, keep=True)
+            if not answer.ok:
+                raise ClientError(f"the LIST is refused: HTTP {answer.status}")
+            body = ListBody(collection=True)
+            body.feed(answer.body)
+            metadata = body.envelope().metadata
+            version, token = version or metadata.resource_version, metadata.continue_token
+            self.counts.lists += 1
+            self.counts.listed_bytes += answer.size
+            if not token:
+                break
+        self.version = version
+        self.newest = max(self.newest, int(version or 0))
+        self._expired = self.must_list = self._has_watched = False
+
+    async def send_watch(self) -> None:
+        """Watch until the server or a cut ends it."""
+        self.cut.clear()
+        # Not earlier: an event that was being read when its watch was cut would set another version.
+        self.version, self.comes_back_with = self.comes_back_with or self.version, ""
+        query, label = f"resourceVersion={self.version}", "WATCH"
+        if self.must_list or not self.version:  # with WatchList; otherwise it has been listed
+            self.version, self._expired, self.must_list, self._has_watched = "", False, False, False
+            query, label = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "WATCH initial"
+        path = f"{self.collection}?watch=true&allowWatchBookmarks=true&{query}&timeoutSeconds={WATCH_SECONDS}"
+        reading = asyncio.ensure_future(self._read(path, label))
+        cut = asyncio.ensure_future(self.cut.wait())
+        try:
+            await asyncio.wait({reading, cut}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # Not `suppress(CancelledError)` around `await reading`: that would lose a cancellation of this
+            # task while the connection closes.
+            await stop(cut, reading)
+            self._has_watched = True
+        if not reading.cancelled():
+            reading.result()
+
+    async def _read(self, path: str, label: str) -> None:
+        resumed = self._has_watched
+        async for line in watch_lines(self.client.watch(path, label)):
+            event = _EVENT.decode(line)
+            if event.type == "ERROR":
+                if event.object.code == GONE:
+                    self.context.count("too_old")
+                    self.counts.too_old += 1
+                    self._expired = self.must_list = True
+                if event.object.code == REJECTED:
+                    raise ClientError(f"the watch ends with {REJECTED}")
+                return
+            if resumed:
+                self.counts.resumed += 1
+                resumed = False
+            self._take(event)
+            await self.reading.wait()
+
+    def _take(self, event: _WatchEvent) -> None:
+        metadata = event.object.metadata
+        key, version = (metadata.namespace, metadata.name), metadata.resource_version
+        number = int(version or 0)
+        if event.type != "BOOKMARK" and number <= self.newest and self.version:
+            self.counts.replayed += 1
+        self.newest = max(self.newest, number)
+        before = self._seen.get(key, version)
+        if event.type == "DELETED":
+            self._seen.pop(key, None)
+            old = self.context.knobs.text("deleted_rv") == "old"
+            self.version = before if old else version
+        else:
+            if event.type != "BOOKMARK":
+                self._seen[key] = version
+            self.version = version
+        self.context.count("events_seen")
