@@ -3,9 +3,9 @@
 kube-apiserver: the capacity starts at 100 and follows the load, to hold about 75 seconds of events
 (`eventFreshDuration`), with a maximum of 102,400.
 
-Upstream keeps the objects of all events. Here only the newest few megabytes of objects are kept, and more
-while LISTs that need older versions are being sent; older events keep only the difference to the object's
-next version.
+Upstream keeps the objects of all events. Here only the newest few megabytes of events are kept whole, for as
+long as they are fresh, and more while LISTs that need older versions are being sent; older events keep only
+the difference to the object's next version.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from ktui.cacher.events import CacheEvent
 LOWER_CAPACITY = 100
 UPPER_CAPACITY = 102_400
 FRESH_SECONDS = 75.0
-# Stored bytes of the newest events' objects to keep; the second limit applies while LISTs are being sent.
+# Bytes of the newest events to keep whole; the second limit applies while LISTs are being sent.
 WHOLE_BYTES = 8 << 20
 MOST_WHOLE_BYTES = 64 << 20
+# What a whole event takes besides its stored value: encodings, labels and fields of a small object.
+EVENT_BYTES = 2048
 # Maximum events to shrink for each added event, so that an append is always fast.
 _SHRUNK_AT_ONCE = 4
 # Evicted events are removed when they reach this share of the capacity.
@@ -55,7 +57,7 @@ class EventBuffer:
         self._readers: list[int] = []
         self._start = 0  # events before this index are evicted, and removed from time to time
         self._whole = 0  # events before this index are shrunk
-        self._held = 0  # stored bytes of the objects of events that are not shrunk
+        self._held = 0  # bytes of the events that are not shrunk
         self._list_rv = 0
         self._evicted_rv = 0
 
@@ -95,7 +97,7 @@ class EventBuffer:
         if self.full:
             self._evict(self._start + 1)
         self._events.append(event)
-        self._held += event.object.size
+        self._held += _bytes_of(event)
         self.shrink(_SHRUNK_AT_ONCE)
         self._cut()
 
@@ -128,16 +130,21 @@ class EventBuffer:
     def reader_gone(self, rv: int) -> None:
         self._readers.remove(rv)
 
-    def shrink(self, most: int) -> bool:
-        """Shrink up to `most` events that are due; return False if no more are due."""
+    def shrink(self, most: int, now: float = 0.0) -> bool:
+        """Shrink up to `most` events that are due; return False if no more are due.
+
+        Due are the oldest while too many bytes are whole, and with the time `now` those that are not fresh.
+        """
         for _ in range(most):
-            if self._held <= self._whole_bytes:
+            if self._whole == len(self._events):
                 return False
             event = self._events[self._whole]
+            if self._held <= self._whole_bytes and now - event.at <= self._fresh_seconds:
+                return False
             needed = bool(self._readers) and event.rv > min(self._readers)
             if needed and self._held <= self._most_whole_bytes:
                 return False
-            self._held -= event.object.size
+            self._held -= _bytes_of(event)
             self._whole += 1
             event.shrink()
         return True
@@ -169,8 +176,12 @@ class EventBuffer:
         if self._start < self.capacity * _CUT:
             return
         for event in self._events[self._whole : self._start]:
-            self._held -= event.object.size
+            self._held -= _bytes_of(event)
             event.shrink()
         self._whole = max(self._whole - self._start, 0)
         del self._events[: self._start]
         self._start = 0
+
+
+def _bytes_of(event: CacheEvent) -> int:
+    return event.object.size + EVENT_BYTES

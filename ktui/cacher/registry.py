@@ -12,6 +12,7 @@ from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.staleness_timer import StalenessTimer
 from ktui.contract.events import CacheStatus
+from ktui.storage.kept_json import KeptJson
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
@@ -42,6 +43,7 @@ class Registry:
         self._bus = bus
         self._requester = ProgressRequester(self.supervisor)
         self._staleness = StalenessTimer(self.supervisor)
+        self._kept = KeptJson()
         self._gate = asyncio.Semaphore(warmups)
         self._cachers: dict[str, Cacher] = {}
         bus.add_snapshot(self.states)
@@ -110,7 +112,14 @@ class Registry:
         if not has_watch_cache(resource):
             return Cacher(store, self.settings, None, self.supervisor)
         cache = ResourceCache(
-            store, self.settings, self._bus, self.supervisor, self._requester, self._staleness, self._gate
+            store,
+            self.settings,
+            self._bus,
+            self.supervisor,
+            self._requester,
+            self._staleness,
+            self._gate,
+            self._kept,
         )
         return Cacher(store, self.settings, cache, self.supervisor)
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ktui.cacher.settings import Settings
     from ktui.cacher.sorted_store import SortedStore
     from ktui.cacher.watch_cache import WatchCache
+    from ktui.storage.kept_json import KeptJson
     from ktui.storage.store import Store
 
 # Transcode a large cache's first object before the first request for it.
@@ -130,6 +131,7 @@ class ResourceCache:
         requester: ProgressRequester,
         staleness: StalenessTimer,
         gate: asyncio.Semaphore,
+        kept: KeptJson,
     ) -> None:
         self._id = store.resource.id
         self._store = store
@@ -140,7 +142,7 @@ class ResourceCache:
         self._staleness = staleness
         self._stale_since = 0.0
         trigger = TRIGGER if TRIGGER in store.resource.field_selectors else ""
-        self.memory = WatchCache()
+        self.memory = WatchCache(kept)
         self._sampler = Sampler(bus, self._id)
         self.dispatcher = Dispatcher(trigger, sampler=self._sampler)
         self.clock = BookmarkClock(supervisor, lambda: self.dispatcher.rv)
@@ -153,6 +155,8 @@ class ResourceCache:
         self.checker = ConsistencyChecker(store, self.memory, settings, self._reflector.ready)
         self._tasks: list[asyncio.Task[None]] = []
         self._probing = 0
+        self._shrinking = False
+        self._told_json_bytes = 0
 
     @property
     def cold(self) -> bool:
@@ -246,8 +250,13 @@ class ResourceCache:
 
     def _shrink(self) -> None:
         """Shrink the event buffer, a few events at a time."""
-        if self.memory.event_buffer.shrink(_SHRUNK_AT_ONCE):
-            asyncio.get_running_loop().call_soon(self._shrink)
+        if not self._shrinking:
+            self._shrink_some()
+
+    def _shrink_some(self) -> None:
+        self._shrinking = self.memory.event_buffer.shrink(_SHRUNK_AT_ONCE, time.monotonic())
+        if self._shrinking:
+            asyncio.get_running_loop().call_soon(self._shrink_some)
 
     @property
     def readiness(self) -> Readiness:
@@ -286,6 +295,8 @@ class ResourceCache:
             rv=memory.rv,
             objects=len(memory.store),
             bytes=memory.store.bytes,
+            json_bytes=memory.store.share.bytes,
+            json_evicted=memory.store.share.evicted,
             oldest_rv=memory.event_buffer.oldest_watch_rv,
             capacity=memory.event_buffer.capacity,
             buffered=len(memory.event_buffer),
@@ -322,10 +333,15 @@ class ResourceCache:
         for stream in list(self.streams):
             stream.close("server stops")
         await self.clock.close()
+        self.memory.store.close()
         self._publisher.close()
         self._sampler.close()
 
     def _look(self) -> None:
+        self._shrink()
+        if self.memory.store.share.bytes != self._told_json_bytes:
+            self._told_json_bytes = self.memory.store.share.bytes
+            self.changed()
         stale = self.stale_seconds
         if bool(stale) != bool(self._stale_since):
             self._stale_since = time.time() - stale if stale else 0.0

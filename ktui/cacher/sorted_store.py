@@ -6,6 +6,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ktui.storage.kept_json import KeptJson
+
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
@@ -17,7 +19,10 @@ class SortedStore:
     (0.3 ms for 100,000 objects); inserting moves at most as many pointers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptJson | None = None) -> None:
+        """`kept` is the budget for the objects' JSON."""
+        self._kept = kept or KeptJson()
+        self.share = self._kept.share(self._listed)
         self._keys: list[str] = []
         self._objects: list[StoredObject] = []
         self.bytes = 0  # stored bytes of all objects held
@@ -27,9 +32,18 @@ class SortedStore:
 
     def replace(self, objects: Sequence[StoredObject]) -> None:
         """Replace the content with `objects`, which are sorted by key."""
+        self.close()
         self._objects = list(objects)
         self._keys = [obj.key for obj in self._objects]
         self.bytes = sum(obj.size for obj in self._objects)
+        evicted, self.share = self.share.evicted, self._kept.share(self._listed)
+        self.share.evicted = evicted
+        for obj in self._objects:
+            obj.share = self.share
+
+    def close(self) -> None:
+        """Give back what the objects keep of the budget."""
+        self._kept.remove(self.share)
 
     def get(self, key: str) -> StoredObject | None:
         at = bisect_left(self._keys, key)
@@ -39,10 +53,12 @@ class SortedStore:
         """Insert or replace; return the previous object."""
         at = bisect_left(self._keys, obj.key)
         self.bytes += obj.size
+        obj.share = self.share
         if at < len(self._keys) and self._keys[at] == obj.key:
             previous = self._objects[at]
             self.bytes -= previous.size
             self._objects[at] = obj
+            self.share.leave(previous)
             return previous
         self._keys.insert(at, obj.key)
         self._objects.insert(at, obj)
@@ -56,6 +72,7 @@ class SortedStore:
         del self._keys[at]
         previous = self._objects.pop(at)
         self.bytes -= previous.size
+        self.share.leave(previous)
         return previous
 
     def count(self, start: str, end: str) -> int:
@@ -80,6 +97,9 @@ class SortedStore:
     def page(self, offset: int, limit: int) -> list[StoredObject]:
         """Return `limit` objects in key order, from position `offset` on."""
         return self._objects[offset : offset + limit]
+
+    def _listed(self) -> Sequence[StoredObject]:
+        return self._objects
 
     def all(self) -> list[StoredObject]:
         return self._objects.copy()

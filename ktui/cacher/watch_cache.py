@@ -16,6 +16,7 @@ from ktui.cacher.snapshots import Snapshots
 from ktui.cacher.sorted_store import SortedStore
 
 if TYPE_CHECKING:
+    from ktui.storage.kept_json import KeptJson
     from ktui.storage.objects import StoredObject
 
 # Wait until a watch cache has reached a resourceVersion.
@@ -84,8 +85,9 @@ class WatchCache:
     `generation` counts the refills: a watcher with an older generation has missed events.
     """
 
-    def __init__(self) -> None:
-        self.store = SortedStore()
+    def __init__(self, kept: KeptJson | None = None) -> None:
+        """`kept` is the budget for the JSON of objects, shared with other caches."""
+        self.store = SortedStore(kept)
         self.labels = AttributeIndex(lambda obj: obj.labels)
         self.fields = AttributeIndex(lambda obj: obj.fields, missing="")
         self.event_buffer = EventBuffer()

@@ -12,6 +12,7 @@ from ktui.kube.structural.shaping import Shaper
 from ktui.kube.tables import TableRow
 from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
+from ktui.storage.kept_json import Share
 from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
@@ -66,6 +67,7 @@ def _defaults_of(resource: Resource) -> Callable[[bytes], bytes] | None:
     return None
 
 
+_unpacked = msgspec.msgpack.Decoder(Scanned)
 # The longest chain of superseded versions that are restored from one another.
 _LONGEST_CHAIN = 16
 
@@ -81,8 +83,9 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     """One object. `key` is the whole etcd key, `rv` the resourceVersion to serve, `raw` the stored value.
 
     `labels`, `fields` (its resource's field selectors) and `uid` are scanned once, on first use.
-    `item_pieces` and `table_row` are computed once and kept until a newer version supersedes the object. All
-    of them raise UnreadableError if the value is not an object.
+    `item_pieces` and `table_row` are computed once, and kept until a newer version supersedes the object, or
+    until the `share` of its watch cache needs the room. All of them raise UnreadableError if the value is not
+    an object.
 
     Objects refer only to newer versions of themselves, so there are no cycles and the garbage collector does
     not track them: tracking 100,000 objects would stop the process for 130 ms at a time.
@@ -94,12 +97,15 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     rv: int
     create_revision: int
     lease: int = 0
-    _scanned: Scanned | None = None
+    _scanned: Scanned | bytes | None = None  # bytes: packed, of a superseded version
     transcoded: Pieces | None = None  # the cached result of `item_pieces`
     _metadata_end: int = 0  # see Codec.item_parts
     _layout: Layout | None = None
     _row: TableRow | None = None
     _older: int = 0  # superseded versions in the chain that ends here
+    share: Share | None = None  # of the watch cache that holds the object
+    kept: int = 0  # bytes that the share counts for it
+    used: bool = False  # since the share has looked last
 
     def __repr__(self) -> str:
         return f"StoredObject({self.key!r}, rv={self.rv})"
@@ -143,6 +149,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     def scan(self) -> Scanned:
         """Return labels, fields and uid, without decoding the whole object."""
         scanned = self._scanned
+        if isinstance(scanned, bytes):
+            return _unpacked.decode(scanned)
         if scanned is None:
             decoding(len(self.raw))
             try:
@@ -172,6 +180,10 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
                 raise UnreadableError(self.key, error.reason) from error
             if isinstance(self._value, bytes):
                 self.transcoded = item
+                if self.share is not None:
+                    self.share.keep(self, sum(map(len, item)))
+        else:
+            self.used = True
         return item
 
     def metadata_pieces(self) -> Pieces | None:
@@ -200,6 +212,10 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
             row = make(self)
             if isinstance(self._value, bytes):
                 self._row = row
+                if self.share is not None:
+                    self.share.keep(self, row.size)
+        else:
+            self.used = True
         return row
 
     def has_table_row(self, resource: Resource) -> bool:
@@ -238,9 +254,11 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
         Cached results are dropped, and the value becomes a difference from the newer one.
         """
-        self.transcoded = self._row = None
+        self.drop_kept()
         if newer is not None:
             self._share(newer)
+        if isinstance(self._scanned, Scanned) and (newer is None or self._scanned is not newer._scanned):
+            self._scanned = msgspec.msgpack.encode(self._scanned)
         if not isinstance(self._value, bytes):
             return
         if newer is not None and self._older >= _LONGEST_CHAIN:
@@ -251,6 +269,10 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         self._value = Superseded(delta, newer)
         if newer is not None:
             newer._older = self._older + 1
+
+    def drop_kept(self) -> None:
+        """Drop what can be computed again."""
+        self.transcoded = self._row = None
 
     def _share(self, newer: StoredObject) -> None:
         """Share equal names, labels and fields with `newer`."""

@@ -8,7 +8,7 @@ from ktui.wire.pb import walk
 _MOST = 20_000
 
 
-class Scanned(msgspec.Struct, frozen=True, gc=False):
+class Scanned(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """An object's fields that filters need. Objects with equal labels share one dict: never change it."""
 
     namespace: str

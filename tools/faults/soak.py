@@ -1,11 +1,13 @@
 """`python -m tools.faults --soak`: run one server for long; neither memory nor descriptors may grow.
 
-Schedules follow each other on the same cluster and server, which is measured at rest after each one.
-The last quarter of the measurements is compared with the second one.
+Schedules follow each other on the same cluster and server, which is measured after each one, and once more
+after a rest. The last quarter of the measurements is compared with the second one, and the memory after the
+rest with that after the warm-up.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import statistics
 import tempfile
@@ -21,6 +23,9 @@ from tools.faults.schedule import Outcome, schedule
 SCHEDULE_SECONDS = 20.0
 GROWTH, ALLOWANCE_MB, ALLOWED_DESCRIPTORS = 1.15, 20.0, 20
 FEWEST = 8  # schedules, for a comparison of quarters
+WARM_UP_SECONDS, REST_SECONDS = 180.0, 300.0
+MOST_AFTER_REST = 1.1  # of the memory after the warm-up
+MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,34 @@ def growth(samples: list[Sample]) -> list[str]:
     return found
 
 
+class Memory:
+    """The resident megabytes of a process, printed every minute. `warm`: after the warm-up, None before."""
+
+    def __init__(self, pid: int) -> None:
+        self.warm: float | None = None
+        self._pid = pid
+        self._began = clock()
+
+    async def measure(self) -> None:
+        """Print until cancelled."""
+        while True:
+            await asyncio.sleep(MINUTE)
+            now = Sample.of(self._pid).megabytes
+            if self.warm is None and clock() - self._began >= WARM_UP_SECONDS:
+                self.warm = now
+            print(f"    minute {(clock() - self._began) / MINUTE:.0f}: {now:.0f} MB", flush=True)
+
+    async def rest(self) -> list[str]:
+        """Wait; return a sentence if more memory is held than after the warm-up."""
+        await asyncio.sleep(REST_SECONDS)
+        now = Sample.of(self._pid).megabytes
+        if self.warm is None:
+            return []
+        print(f"after {REST_SECONDS:.0f} s of rest {now:.0f} MB, after the warm-up {self.warm:.0f} MB")
+        grown = now > self.warm * MOST_AFTER_REST
+        return [f"{self.warm:.0f} MB after the warm-up, {now:.0f} MB after the rest"] if grown else []
+
+
 async def soak(etcd: Binary, seconds: float, seed: int, out: Path) -> int:
     """Run schedules for `seconds`; return the exit status: 1 for a violation or growth."""
     violations = Violations(out / "violations.ndjson", seed=seed, members=3)
@@ -60,6 +93,8 @@ async def soak(etcd: Binary, seconds: float, seed: int, out: Path) -> int:
         bench = Bench(3, "1.36", etcd.path, Path(directory), violations, seed)
         try:
             await bench.start()
+            memory = Memory(bench.server.pid)
+            measuring = asyncio.create_task(memory.measure())
             while clock() < end:
                 outcome = Outcome(violations)
                 number = len(samples)
@@ -72,6 +107,9 @@ async def soak(etcd: Binary, seconds: float, seed: int, out: Path) -> int:
                     f"{len(violations.all)} violations",
                     flush=True,
                 )
+            for sentence in await memory.rest():
+                violations.add(sentence)
+            measuring.cancel()
         except HarnessError as error:
             print(f"broken off: {error}")
             violations.add("broken off", why=str(error))

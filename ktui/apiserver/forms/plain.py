@@ -40,7 +40,10 @@ class Plain:
         return obj.item_pieces()
 
     def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
-        return obj.transcoded
+        pieces = obj.transcoded
+        if pieces is not None:
+            obj.used = True
+        return pieces
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         return event.line()

@@ -101,6 +101,20 @@ _ROWS = (
         34,
     ),
     _Row(
+        "ktui_watch_cache_json_bytes",
+        "JSON and Table rows of objects, kept for the next answers; shared bytes count for each object.",
+        "gauge",
+        lambda cache: cache.memory.store.share.bytes,
+        0,
+    ),
+    _Row(
+        "ktui_watch_cache_json_evictions_total",
+        "Objects whose kept JSON was dropped because all caches together had too much.",
+        "counter",
+        lambda cache: cache.memory.store.share.evicted,
+        0,
+    ),
+    _Row(
         "apiserver_storage_objects",
         "Objects of the resource.",
         "gauge",

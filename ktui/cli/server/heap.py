@@ -15,7 +15,7 @@ from ktui.telemetry.memory import resident_bytes
 QUIET_SECONDS = 5.0
 QUIET_SHARE = 0.2
 # Least growth since the last trimming.
-GROWN_BYTES = 32 << 20
+GROWN_BYTES = 8 << 20
 
 
 async def trim_when_quiet(

@@ -13,6 +13,8 @@ class CacheStatus(Event, frozen=True, kw_only=True, tag="cache"):
     rv: Count = 0
     objects: Count = 0
     bytes: Count = 0  # stored bytes of the objects held
+    json_bytes: Count = 0  # of their JSON and Table rows, which are kept for the next answers
+    json_evicted: Count = 0  # objects whose JSON was dropped to keep within the budget, since start
     oldest_rv: Count = 0
     capacity: Count = 0
     buffered: Count = 0  # events in the event buffer

@@ -102,8 +102,8 @@ _KEPT = {
     "etcd_health": "ok alarm",
     "progress": "head compact db_bytes in_use_bytes histories",
     "cache": (
-        "resource state rv objects bytes oldest_rv capacity buffered events watchers waiting snapshots "
-        "loaded loaded_bytes expected progress_requests stale_since"
+        "resource state rv objects bytes json_bytes json_evicted oldest_rv capacity buffered events watchers "
+        "waiting snapshots loaded loaded_bytes expected progress_requests stale_since"
     ),
     "progress_tick": "resource rv",
     "prefix": "resource count bytes exact low high leased",

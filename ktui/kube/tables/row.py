@@ -19,6 +19,11 @@ class TableRow(msgspec.Struct, gc=False):
     _made: float = math.inf  # `_text` is valid from this time (Unix seconds)
     _until: float = -math.inf  # until this time
 
+    @property
+    def size(self) -> int:
+        """Bytes of its pieces, and of about as much text."""
+        return 2 * sum(len(piece) for piece in self.pieces if isinstance(piece, bytes))
+
     def at(self, now: float) -> bytes:
         """Return the row's JSON with the ages at `now` (Unix seconds)."""
         if not self._made <= now < self._until:

@@ -107,7 +107,11 @@ _Runs = list[tuple[str, str]]
 
 
 def _holdings(cache: CacheStatus) -> _Runs:
-    return [(f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} stored", "$foreground")]
+    stored = f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} stored"
+    if not cache.json_bytes and not cache.json_evicted:
+        return [(stored, "$foreground")]
+    evicted = f" ({integer(cache.json_evicted)} evicted)" if cache.json_evicted else ""
+    return [(f"{stored} · {long_bytes(cache.json_bytes)} JSON kept{evicted}", "$foreground")]
 
 
 def _revision(row: CacheLine, head: int) -> _Runs:

@@ -28,13 +28,15 @@ class FakeSelection:
         return bool(self.labels or self.fields.wanted)
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)
 class FakeObject:
     key: str
     rv: int = 1
     labels: dict[str, str] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     size: int = 1
+    share: Any = field(default=None, compare=False)
+    kept: int = field(default=0, compare=False)
 
     @property
     def namespace(self) -> str:

@@ -22,7 +22,7 @@ from ktui.telemetry.meter import Meter, metered
 ROOT = "/registry/pods/"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pod:
     namespace: str
     name: str
@@ -30,6 +30,8 @@ class Pod:
     labels: dict[str, str]
     node: str = ""
     size: int = 1
+    share: Any = None
+    kept: int = 0
 
     @property
     def key(self) -> str:

@@ -7,7 +7,7 @@ from cacher_model import event, obj
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.cacher.event_buffer import EventBuffer
+from ktui.cacher.event_buffer import EVENT_BYTES, FRESH_SECONDS, EventBuffer
 
 
 def filled(count: int, *, seconds_apart: float, **limits: float) -> EventBuffer:
@@ -118,6 +118,11 @@ class Counted:
         self.shrunk += 1
 
 
+def few(count: int, size: int = 10) -> int:
+    """The bytes of `count` whole events."""
+    return count * (size + EVENT_BYTES)
+
+
 def versions(count: int, *, size: int = 10, **limits: float) -> tuple[EventBuffer, list[Counted]]:
     buffer = EventBuffer(**limits)  # type: ignore[arg-type]
     buffer.reset(100)
@@ -128,7 +133,7 @@ def versions(count: int, *, size: int = 10, **limits: float) -> tuple[EventBuffe
 
 
 def test_the_latest_bytes_stay_whole_and_what_is_older_is_shrunk_once():
-    buffer, objects = versions(60, whole_bytes=200)
+    buffer, objects = versions(60, whole_bytes=few(20))
     assert len(buffer) == 60
     assert [obj.shrunk for obj in objects] == [1] * 40 + [0] * 21
 
@@ -136,6 +141,20 @@ def test_the_latest_bytes_stay_whole_and_what_is_older_is_shrunk_once():
 def test_a_larger_object_than_may_stay_whole_is_shrunk_as_soon_as_it_is_superseded():
     _, objects = versions(3, size=1000, whole_bytes=200)
     assert [obj.shrunk for obj in objects] == [1, 1, 1, 0]
+
+
+def test_events_that_are_no_longer_fresh_are_shrunk_without_newer_ones():
+    buffer, objects = versions(60)
+    for number, one in enumerate(buffer.since(0)):
+        one.at = float(number)
+    assert not buffer.shrink(60, FRESH_SECONDS)
+    assert not any(obj.shrunk for obj in objects)
+    assert not buffer.shrink(60, FRESH_SECONDS + 30.5)
+    assert [obj.shrunk for obj in objects] == [1] * 31 + [0] * 30
+    assert not buffer.shrink(100, 1e9)
+    assert [obj.shrunk for obj in objects] == [1] * 60 + [0]
+    assert len(buffer) == 60, "they are not evicted"
+    assert not buffer.shrink(100, 2e9)
 
 
 def test_evicted_events_are_shrunk_for_readers_that_still_hold_their_objects():
@@ -153,7 +172,7 @@ def test_few_evicted_events_wait_to_be_cut_off():
 
 
 def test_a_reset_forgets_what_was_held():
-    buffer, _ = versions(60, whole_bytes=200)
+    buffer, _ = versions(60, whole_bytes=few(20))
     buffer.reset(500)
     later = [Counted(501 + n, 10) for n in range(21)]
     for previous, current in itertools.pairwise(later):
@@ -162,7 +181,7 @@ def test_a_reset_forgets_what_was_held():
 
 
 def test_what_a_list_that_is_being_sent_may_need_stays_whole():
-    buffer, objects = versions(60, whole_bytes=200, most_whole_bytes=1000)
+    buffer, objects = versions(60, whole_bytes=few(20), most_whole_bytes=few(100))
     assert sum(obj.shrunk for obj in objects) == 40
     listed = objects[-1]
     buffer.reader(listed.rv)

@@ -4,9 +4,14 @@ import itertools
 
 import msgspec.json
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ktui.cacher.sorted_store import SortedStore
 from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN
+from ktui.kube.tables.row import TableRow
+from ktui.storage.kept_json import KeptJson
 from ktui.storage.objects import Reader, StoredObject
 from ktui.wire.encode import encode_object
 
@@ -83,3 +88,107 @@ def held(obj: StoredObject) -> int:
     """Bytes that the stored value takes in this object, without those of newer ones."""
     value = obj._value
     return len(value) if isinstance(value, bytes) else len(value.delta.middle)
+
+
+class Cache:
+    """Objects of a cache whose JSON is kept in a budget of `limit` bytes."""
+
+    def __init__(self, count: int, budget: KeptJson) -> None:
+        self.budget = budget
+        self.store = SortedStore(budget)
+        self.store.replace([self.object(number) for number in range(count)])
+
+    def object(self, number: int, rv: int = 100) -> StoredObject:
+        return READER.object(
+            KV(b"/registry/configmaps/shop/%05d" % number, version(number).raw, rv, 100, 1, 0)
+        )
+
+    def kept(self) -> list[int]:
+        """The numbers of the objects whose JSON is kept; the counted bytes are right."""
+        objects = self.store.all()
+        assert self.store.share.bytes == sum(obj.kept for obj in objects)
+        assert all(obj.kept == sum(map(len, obj.transcoded or ())) for obj in objects)
+        return [number for number, obj in enumerate(objects) if obj.transcoded is not None]
+
+
+def size_of_one() -> int:
+    return len(Cache(1, KeptJson()).store.all()[0].item_json())
+
+
+def test_no_more_json_is_kept_than_the_budget_allows_and_the_rest_is_answered_all_the_same():
+    cache = Cache(100, KeptJson(limit=10 * size_of_one() + 100))
+    for obj in cache.store.all():
+        assert obj.item_json() == obj.item_json()
+        assert cache.budget.held <= cache.budget.limit
+    assert len(cache.kept()) == 10
+    assert cache.store.share.evicted == 90
+
+
+def test_what_was_used_lately_stays():
+    cache = Cache(40, KeptJson(limit=10 * size_of_one() + 100))
+    hot = cache.store.all()[3]
+    hot.full_json()
+    pieces = hot.transcoded
+    for obj in cache.store.all()[10:]:
+        obj.full_json()
+        hot.full_json()
+    assert hot.transcoded is pieces
+
+
+def test_an_object_larger_than_the_budget_is_not_kept():
+    cache = Cache(3, KeptJson(limit=size_of_one() // 2))
+    for obj in cache.store.all():
+        obj.item_json()
+    assert (cache.kept(), cache.budget.held) == ([], 0)
+
+
+def test_what_leaves_a_cache_is_no_longer_counted():
+    cache = Cache(5, KeptJson())
+    for obj in cache.store.all():
+        obj.item_json()
+    one = cache.budget.held // 5
+    cache.store.put(cache.object(0, 200))
+    cache.store.remove("/registry/configmaps/shop/00001")
+    assert (cache.budget.held, cache.kept()) == (3 * one, [1, 2, 3])
+    old = cache.store.all()
+    cache.store.replace([cache.object(7)])
+    old[0].item_json()
+    assert (cache.budget.held, cache.kept()) == (0, [])
+    cache.store.close()
+    cache.store.all()[0].item_json()
+    assert (cache.budget.held, cache.kept()) == (0, [])
+
+
+def test_caches_share_the_budget():
+    budget = KeptJson(limit=10 * size_of_one() + 100)
+    one, other = Cache(8, budget), Cache(8, budget)
+    for obj in [*one.store.all(), *other.store.all()]:
+        obj.item_json()
+    assert len(one.kept()) + len(other.kept()) == 10
+    assert budget.held == one.store.share.bytes + other.store.share.bytes <= budget.limit
+
+
+def test_rows_of_tables_count_too():
+    cache = Cache(1, KeptJson())
+    (obj,) = cache.store.all()
+    row = TableRow((b"x" * 1000, 1.0))
+    assert obj.table_row(RESOURCE, lambda _: row) is row
+    assert (cache.budget.held, obj.has_table_row(RESOURCE)) == (2000, True)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19)), max_size=60), st.integers(1, 12))
+@settings(deadline=None)
+def test_the_budget_is_never_exceeded(steps, room):
+    cache = Cache(20, KeptJson(limit=room * size_of_one()))
+    for step, number in steps:
+        key = f"/registry/configmaps/shop/{number:05d}"
+        match step:
+            case 0:
+                cache.store.put(cache.object(number, 300))
+            case 1:
+                cache.store.remove(key)
+            case _:
+                if (obj := cache.store.get(key)) is not None:
+                    obj.full_json()
+        cache.kept()
+        assert cache.budget.held == cache.store.share.bytes <= cache.budget.limit
