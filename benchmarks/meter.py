@@ -37,9 +37,8 @@ from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage import lister
 from ktui.storage.keys import ResourceKeys
 from ktui.storage.lister import Lister
-from ktui.storage.objects import Reader, StoredObject
+from ktui.storage.objects import Reader, SelectionPredicate, StoredObject
 from ktui.storage.requests import StoreListRequest
-from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.memory import Footprint
 from ktui.telemetry.meter import Meter, metered

@@ -28,8 +28,7 @@ from ktui.kube.seats import flow_controlled
 from ktui.kube.users import Requester
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
-from ktui.telemetry.off_loop import let_go
-from ktui.telemetry.paused_gc import COLLECTOR
+from ktui.telemetry.off_loop import COLLECTOR, let_go
 
 if TYPE_CHECKING:
     from ktui.apiserver.chain import Decision, LoggedObjects

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import time
 import uuid
 from dataclasses import dataclass
@@ -13,7 +14,12 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.response import Response
+from ktui.apiserver.negotiation import JSON, acceptable
+from ktui.apiserver.pages.router import Page
 from ktui.kube.resources import BUILTIN
+from ktui.kube.status import not_acceptable
 from ktui.kube.users import AUTHENTICATED, SERVICE_ACCOUNT, Requester, service_account_groups
 
 if TYPE_CHECKING:
@@ -137,3 +143,27 @@ class ServiceAccountTokens:
         )
         key = {"use": "sig", "kty": "EC", "kid": self._key_id, "crv": "P-256", "alg": ALGORITHM}
         return {"keys": [key | {"x": x, "y": y}]}
+
+
+CONFIGURATION, KEYS = "/.well-known/openid-configuration", "/openid/v1/jwks"
+KEY_SET = "application/jwk-set+json"
+
+
+def pages(accounts: ServiceAccountTokens) -> dict[str, Page]:
+    """Return the pages of the two documents by path."""
+
+    async def configuration(request: Request, response: Response) -> None:
+        address = f"https://{request.headers.get('host', 'localhost')}"
+        await _send(request, response, JSON, accounts.discovery(address + KEYS))
+
+    async def keys(request: Request, response: Response) -> None:
+        await _send(request, response, KEY_SET, accounts.keys())
+
+    return {CONFIGURATION: configuration, KEYS: keys}
+
+
+async def _send(request: Request, response: Response, media_type: str, document: object) -> None:
+    if not acceptable(request.accept, media_type):
+        raise not_acceptable((media_type,))
+    response.replace_header("cache-control", "public, max-age=3600")
+    await response.whole(200, media_type, json.dumps(document, separators=(",", ":")).encode())

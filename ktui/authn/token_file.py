@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from ktui.documents.files import read_bytes
+from ktui.documents.limits import read_bytes
 from ktui.kube.users import AUTHENTICATED, Requester
 
 MOST_BYTES = 1 << 20

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ktui.authz.roles import GROUP
-from ktui.cacher.following import follow
+from ktui.cacher.registry import follow
 from ktui.kube.rbac import aggregated_rules
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError

@@ -7,14 +7,16 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ktui.cacher.following import follow
+from ktui.cacher.registry import follow
 from ktui.kube.golang.quoting import quote
 from ktui.kube.rbac import Binding, BindingSubject, PolicyRule, binding_of, rules_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.supervision import stop
+from ktui.writes.bootstrap.creation import create_missing
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
@@ -121,3 +123,22 @@ def _understood(objects: Sequence[StoredObject], read: Callable[[Any], Any]) -> 
             yield (obj.namespace, obj.name), read(json.loads(obj.full_json()))
         except ValueError as error:
             log.warning("%s/%s cannot be understood: %s", obj.namespace, obj.name, error)
+
+
+async def create_default_roles(registry: Registry) -> None:
+    """Create the default roles that do not exist; existing ones stay unchanged. StatusError if etcd refuses.
+
+    (Upstream adds missing rules to roles annotated with autoupdate; here they keep their changes.)
+    """
+    defaults: dict[str, list[dict[str, Any]]] = json.loads(
+        (Path(__file__).parent / "data" / "default_roles.json").read_text()
+    )
+
+    def whole(name: str, obj: dict[str, Any]) -> dict[str, Any]:
+        resource = BUILTIN.find(GROUP, "v1", name)
+        assert resource is not None
+        return {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
+
+    await create_missing(
+        registry, (whole(name, obj) for name, objects in defaults.items() for obj in objects)
+    )

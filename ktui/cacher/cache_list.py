@@ -12,12 +12,11 @@ from ktui.cacher.watch_cache import WatchCache
 from ktui.kube.indexes import NODE_NAME, finds_namespaces
 from ktui.kube.routing.scope import RequestScope
 from ktui.kube.selectors import Operator
-from ktui.storage.slices import sliced
 from ktui.telemetry.meter import current_meter
+from ktui.telemetry.off_loop import sliced
 
 if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import SelectionPredicate
+    from ktui.storage.objects import SelectionPredicate, StoredObject
 
 # Find the smallest set of cached objects that can match a LIST.
 

@@ -12,8 +12,8 @@ from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.events import ADDED, OutEvent
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watchers import Watcher
-from ktui.storage.slices import sliced
 from ktui.telemetry.meter import current_meter
+from ktui.telemetry.off_loop import sliced
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

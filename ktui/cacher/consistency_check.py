@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ktui.storage.slices import sliced
+from ktui.telemetry.off_loop import sliced
 
 if TYPE_CHECKING:
     from ktui.cacher.watch_cache import WatchCache

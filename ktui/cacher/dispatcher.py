@@ -10,12 +10,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ktui.cacher.events import CacheEvent
-from ktui.cacher.fan_out import Sampler
+from ktui.cacher.publishing import Sampler
 from ktui.cacher.watchers import Waker, Watcher
 
 if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import SelectionPredicate
+    from ktui.storage.objects import SelectionPredicate, StoredObject
 
 # The time that slow watchers may delay the dispatch of events to other watchers.
 #

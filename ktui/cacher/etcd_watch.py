@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher import events
 from ktui.cacher.cache_watch import MakeBookmark
+from ktui.cacher.errors import WatchRetryPolicy, broken_connection
 from ktui.cacher.events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
-from ktui.cacher.watch_retry import WatchRetryPolicy, broken_connection
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
 from ktui.kube.status import StatusError
 from ktui.supervision import stop
 
 if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import SelectionPredicate
+    from ktui.storage.objects import SelectionPredicate, StoredObject
     from ktui.storage.store import Store, StoreEvent
 
 log = logging.getLogger(__name__)

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ktui.cacher.dispatcher import Dispatcher
+from ktui.cacher.errors import WatchRetryPolicy
 from ktui.cacher.events import BOOKMARK
 from ktui.cacher.watch_cache import WatchCache
-from ktui.cacher.watch_retry import WatchRetryPolicy
 from ktui.etcd import connection_liveness
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.cache_state import Readiness

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ktui.cacher.cacher import Cacher
-from ktui.cacher.progress import ProgressRequester
+from ktui.cacher.progress import ProgressRequester, StalenessTimer
+from ktui.cacher.requests import ListRequest, WatchRequest
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
-from ktui.cacher.staleness_timer import StalenessTimer
 from ktui.contract.events import CacheStatus
 from ktui.storage.kept_json import KeptJson
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import StatusError
+from ktui.storage.objects import SelectionPredicate
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
+    from ktui.cacher.events import OutEvent
     from ktui.kube.resources import Resource
+    from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
 
@@ -127,3 +134,38 @@ class Registry:
 def has_watch_cache(resource: Resource) -> bool:
     """Return True for every resource except events, whose watch-cache size is 0 in kube-apiserver."""
     return (resource.group, resource.resource) not in {("", "events"), ("events.k8s.io", "events")}
+
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 1.0
+
+Replaced = Callable[[Sequence["StoredObject"], int], Awaitable[None]]
+Changed = Callable[[Sequence["OutEvent"], int], Awaitable[None]]
+
+
+async def follow(registry: Registry, resource: Resource, replaced: Replaced, changed: Changed) -> None:
+    """Follow `resource` until cancelled.
+
+    Calls `replaced` with all objects and their revision, then `changed` with each batch of events and its
+    revision. After an error all objects are read again.
+    """
+    everything = SelectionPredicate(LabelSelector.parse(""), FieldSelector.parse("", resource), None, None)
+    while True:
+        try:
+            cacher = registry.for_resource(resource)
+            await cacher.ready()
+            answer = await cacher.list(ListRequest(None, None, ListOptions(resource_version="0"), everything))
+            await replaced(answer.objects, answer.rv)
+            options = ListOptions(resource_version=str(answer.rv), watch=True)
+            stream = await cacher.watch(WatchRequest(None, None, options, everything))
+            try:
+                async for batch in stream.batches():
+                    if any(event.type == "ERROR" for event in batch):
+                        break
+                    await changed(batch, batch[-1].rv)
+            finally:
+                stream.close("the server itself")
+        except StatusError as error:
+            log.warning("%s cannot be followed: %s", resource.id, error.message)
+        await asyncio.sleep(RETRY_SECONDS)

@@ -12,8 +12,7 @@ from ktui.kube.routing.plan import Plan
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent
     from ktui.kube.resources import Resource
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import SelectionPredicate
+    from ktui.storage.objects import SelectionPredicate, StoredObject
 
 FELL_BACK = "cache,etcd"
 

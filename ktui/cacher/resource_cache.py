@@ -18,11 +18,9 @@ from ktui.cacher.cache_watch import CacheWatch, Feed
 from ktui.cacher.consistency_check import check
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
-from ktui.cacher.fan_out import Sampler
-from ktui.cacher.progress import ProgressRequester
+from ktui.cacher.progress import ProgressRequester, StalenessTimer
+from ktui.cacher.publishing import Sampler, StatePublisher
 from ktui.cacher.reflector import Reflector
-from ktui.cacher.staleness_timer import StalenessTimer
-from ktui.cacher.status import StatePublisher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.contract import events as telemetry
 from ktui.etcd.errors import EtcdError

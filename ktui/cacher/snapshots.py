@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ktui.cacher.event_buffer import EventBuffer
 from ktui.cacher.events import DELETED, CacheEvent
 from ktui.cacher.sorted_store import SortedStore
-from ktui.storage.slices import Slices
+from ktui.telemetry.off_loop import Slices
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

@@ -20,7 +20,7 @@ from ktui.kube.routing.parameters import watch_parameters
 from ktui.kube.routing.plan import PROBED, Plan, Source
 from ktui.kube.routing.scope import NAME, NAMESPACE
 from ktui.kube.status import StatusError
-from ktui.storage.selection import SelectionPredicate
+from ktui.storage.objects import SelectionPredicate
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:

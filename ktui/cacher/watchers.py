@@ -12,8 +12,7 @@ from ktui.cacher.events import DELETED, CacheEvent, OutEvent
 
 if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.selection import SelectionPredicate
+    from ktui.storage.objects import SelectionPredicate, StoredObject
 
 
 # A write of a watcher takes 0.1 to 0.3 ms.

@@ -119,7 +119,7 @@ def _complete(action: Any) -> None:
 
 
 def _themes() -> list[str]:
-    from ktui.config.themes import theme_names  # start-up time
+    from ktui.config.places import theme_names  # start-up time
 
     return theme_names(os.environ)
 

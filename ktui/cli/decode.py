@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit_json_text, tell
-from ktui.documents.files import read_bytes, read_stream
-from ktui.documents.limits import TooLarge
+from ktui.documents.limits import TooLarge, read_bytes, read_stream
 
 if TYPE_CHECKING:
     from ktui.wire.codec import Codec

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from ktui.client.connection import ClientError, ServerConnection
-from ktui.contract.events.server import ServerInfo
+from ktui.contract.events.base import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.errors import EtcdError

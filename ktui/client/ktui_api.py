@@ -12,9 +12,9 @@ from ktui.contract import paths
 from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
 from ktui.contract.etcd import Churn, KeyDetail, KeyHistory, KeyPage, PrefixPage, SurveyPage
 from ktui.contract.events import RequestFinished, ServerInfo
-from ktui.contract.events.stream import MarkerRequest
+from ktui.contract.events.base import MarkerRequest
 from ktui.contract.faults import ActiveFaults, Fault
-from ktui.contract.rules import Rules
+from ktui.contract.paths import Rules
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 

@@ -21,8 +21,7 @@ from ktui.client.connection import ClientError
 from ktui.client.exec_plugin import Plugin, announcement, cluster_info, run_plugin
 from ktui.client.kube_connection import KubeConnection, Material
 from ktui.core.format import shorten
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.yamlreader import read_yaml
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from ktui.client.connection import ServerConnection
 from ktui.config import places
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.typed import decode_json
 
 

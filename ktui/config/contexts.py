@@ -10,7 +10,7 @@ from msgspec import Struct
 from ktui.config import kinds
 from ktui.config.errors import ConfigError, nearest
 from ktui.config.kinds import ValueType
-from ktui.config.reading import read_value
+from ktui.config.settings import read_value
 from ktui.config.tomlfile import TomlFile
 
 NONE = "none"  # `--context none`: no context, whatever the file says

@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ktui.config.errors import ConfigError
-from ktui.config.former_ids import current_columns, current_keys, former_of
 from ktui.config.tomlfile import TomlFile
+
+FORMER_KEYS = {
+    "overview.costliest": "overview.ranking",
+    "lab.fire": "lab.send",
+    "lab.race": "lab.compare",
+    "lab.undercut": "lab.cheaper",
+    "lab.prove": "lab.check",
+    "lab.aim": "lab.target",
+    "form.fire": "form.send",
+    "choice.fire": "choice.send",
+    "aim.close": "target.close",
+}
+FORMER_TABLES = {"cache.ring": "cache.events"}
+FORMER_COLUMNS = {"lab.results": {"foreseen": "predicted"}}
+
+
+def current_keys(keymap: Mapping[str, str]) -> dict[str, str]:
+    """Return keys by current binding id; an entry with the current id takes precedence."""
+    return {FORMER_KEYS.get(id_, id_): keys for id_, keys in keymap.items() if id_ in FORMER_KEYS} | {
+        id_: keys for id_, keys in keymap.items() if id_ not in FORMER_KEYS
+    }
+
+
+def current_columns(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return columns by current table id, with their current ids."""
+    found: dict[str, tuple[str, ...]] = {}
+    for table, ids in chosen.items():
+        today = FORMER_TABLES.get(table, table)
+        if today == table or today not in chosen:
+            renamed = FORMER_COLUMNS.get(today, {})
+            found[today] = tuple(renamed.get(id_, id_) for id_ in ids)
+    return found
+
+
+def former_of(id_: str) -> str:
+    """Return the former id of a key or table; "" if it has none."""
+    return next((old for old, new in (FORMER_KEYS | FORMER_TABLES).items() if new == id_), "")
+
 
 KEYS, COLUMNS = "keys", "columns"
 _A_KEY = 'takes a key, like "f5", or a list of them'

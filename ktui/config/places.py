@@ -38,3 +38,24 @@ def shipped_themes() -> Path:
 def _home(environ: Mapping[str, str], variable: str, default: str) -> Path:
     base = environ.get(variable)
     return (Path(base) if base else Path.home() / default) / "ktui"
+
+
+def theme_names(environ: Mapping[str, str]) -> list[str]:
+    """Return the names of ktui's and the user's themes, sorted; unreadable files are left out."""
+    return sorted(
+        {name for directory in (shipped_themes(), user_themes(environ)) for name in _names(directory)}
+    )
+
+
+def _names(directory: Path) -> list[str]:
+    from ktui.documents.toml import parse_toml, read_toml_text  # start-up time
+
+    found = []
+    for path in directory.glob("*.toml"):
+        try:
+            name = parse_toml(read_toml_text(path)).get("name", path.stem)
+        except (OSError, ValueError):
+            continue  # the dashboard reports the error
+        if isinstance(name, str):
+            found.append(name)
+    return found

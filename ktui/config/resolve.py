@@ -10,8 +10,7 @@ from msgspec import Struct
 from ktui.config.contexts import NONE, SOURCES, Context
 from ktui.config.document import Config
 from ktui.config.errors import ConfigError, nearest
-from ktui.config.reading import read_variable
-from ktui.config.settings import CONTEXT_ENV, Setting, environment_names
+from ktui.config.settings import CONTEXT_ENV, Setting, environment_names, read_variable
 
 
 class ResolvedValue(Struct, frozen=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
+import msgspec
+
 ROOT = "/ktui/v1"
 TELEMETRY = "/telemetry"
 OWN = ("/ktui/", TELEMETRY)  # everything else is kube-apiserver's
@@ -42,3 +44,10 @@ def with_query(path: str, **parameters: str | int | None) -> str:
         {name: value for name, value in parameters.items() if value is not None}, quote_via=quote, safe="/"
     )
     return f"{path}?{query}" if query else path
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """The server's rules; `feature_gates` are those that override the defaults of `kube_version`."""
+
+    kube_version: str
+    feature_gates: dict[str, bool] = {}

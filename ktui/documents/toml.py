@@ -6,8 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 
 MOST_BYTES = 1 << 20
 _MOST_DOTS = 1000  # per line: more levels than any table has, few enough to be fast

@@ -13,13 +13,21 @@ from ktui.contract.events import EtcdUsage
 from ktui.etcd import faults, rpcs
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.connection_liveness import Liveness
-from ktui.etcd.decode import decode_range, kv_of
 from ktui.etcd.errors import PermissionDeniedError, UnreachableError
 from ktui.etcd.ledger import Ledger
 from ktui.etcd.rpcs import Message, Rpc
-from ktui.etcd.text import other_text, range_text, txn_text
 from ktui.etcd.transport import Decoded, T, Transport
-from ktui.etcd.types import EtcdStatus, Put, RangeResult, TxnResult
+from ktui.etcd.types import (
+    EtcdStatus,
+    Put,
+    RangeResult,
+    TxnResult,
+    decode_range,
+    kv_of,
+    other_text,
+    range_text,
+    txn_text,
+)
 from ktui.etcd.watch import WatchStream
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus

@@ -21,7 +21,7 @@ from ktui.etcd.errors import (
 )
 from ktui.etcd.ledger import Ledger, LedgerEntry
 from ktui.etcd.rpcs import AUTHENTICATE, RANGE, WATCH, Message, Metadata, Rpc
-from ktui.etcd.text import range_text
+from ktui.etcd.types import range_text
 from ktui.telemetry.bus import Bus
 
 T = TypeVar("T")

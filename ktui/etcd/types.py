@@ -1,10 +1,14 @@
-"""etcd's responses as plain values."""
+"""Ranges, events and answers of etcd: read from its messages, and requests as text."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from aetcd import rpc
 
 
 class KV(NamedTuple):
@@ -75,3 +79,124 @@ class EtcdStatus:
     revision: int
     leader: int
     errors: tuple[str, ...] = ()
+
+
+SLICE_SECONDS = 0.004
+_AT_ONCE = 1 << 20  # bytes; protobuf parses this in well under a millisecond
+_KVS_TAG = 0x12  # RangeResponse.kvs = 2, length-delimited
+
+
+def kv_of(message: rpc.KeyValue) -> KV:
+    return KV(
+        message.key,
+        message.value,
+        message.create_revision,
+        message.mod_revision,
+        message.version,
+        message.lease,
+    )
+
+
+async def decode_range(raw: bytes) -> tuple[rpc.RangeResponse, list[KV]]:
+    """The response and its keys. A large response is decoded key by key, and the loop runs every few ms."""
+    if len(raw) <= _AT_ONCE:
+        response = rpc.RangeResponse.FromString(raw)
+        return response, [kv_of(message) for message in response.kvs]
+    return await _decode_sliced(raw)
+
+
+async def _decode_sliced(raw: bytes) -> tuple[rpc.RangeResponse, list[KV]]:
+    view, position, end = memoryview(raw), 0, len(raw)
+    parse = rpc.KeyValue.FromString
+    kvs: list[KV] = []
+    rest = bytearray()  # header, more, count: small parts that protobuf parses
+    deadline = time.perf_counter() + SLICE_SECONDS
+    while position < end:
+        begin = position
+        tag = raw[position]
+        size, position = _varint(raw, position + 1)
+        if tag & 7 == 2:
+            if tag == _KVS_TAG:
+                kvs.append(kv_of(parse(view[position : position + size])))
+                begin = position + size
+            position += size
+        rest += raw[begin:position]
+        if time.perf_counter() > deadline:
+            await asyncio.sleep(0)
+            deadline = time.perf_counter() + SLICE_SECONDS
+    return rpc.RangeResponse.FromString(bytes(rest)), kvs
+
+
+def _varint(raw: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = raw[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+
+
+def quote_key(key: bytes) -> str:
+    """Return a quoted key, with non-printable and non-ASCII bytes in octal, as in protobuf's text form."""
+    return '"' + "".join(_BYTES[byte] for byte in key) + '"'
+
+
+def _escaped(byte: int) -> str:
+    named = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 92: "\\\\"}
+    if byte in named:
+        return named[byte]
+    return chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"
+
+
+_BYTES = [_escaped(byte) for byte in range(256)]
+
+
+def range_text(request: rpc.RangeRequest) -> str:
+    """Return `key:"/registry/pods/" range_end:"/registry/pods0" limit:500 revision:7`."""
+    parts = [f"key:{quote_key(request.key)}"]
+    if request.range_end:
+        parts.append(f"range_end:{quote_key(request.range_end)}")
+    parts += [f"{name}:{value}" for name in ("limit", "revision") if (value := getattr(request, name))]
+    parts += [f"{name}:true" for name in ("keys_only", "count_only") if getattr(request, name)]
+    return " ".join(parts)
+
+
+def txn_text(request: rpc.TxnRequest) -> str:
+    """`compare:<target:MOD key:"…" mod_revision:0 > success:<request_put:<key:"…" value_size:9 >> …`."""
+    compared = " ".join(
+        f"compare:<target:MOD key:{quote_key(c.key)} mod_revision:{c.mod_revision} >" for c in request.compare
+    )
+    success = " ".join(_op_text(op) for op in request.success)
+    failure = " ".join(_op_text(op) for op in request.failure)
+    return f"{compared} success:<{success}> failure:<{failure}>"
+
+
+def _op_text(op: rpc.RequestOp) -> str:
+    if op.HasField("request_put"):
+        put = op.request_put
+        lease = f" lease:{put.lease}" if put.lease else ""
+        return f"request_put:<key:{quote_key(put.key)} value_size:{len(put.value)}{lease} >"
+    if op.HasField("request_delete_range"):
+        return f"request_delete_range:<key:{quote_key(op.request_delete_range.key)} >"
+    return f"request_range:<{range_text(op.request_range)} >"
+
+
+def watch_text(request: rpc.WatchRequest) -> str:
+    """Return `create_request:<key:"…" range_end:"…" start_revision:9 progress_notify:true prev_kv:true >`."""
+    if request.HasField("progress_request"):
+        return "progress_request:<>"
+    create = request.create_request
+    parts = [f"key:{quote_key(create.key)}"]
+    if create.range_end:
+        parts.append(f"range_end:{quote_key(create.range_end)}")
+    if create.start_revision:
+        parts.append(f"start_revision:{create.start_revision}")
+    parts += [f"{name}:true" for name in ("progress_notify", "prev_kv", "fragment") if getattr(create, name)]
+    return f"create_request:<{' '.join(parts)} >"
+
+
+def other_text(request: object) -> str:
+    """Return a small request (lease, compaction) in protobuf's own text form, on one line."""
+    return " ".join(str(request).split())

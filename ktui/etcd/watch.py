@@ -13,12 +13,10 @@ from aetcd import rpc
 
 from ktui.etcd import faults
 from ktui.etcd.connection import EtcdConnection, WatchCall
-from ktui.etcd.decode import kv_of
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.ledger import LedgerEntry
-from ktui.etcd.text import watch_text
 from ktui.etcd.transport import Transport
-from ktui.etcd.types import WatchBatch, WatchEvent
+from ktui.etcd.types import WatchBatch, WatchEvent, kv_of, watch_text
 from ktui.telemetry.meter import current_meter
 
 # Detect a watch that hangs although its connection works.

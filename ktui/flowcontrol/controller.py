@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.flow_control import Rejected, Ticket
 from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later
-from ktui.flowcontrol.levels import Level, Levels, StoredSpec
+from ktui.flowcontrol.levels import ADAPTS_SINCE, Level, Levels, StoredSpec
 from ktui.flowcontrol.metrics import FlowMetrics
-from ktui.flowcontrol.retry_after import ADAPTS_SINCE
 from ktui.kube.flow_defaults import MANDATORY, default_levels, default_schemas
 from ktui.kube.flow_rules import SchemaSpec, level_spec, schema_spec
 from ktui.kube.flowcontrol import Classifier, FlowSchema

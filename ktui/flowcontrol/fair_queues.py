@@ -15,8 +15,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.flow_control import EXPECTED_SECONDS, Ticket
-from ktui.flowcontrol.demand import DemandIntegrator
-from ktui.flowcontrol.utilization import REQUESTS, SEATS_DEMANDED, SEATS_IN_USE, StateTimes, TimedRatio
+from ktui.flowcontrol.utilization import (
+    REQUESTS,
+    SEATS_DEMANDED,
+    SEATS_IN_USE,
+    DemandIntegrator,
+    StateTimes,
+    TimedRatio,
+)
 
 if TYPE_CHECKING:
     from ktui.kube.flow_rules import QueuingSpec

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.following import follow
+from ktui.cacher.registry import follow
 from ktui.flowcontrol.levels import StoredSpec
 from ktui.kube.flow_defaults import AUTO_UPDATE, MANDATORY, default_levels, default_schemas
 from ktui.kube.flow_rules import level_spec, schema_spec

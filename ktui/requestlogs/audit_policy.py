@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.yamlreader import read_yaml
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester

@@ -22,13 +22,12 @@ from ktui.contract.etcd import (
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.etcd.types import KV
-from ktui.storage.children import find_children
 from ktui.storage.churn import MOST_KEYS, ChurnMeter, follow
-from ktui.storage.keys import range_end
-from ktui.storage.keytext import key_bytes, key_text
+from ktui.storage.keys import key_bytes, key_text, range_end
+from ktui.storage.prefix import find_children
 from ktui.storage.sizes import GENTLE, SECRETS, THOROUGH, Sizes
-from ktui.storage.slices import Slices
 from ktui.storage.values import DecodedValue, read_value
+from ktui.telemetry.off_loop import Slices
 from ktui.wire.codec import Codec, codec_for
 from ktui.wire.errors import CodecError
 from ktui.wire.sizes import field_sizes

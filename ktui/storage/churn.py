@@ -12,10 +12,9 @@ from ktui.contract.etcd import Churn, KeyChurn, LeaseChurn, ResourceChurn
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.types import WatchBatch, WatchEvent
-from ktui.storage.keys import range_end
-from ktui.storage.keytext import key_text
-from ktui.storage.slices import Slices
+from ktui.storage.keys import key_text, range_end
 from ktui.storage.values import read_value
+from ktui.telemetry.off_loop import Slices
 from ktui.wire.codec import Codec
 
 EVERY = 1.0  # seconds between two reports

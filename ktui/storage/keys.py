@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ktui.kube.resources import Resource
 
 
@@ -32,3 +34,21 @@ def range_end(prefix: bytes) -> bytes:
     """
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes([stem[-1] + 1]) if stem else b"\0"
+
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|\\)")
+
+
+def key_text(key: bytes) -> str:
+    r"""A key as text: bytes that are not UTF-8 as `\xff`, a backslash doubled; others unchanged."""
+    return key.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+def key_bytes(text: str) -> bytes:
+    """Return the key for a text from `key_text`."""
+    whole, parts, at = text, [], 0
+    for escape in _ESCAPE.finditer(whole):
+        parts.append(whole[at : escape.start()].encode())
+        parts.append(bytes([int(escape[1], 16)]) if escape[1] else b"\\")
+        at = escape.end()
+    return b"".join([*parts, whole[at:].encode()])

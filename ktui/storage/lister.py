@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube import status
 from ktui.storage.keys import ResourceKeys, range_end
-from ktui.storage.objects import Reader, StoredObject, bytes_of
-from ktui.storage.paging import next_page
-from ktui.storage.reading import read_range
-from ktui.storage.requests import StoreList, StoreListRequest
-from ktui.storage.selection import SelectionPredicate
-from ktui.storage.slices import Slices
+from ktui.storage.objects import Reader, SelectionPredicate, StoredObject, bytes_of
+from ktui.storage.requests import MAX_PAGE, Chunks, StoreList, StoreListRequest, next_page
+from ktui.supervision import stop
 from ktui.telemetry.meter import current_meter
+from ktui.telemetry.off_loop import Slices
+
+
+async def read_range(
+    client: EtcdClient,
+    start: bytes,
+    end: bytes,
+    *,
+    revision: int = 0,
+    most: int = MAX_PAGE,
+    purpose: str = "",
+) -> AsyncGenerator[RangeResult, None]:
+    """Yield responses of at most `most` keys and about 8 MiB, all at one revision: the given or the first
+    one's.
+
+    Yields at least one response, even if it is empty. Only one request is in flight at a time.
+    """
+    chunks = Chunks(most)
+    answer = await client.range(start, end, limit=chunks.size, revision=revision, purpose=purpose)
+    revision = revision or answer.revision
+    while answer.more and answer.kvs:
+        chunks.record(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
+        following = asyncio.ensure_future(
+            client.range(
+                answer.kvs[-1].key + b"\0", end, limit=chunks.size, revision=revision, purpose=purpose
+            )
+        )
+        try:
+            yield answer
+            answer = await following
+        finally:
+            if not following.done():
+                await stop(following)
+            elif not following.cancelled():
+                following.exception()  # retrieved, in case the response is never awaited
+    yield answer
+
 
 _BATCH = 128  # objects scanned before the selectors are evaluated
 

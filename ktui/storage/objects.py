@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import msgspec
 
 from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
+from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.structural.shaping import Shaper
 from ktui.kube.tables import TableRow
 from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
 from ktui.storage.kept_json import Share
-from ktui.storage.selection import SelectionPredicate
 from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 from ktui.wire.codec import Codec, codec_for
@@ -23,6 +24,24 @@ from ktui.wire.layout import Layout
 from ktui.wire.pieces import Pieces
 from ktui.wire.scan import Scanned, Scanner
 from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionPredicate:
+    """Selectors and the request's own scope. `namespace` and `name` None: any."""
+
+    labels: LabelSelector = field(default_factory=LabelSelector)
+    fields: FieldSelector = field(default_factory=FieldSelector)
+    namespace: str | None = None
+    name: str | None = None
+
+    @property
+    def selective(self) -> bool:
+        """True if there are selectors; otherwise no object has to be scanned."""
+        return not (self.labels.empty and self.fields.empty)
+
+
+EVERYTHING = SelectionPredicate()
 
 
 class Reader:

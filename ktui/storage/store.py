@@ -17,15 +17,12 @@ from ktui.kube.resources import Resource
 from ktui.storage.errors import asking
 from ktui.storage.keys import ResourceKeys, range_end
 from ktui.storage.leases import Leases
-from ktui.storage.lister import Lister
+from ktui.storage.lister import Lister, read_range
 from ktui.storage.objects import Reader, StoredObject
-from ktui.storage.paging import MAX_PAGE
-from ktui.storage.reading import read_range
-from ktui.storage.requests import Page, StoreEvent, StoreList, StoreListRequest
-from ktui.storage.slices import Slices
+from ktui.storage.requests import MAX_PAGE, Page, StoreEvent, StoreList, StoreListRequest
 from ktui.storage.writer import Change, Writer
 from ktui.telemetry.meter import current_meter
-from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
+from ktui.telemetry.off_loop import LARGE_BYTES, Slices, compute_large
 from ktui.wire.codec import Codec
 
 # Turn an etcd watch into object events with their previous state.

@@ -3,15 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import gc
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import copy_context
 from functools import partial
 from time import thread_time
 from typing import Any, ParamSpec, TypeVar
 
 from ktui.telemetry.large_work import LARGE_WORK
-from ktui.telemetry.meter import current_meter
-from ktui.telemetry.paused_gc import COLLECTOR
+from ktui.telemetry.meter import current_meter, yield_to_loop
+
+# Pause Python's garbage collector while large trees are in use.
+#
+# Each pass over a tree of 100,000 objects and lists stops the process for tens of milliseconds, and finds
+# nothing: such trees have no cycles, and are freed with the last reference.
+
+LONGEST_PAUSE = 10.0  # seconds after which young objects are collected during a pause
+MOST_YOUNG = 100_000  # objects, whose collection takes some 20 ms; with large trees in use there are more
+
+
+class CollectorPause:
+    """Pauses the collector while at least one caller needs it. Call it only on the event loop."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._holders = 0
+        self._since = 0.0
+
+    def begin(self) -> None:
+        """Begin a pause; during a long one, young objects are collected every LONGEST_PAUSE seconds.
+
+        If there are many, they wait for a moment with fewer, or for the end of the pause.
+        """
+        if not self._holders:
+            gc.disable()
+            self._since = self._clock()
+        elif self._clock() - self._since > LONGEST_PAUSE and gc.get_count()[0] < MOST_YOUNG:
+            gc.collect(0)
+            self._since = self._clock()
+        self._holders += 1
+
+    def end(self) -> None:
+        self._holders -= 1
+        if not self._holders:
+            gc.enable()
+
+
+COLLECTOR = CollectorPause()
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -78,3 +118,29 @@ async def let_go(trees: list[Any]) -> None:
 
 _TREES = (dict, list)
 _FREED_AT_ONCE = 2000
+
+
+SLICE_SECONDS = 0.004
+_CHECK_EVERY = 512
+
+
+class Slices:
+    """`await slices.yield_if_due()` inside a loop lets the event loop run every 4 ms."""
+
+    __slots__ = ("_due",)
+
+    def __init__(self) -> None:
+        self._due = time.perf_counter() + SLICE_SECONDS
+
+    async def yield_if_due(self) -> None:
+        if time.perf_counter() > self._due:
+            await yield_to_loop()
+            self._due = time.perf_counter() + SLICE_SECONDS
+
+
+async def sliced(items: Sequence[T], size: int = _CHECK_EVERY) -> AsyncIterator[Sequence[T]]:
+    """Yield `items` in chunks of at most `size`; the event loop runs between chunks if 4 ms have passed."""
+    slices = Slices()
+    for low in range(0, len(items), size):
+        await slices.yield_if_due()
+        yield items[low : low + size] if len(items) > size else items

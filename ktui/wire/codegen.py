@@ -15,8 +15,7 @@ from functools import cache
 from types import CodeType
 
 from ktui.wire.jsontext import quote
-from ktui.wire.merge_rules import member_order
-from ktui.wire.schema import META, SchemaField
+from ktui.wire.schema import META, SchemaField, member_order
 
 NULL = b"null"
 QUOTE = b'"'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ktui.wire import jsonwriter
+from ktui.wire import jsontext
 from ktui.wire.crd import stored_as_v1beta1
 from ktui.wire.envelope import MAGIC
 from ktui.wire.errors import CodecError, unknown_kind
@@ -101,8 +101,8 @@ def _encode_json(obj: Json, resource: "Resource", given: str) -> bytes:
     whole = {**obj, "apiVersion": resource.storage_version, "metadata": kept}
     whole.setdefault("kind", resource.kind)
     if resource.custom:
-        return jsonwriter.sorted_text(whole)
+        return jsontext.sorted_text(whole)
     if resource.kind == "CustomResourceDefinition" and given != resource.storage_version:
-        members = msgspec.json.decode(jsonwriter.text(whole), type=dict[str, msgspec.Raw])
+        members = msgspec.json.decode(jsontext.text(whole), type=dict[str, msgspec.Raw])
         return msgspec.json.encode(stored_as_v1beta1(members)) + b"\n"
-    return jsonwriter.text(whole)
+    return jsontext.text(whole)

@@ -4,17 +4,21 @@ The output is always valid JSON, escaped as by Go: control characters, character
 JavaScript, and each byte that is not UTF-8 (as U+FFFD).
 """
 
+from __future__ import annotations
+
 import codecs
 import math
 import re
 import struct
 from base64 import b64encode
+from collections.abc import Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring
+from typing import Any, Literal
 
 import msgspec
 
-from ktui.kube.golang.jsonencode import escaped
+from ktui.kube.golang.jsonencode import escaped, to_json
 from ktui.wire.errors import CodecError
 
 _PLAIN = re.compile(rb"[^ !#-%'-;=?-\[\]-~]").search
@@ -75,3 +79,38 @@ def embed(data: bytes) -> bytes:
     except (msgspec.MsgspecError, RecursionError) as error:
         raise CodecError(f"embedded JSON is not valid: {error}") from None
     return escaped(text if text.isascii() else utf8(text).encode())
+
+
+def text(value: Any) -> bytes:
+    """Return compact JSON with the members in the given order and a trailing newline."""
+    return _dump(value, None)
+
+
+def sorted_text(value: Any) -> bytes:
+    """Compact JSON with sorted members, as Go writes maps of unstructured objects, and a trailing newline."""
+    return _dump(value, "sorted")
+
+
+def _dump(value: Any, order: Literal["sorted"] | None) -> bytes:
+    try:
+        return to_json(_plain(value), order) + b"\n"
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise CodecError(f"the object cannot be written as JSON: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """Convert numbers as in Go: int64, or float64 for everything else."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is dict:
+        return {name: _plain(item) for name, item in value.items()} if value else value
+    if isinstance(value, float):
+        return msgspec.Raw(float_text(value))
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        return msgspec.Raw(float_text(float(value)))
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value

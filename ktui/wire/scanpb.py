@@ -8,9 +8,8 @@ from typing import Any
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import GO_UTF8
 from ktui.wire.pb import signed64, varint
-from ktui.wire.scanned import Scanned, SharedLabels, SharedStrings
+from ktui.wire.scanned import Path, Scanned, Selectable, SharedLabels, SharedStrings
 from ktui.wire.schema import SchemaField, fields
-from ktui.wire.selectable import Path, Selectable
 
 ProtobufScan = Callable[[bytes, int, int], Scanned]
 """(value, start of the message, end of the message) → the scanned fields."""

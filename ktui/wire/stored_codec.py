@@ -6,12 +6,114 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from ktui.kube.field_paths import Path, joined, within_limit
 from ktui.kube.resources import Resource
 from ktui.wire.codec import Codec, encode_object
+from ktui.wire.encode import encode_message, envelope_of
+from ktui.wire.envelope import MAGIC
+from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.gotypes import go_mismatch
-from ktui.wire.messages import Messages
-from ktui.wire.schema import SchemaField, fields_by_name, message_of
+from ktui.wire.pb import put_bytes, put_varint
+from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
+
+# Responses in protobuf: messages and their envelopes.
+#
+# A response has the envelope of storage (`k8s\0`, typeMeta, message). A List's items are the bare messages of
+# its objects.
+
+STATUS = "meta.v1.Status"
+LIST_META = "meta.v1.ListMeta"
+
+_TAIL = b"\x1a\0\x22\0"
+
+
+def metadata_of_json(metadata: dict[str, Any]) -> bytes:
+    """Return the message of a PartialObjectMetadata: metadata and nothing else."""
+    return put_bytes(1, encode_message(META, metadata))
+
+
+def item_field(message: bytes) -> bytes:
+    """Return an object's message as an item of its List."""
+    return put_bytes(2, message)
+
+
+def list_head(api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
+    """Return a List up to its first item; `item_bytes` is the size of all `item_field`s."""
+    type_meta = put_bytes(1, api_version.encode()) + put_bytes(2, kind.encode())
+    list_meta = put_bytes(1, encode_message(LIST_META, metadata))
+    size = put_varint(len(list_meta) + item_bytes)
+    return MAGIC + put_bytes(1, type_meta) + b"\x12" + size + list_meta
+
+
+def list_tail() -> bytes:
+    """Return the part of a List after its last item."""
+    return _TAIL
+
+
+def watch_frame(event_type: str, document: bytes) -> bytes:
+    """Return one event of a WATCH: four bytes of length, then a WatchEvent with a complete response."""
+    event = put_bytes(1, event_type.encode()) + put_bytes(2, put_bytes(1, document))
+    return len(event).to_bytes(4, "big") + event
+
+
+PARTIAL = "PartialObjectMetadata"
+
+
+class Messages:
+    """Complete responses, items of Lists, and events. All methods raise CodecError for invalid input."""
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+
+    def object(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
+        """Return a stored object as a complete response in `api_version`."""
+        return envelope_of(api_version, kind, self._message(raw, rv, api_version, kind))
+
+    def item(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
+        """Return a stored object as an item of a List."""
+        return item_field(self._message(raw, rv, api_version, kind))
+
+    def document(self, document: bytes) -> bytes:
+        """Return a JSON object (a Status, a bookmark, a PartialObjectMetadata) as a complete response."""
+        obj = msgspec.json.decode(document)
+        api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
+        if kind == PARTIAL:
+            return envelope_of(api_version, kind, metadata_of_json(obj.get("metadata") or {}))
+        return envelope_of(api_version, kind, _encoded(api_version, kind, obj))
+
+    def partial_item(self, document: bytes) -> bytes:
+        """Return the JSON of a PartialObjectMetadata as an item of a List."""
+        metadata = msgspec.json.decode(document).get("metadata") or {}
+        return item_field(metadata_of_json(metadata))
+
+    def list_head(self, api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
+        """Return a List up to its first item; `item_bytes` is the size of all items together."""
+        return list_head(api_version, kind, metadata, item_bytes)
+
+    def list_tail(self) -> bytes:
+        return list_tail()
+
+    def frame(self, event_type: str, answer: bytes) -> bytes:
+        """Return one event of a WATCH, with a complete response as its object."""
+        return watch_frame(event_type, answer)
+
+    def _message(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
+        if raw.startswith(MAGIC):
+            return self._codec.message(raw, rv, api_version)
+        return _encoded(api_version, kind, msgspec.json.decode(self._codec.object_json(raw, rv, api_version)))
+
+
+def _encoded(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
+    message = STATUS if kind == "Status" else message_of(api_version, kind)
+    if message is None:
+        raise unknown_kind(api_version, kind)
+    try:
+        return encode_message(message, obj)
+    except RecursionError:
+        raise CodecError("nested too deeply") from None
+
 
 # Find fields that the type of an object does not have: what kube-apiserver's strict decoding reports.
 

@@ -4,20 +4,95 @@ Functions are generated when their message is first used; see `ktui.wire.codegen
 `ktui.wire.transcode_cache` for the shared pieces.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from ktui.kube.golang.jsonencode import to_json
-from ktui.wire import jsontext, wellknown
+from ktui.wire import jsontext, scalars
 from ktui.wire.codegen import functions_code, spreads, stays_apart
-from ktui.wire.composite import list_text, map_entry_text, schema_or_text
 from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.errors import CodecError
-from ktui.wire.pb import canonical, signed32, signed64, varint
+from ktui.wire.pb import canonical, signed32, signed64, varint, walk
 from ktui.wire.pieces import Assembler, Pieces
 from ktui.wire.schema import BYTES, META, SchemaField, fields, kind_messages, message_of
 from ktui.wire.transcode_cache import Budget, PiecesCache, ShortTranscodeCache, TranscodeCache
+
+# JSON text of small wrapper messages: map entries, string lists, schema-or-something.
+#
+# Each function returns a function from encoded bytes to JSON text.
+
+Text = Callable[[bytes], bytes]
+
+
+def map_entry_text(key_text: Text, value_text: Text) -> Text:
+    """Map entry {1 key, 2 value} → `"key":value`. A missing value is decoded from no bytes."""
+
+    def text(encoded: bytes) -> bytes:
+        # The usual form: both present and in order, a short key, a value of less than 16 KB.
+        if encoded[:1] == b"\n" and encoded[1] < 128:
+            split = encoded[1] + 2
+            if encoded[split : split + 1] == b"\x12" and (size := encoded[split + 1]):
+                start = split + 2
+                if size > 127:
+                    size += (encoded[start] - 1) * 128
+                    start += 1
+                if start + size == len(encoded):
+                    return key_text(encoded[2:split]) + b":" + value_text(encoded[start:])
+        key, value = _last(encoded, 1), _last(encoded, 2)
+        return key_text(key) + b":" + value_text(value)
+
+    return text
+
+
+def list_text(item_text: Text) -> Text:
+    """{1 repeated} → array; Kubernetes does not distinguish an empty array from null."""
+
+    def text(encoded: bytes) -> bytes:
+        items = [
+            item_text(value) for number, _, value in walk(encoded) if number == 1 and isinstance(value, bytes)
+        ]
+        return b"[" + b",".join(items) + b"]" if items else b"null"
+
+    return text
+
+
+def schema_or_text(kind: str, schema_text: Text, string_text: Text) -> Text:
+    """Return the text of {1 allows, 2 schema} (schemaOrBool), or {1 schema, 2 repeated schema or string}."""
+    item_text = string_text if kind == "schemaOrStrings" else schema_text
+
+    def or_bool(encoded: bytes) -> bytes:
+        allows, schema = b"false", None
+        for number, _, value in walk(encoded):
+            if number == 1 and isinstance(value, int):
+                allows = b"true" if value else b"false"
+            elif number == 2 and isinstance(value, bytes):
+                schema = value
+        return allows if schema is None else schema_text(schema)
+
+    def or_several(encoded: bytes) -> bytes:
+        one, several = None, []
+        for number, _, value in walk(encoded):
+            if number == 1 and isinstance(value, bytes):
+                one = value
+            elif number == 2 and isinstance(value, bytes):
+                several.append(item_text(value))
+        if several:
+            return b"[" + b",".join(several) + b"]"
+        return b"null" if one is None else schema_text(one)
+
+    return or_bool if kind == "schemaOrBool" else or_several
+
+
+def _last(encoded: bytes, number: int) -> bytes:
+    found = b""
+    for field, _, value in walk(encoded):
+        if field == number and isinstance(value, bytes):
+            found = value
+    return found
+
 
 RV_MARK = b"\0"
 """Placeholder for the resourceVersion in a template. JSON text has no NUL, so it is unambiguous."""
@@ -31,8 +106,6 @@ _UNIQUE = {
     "core.v1.PodIP": ("ip",),
 }
 """Fields whose text differs in every object: caching it would be useless."""
-
-Text = Callable[[bytes], bytes]
 
 
 class Parts(Protocol):
@@ -80,13 +153,13 @@ class Transcoder:
         self._scalars: dict[str, Text] = {
             "string": self._string,
             "bytes": jsontext.base64,
-            "time": self._kept(wellknown.time),
-            "microtime": self._kept(wellknown.microtime),
-            "quantity": self._kept(wellknown.quantity),
-            "intstr": self._kept(wellknown.intstr),
+            "time": self._kept(scalars.time),
+            "microtime": self._kept(scalars.microtime),
+            "quantity": self._kept(scalars.quantity),
+            "intstr": self._kept(scalars.intstr),
             "raw": self._raw,
-            "rawjson": wellknown.raw,
-            "fieldsv1": self._shared(wellknown.raw),
+            "rawjson": scalars.raw,
+            "fieldsv1": self._shared(scalars.raw),
         }
         self._string_entry = self._kept(map_entry_text(self._string, self._string), ShortTranscodeCache)
 
@@ -223,10 +296,10 @@ class Transcoder:
 
     def _raw(self, encoded: bytes) -> bytes:
         """Return a RawExtension; a value that is itself an envelope is printed as its object."""
-        inner = wellknown.last_bytes(encoded, 1)
+        inner = scalars.last_bytes(encoded, 1)
         if inner.startswith(MAGIC):
             return self._nested(inner)
-        return jsontext.embed(inner) if inner else wellknown.NULL
+        return jsontext.embed(inner) if inner else scalars.NULL
 
     def _nested(self, raw: bytes) -> bytes:
         envelope = open_value(raw)

@@ -5,22 +5,162 @@ HorizontalPodAutoscalers have their own rules; any other object is converted if 
 its fields.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 import msgspec
 
-from ktui.wire import events, hpa
+from ktui.kube.golang.jsonencode import to_json
 from ktui.wire.schema import fields, message_of
+
+# Convert Events between core v1 and events.k8s.io/v1, which have one stored form (core v1) and different
+# names.
+#
+# Upstream: pkg/apis/events/v1/conversion.go.
+
+_CORE_TO_GROUP = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "reportingComponent": "reportingController",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+}
+_GROUP_TO_CORE = {group: core for core, group in _CORE_TO_GROUP.items()}
+
+
+def to_events_group(event: dict[str, Any]) -> dict[str, Any]:
+    """Return a core v1 Event with the names of events.k8s.io/v1."""
+    return {_CORE_TO_GROUP.get(name, name): value for name, value in event.items()}
+
+
+def to_core(event: dict[str, Any]) -> dict[str, Any]:
+    """Return an events.k8s.io/v1 Event with the names of core v1."""
+    return {_GROUP_TO_CORE.get(name, name): value for name, value in event.items()}
+
+
+# Convert HorizontalPodAutoscalers between autoscaling/v1 and v2.
+#
+# pkg/apis/autoscaling/v1/conversion.go: v1 has one field for the CPU target; all other metrics, the current
+# metrics, the conditions and the behavior are stored as JSON in annotations.
 
 Obj = dict[str, Any]
 
+METRICS = "autoscaling.alpha.kubernetes.io/metrics"
+CURRENT = "autoscaling.alpha.kubernetes.io/current-metrics"
+CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
+BEHAVIOR = "autoscaling.alpha.kubernetes.io/behavior"
+_ROUND_TRIP = (METRICS, CURRENT, CONDITIONS, BEHAVIOR)
+
+
+def to_v1(hpa: Obj) -> Obj:
+    """Return an autoscaling/v2 object as autoscaling/v1."""
+    spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
+    metrics, behavior = spec.pop("metrics", None) or [], spec.pop("behavior", None)
+    current, conditions = status.pop("currentMetrics", None) or [], status.pop("conditions", None) or []
+    if (target := _cpu(metrics, "target")) is not None:
+        spec["targetCPUUtilizationPercentage"] = target
+    if (used := _cpu(current, "current")) is not None:
+        status["currentCPUUtilizationPercentage"] = used
+    others = [_metric_v1(metric, "target") for metric in metrics if _cpu([metric], "target") is None]
+    kept = {
+        METRICS: others,
+        CURRENT: [_metric_v1(metric, "current") for metric in current],
+        CONDITIONS: conditions,
+        BEHAVIOR: _go_names(behavior) if behavior is not None else None,
+    }
+    return {**hpa, "metadata": _annotated(hpa, kept), "spec": spec, "status": status}
+
+
+def to_v2(hpa: Obj) -> Obj:
+    """Return an autoscaling/v1 object as autoscaling/v2, without the annotations of v1."""
+    spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
+    target = spec.pop("targetCPUUtilizationPercentage", None)
+    used = status.pop("currentCPUUtilizationPercentage", None)
+    if target is not None:
+        spec["metrics"] = [_cpu_metric("target", {"type": "Utilization", "averageUtilization": target})]
+    if used is not None:
+        status["currentMetrics"] = [_cpu_metric("current", {"averageUtilization": used})]
+    return {**hpa, "metadata": _annotated(hpa, {}), "spec": spec, "status": status}
+
+
+def _cpu_metric(side: str, value: Obj) -> Obj:
+    return {"type": "Resource", "resource": {"name": "cpu", side: value}}
+
+
+def _cpu(metrics: Iterable[Obj], side: str) -> int | None:
+    for metric in metrics:
+        resource = metric.get("resource") or {}
+        if metric.get("type") == "Resource" and resource.get("name") == "cpu":
+            utilization: int | None = (resource.get(side) or {}).get("averageUtilization")
+            if utilization is not None:
+                return utilization
+    return None
+
+
+def _annotated(hpa: Obj, kept: dict[str, Any]) -> Obj:
+    metadata = dict(hpa.get("metadata") or {})
+    annotations = {k: v for k, v in (metadata.pop("annotations", None) or {}).items() if k not in _ROUND_TRIP}
+    for name, value in kept.items():
+        if value:
+            annotations[name] = to_json(value).decode()
+    return {**metadata, "annotations": annotations} if annotations else metadata
+
+
+def _metric_v1(metric: Obj, side: str) -> Obj:
+    """Return a metric of v2 in v1's older form; `side` is "target" (spec) or "current" (status)."""
+    shown: Obj = {"type": metric.get("type", "")}
+    for source in ("object", "pods", "resource", "containerResource", "external"):
+        if (old := metric.get(source)) is not None:
+            shown[source] = _source_v1(source, old, side)
+    return shown
+
+
+def _source_v1(source: str, old: Obj, side: str) -> Obj:
+    value, identifier = old.get(side) or {}, old.get("metric") or {}
+    average = value.get("averageValue")
+    new: Obj = {}
+    if source in ("resource", "containerResource"):
+        new["name"] = old.get("name", "")
+        new[f"{side}AverageUtilization"] = value.get("averageUtilization")
+        new[f"{side}AverageValue"] = average or ("0" if side == "current" else None)
+        new["container"] = old.get("container")
+        return _present(new)
+    new["metricName"] = identifier.get("name", "")
+    if source == "object":
+        new["target"] = old.get("describedObject")
+        new[f"{side}Value"] = value.get("value") or "0"
+        new |= {"selector": identifier.get("selector"), "averageValue": average}
+    elif source == "pods":
+        new[f"{side}AverageValue"] = average or "0"
+        new["selector"] = identifier.get("selector")
+    else:
+        new["metricSelector"] = identifier.get("selector")
+        new[f"{side}Value"] = value.get("value") or ("0" if side == "current" else None)
+        new[f"{side}AverageValue"] = average
+    return _present(new)
+
+
+def _present(members: Obj) -> Obj:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _go_names(value: Any) -> Any:
+    """Return the behavior with the names of Go's internal type, which has no JSON names."""
+    if isinstance(value, dict):
+        return {name[:1].upper() + name[1:]: _go_names(item) for name, item in value.items()}
+    return [_go_names(item) for item in value] if isinstance(value, list) else value
+
+
 _RULES: dict[tuple[str, str, str], Callable[[Obj], Obj]] = {
-    ("Event", "v1", "events.k8s.io/v1"): events.to_events_group,
-    ("Event", "events.k8s.io/v1", "v1"): events.to_core,
-    ("HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1"): hpa.to_v1,
-    ("HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2"): hpa.to_v2,
+    ("Event", "v1", "events.k8s.io/v1"): to_events_group,
+    ("Event", "events.k8s.io/v1", "v1"): to_core,
+    ("HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1"): to_v1,
+    ("HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2"): to_v2,
 }
 
 

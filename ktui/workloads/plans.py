@@ -26,8 +26,7 @@ from typing import Literal
 
 import msgspec
 
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.toml import MOST_BYTES, parse_toml
 from ktui.kube.requestinfo import split_url
 

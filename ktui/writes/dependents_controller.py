@@ -18,9 +18,9 @@ from ktui.cacher.requests import ListRequest
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.storage.selection import EVERYTHING
-from ktui.storage.slices import Slices
+from ktui.storage.objects import EVERYTHING
 from ktui.storage.writer import NoWrite
+from ktui.telemetry.off_loop import Slices
 from ktui.writes.admission.lookups import builtin
 from ktui.writes.before_delete import FOREGROUND, ORPHAN
 from ktui.writes.delete import delete

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.following import follow
+from ktui.cacher.registry import follow
 from ktui.supervision import stop
 
 if TYPE_CHECKING:

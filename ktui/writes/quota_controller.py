@@ -13,15 +13,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.following import follow
+from ktui.cacher.registry import follow
 from ktui.cacher.requests import ListRequest
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.storage.selection import EVERYTHING
-from ktui.storage.slices import Slices
+from ktui.storage.objects import EVERYTHING
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
+from ktui.telemetry.off_loop import Slices
 from ktui.writes.admission.lookups import builtin
 from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quota_usage import in_scope, limited_by, usage_now

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from ktui.cacher.requests import ListRequest
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.status import StatusError
-from ktui.storage.selection import EVERYTHING
-from ktui.storage.slices import Slices
+from ktui.storage.objects import EVERYTHING
 from ktui.storage.writer import NoWrite
+from ktui.telemetry.off_loop import Slices
 from ktui.writes.admission.lookups import builtin
 from ktui.writes.before_create import PROTECTED
 from ktui.writes.marked_objects import MarkedObjects

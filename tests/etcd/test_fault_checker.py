@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ktui.etcd.binary import packaged_binary
-from ktui.etcd.injection.proxy import Proxy
+from ktui.etcd.injection import Proxy
 from tools.faults import schedule as schedules
 from tools.faults.bench import Bench
 from tools.faults.records import Violations

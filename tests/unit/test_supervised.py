@@ -22,11 +22,10 @@ OWN = {
     "cli/server/faults.py",  # its end is a marker in the telemetry, and `end` waits for it
     "cli/server/tracing.py",  # within a supervised task, which raises its fault
     "etcd/connection_liveness.py",  # within a supervised task
-    "etcd/injection/gateway.py",  # its watch waits for it
-    "etcd/injection/proxy.py",  # in groups that their connection waits for
+    "etcd/injection.py",  # a watch waits for its task; a connection for its groups
     "etcd/watch.py",  # sends one message; the reader of the stream gets the error
     "storage/churn.py",  # its reader waits for the batch
-    "storage/reading.py",  # the reader waits for the page
+    "storage/lister.py",  # the reader waits for the page
     "writes/bootstrap/creation.py",  # in a group that the start of the server waits for
 }
 PACKAGES = ("etcd", "storage", "cacher", "writes", "apiserver", "cli/server", "telemetry")

@@ -15,7 +15,7 @@ from typing import Any
 
 import aiohttp
 
-from ktui.etcd.injection.proxy import Proxy
+from ktui.etcd.injection import Proxy
 
 START_SECONDS = 60.0
 CALL_SECONDS = 4.0

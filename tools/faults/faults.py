@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from ktui.etcd.injection.proxy import Proxy
+from ktui.etcd.injection import Proxy
 from tools.faults.cluster import Cluster, Member
 from tools.faults.oracle import Oracle
 from tools.faults.server import Server

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from ktui.cacher.events import OutEvent
     from ktui.storage.objects import StoredObject
-    from ktui.wire.messages import Messages
     from ktui.wire.pieces import Piece
+    from ktui.wire.stored_codec import Messages
 
 
 class Message:

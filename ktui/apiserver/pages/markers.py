@@ -8,7 +8,7 @@ from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import send_json
 from ktui.contract.events import Marker
-from ktui.contract.events.stream import MarkerRequest
+from ktui.contract.events.base import MarkerRequest
 from ktui.kube.status import bad_request, request_entity_too_large
 from ktui.telemetry.bus import Bus
 

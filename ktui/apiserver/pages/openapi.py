@@ -25,8 +25,7 @@ from ktui.kube.status import not_acceptable
 from ktui.kube.structural.openapi import custom_name, custom_schemas
 from ktui.kube.subresources import subresources_of
 from ktui.telemetry.off_loop import compute_large
-from ktui.wire.openapi import COMPONENTS, DEFINITIONS, kind_schema, schemas_of
-from ktui.wire.openapi_message import MEDIA_TYPES, document_message
+from ktui.wire.openapi import COMPONENTS, DEFINITIONS, MEDIA_TYPES, document_message, kind_schema, schemas_of
 
 Document = dict[str, Any]
 

@@ -16,7 +16,7 @@ from ktui.kube.golang.quoting import quote
 from ktui.kube.status import StatusError
 
 if TYPE_CHECKING:
-    from ktui.wire.messages import Messages
+    from ktui.wire.stored_codec import Messages
 
 JSON = "application/json"
 LONGEST_PATH = 200  # characters of a path in a log line or an error

@@ -39,9 +39,9 @@ from ktui.contract.faults import ActiveFaults, Fault
 from ktui.etcd.errors import EtcdError
 from ktui.kube.status import StatusError, bad_request, not_acceptable, request_entity_too_large
 from ktui.kube.versions import Behaviour
-from ktui.storage.slices import Slices
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
+from ktui.telemetry.off_loop import Slices
 
 # /version, as kube-apiserver answers it.
 

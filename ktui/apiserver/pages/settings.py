@@ -10,9 +10,9 @@ from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import send_json
 from ktui.apiserver.services import Services
-from ktui.contract.rules import Rules
+from ktui.contract.paths import Rules
 from ktui.documents.limits import DocumentError
-from ktui.documents.nesting import check_nesting
+from ktui.documents.typed import check_nesting
 from ktui.kube.status import bad_request, request_entity_too_large
 from ktui.kube.versions import BehaviourError, behaviour_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.framing import chunked
-from ktui.storage.slices import sliced
+from ktui.telemetry.off_loop import sliced
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import bad_request
-from ktui.storage.selection import SelectionPredicate
+from ktui.storage.objects import SelectionPredicate
 
 
 def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> SelectionPredicate:

@@ -25,8 +25,7 @@ from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit_json
 from ktui.cli.printing import Printer
 from ktui.core.format import frequency, long_bytes, long_milliseconds, percent
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.printable import escaped
 
 _STYLES = {"gone": "green", "fewer": "green", "new": "yellow", "more": "yellow", "moved": "cyan"}

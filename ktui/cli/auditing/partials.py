@@ -9,8 +9,7 @@ from ktui.audit.partial import PartialError
 from ktui.audit.tally import Tally
 from ktui.cli.output import warn
 from ktui.core.format import integer
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 
 MOST_BYTES = 1 << 30
 

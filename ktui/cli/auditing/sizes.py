@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from ktui.audit.other_servers import API_SERVICES, CRDS, AggregatedGroups, groups_of
 from ktui.cli.attach import attached_connection
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 
 MOST_BYTES = 16 << 20
 

@@ -12,15 +12,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from ktui.apiserver.chain import Authorizer
 from ktui.apiserver.dispatch import Handlers
 from ktui.authn.authenticator import TokenAuthenticator
-from ktui.authn.discovery import pages
 from ktui.authn.reviews import AuthenticationReviews
-from ktui.authn.service_accounts import ServiceAccountTokens
+from ktui.authn.service_accounts import ServiceAccountTokens, pages
 from ktui.authz.aggregation import RoleAggregation
-from ktui.authz.always_allow import AlwaysAllow
-from ktui.authz.default_roles import create_default_roles
-from ktui.authz.rbac import RbacAuthorizer
+from ktui.authz.rbac import AlwaysAllow, RbacAuthorizer
 from ktui.authz.reviews import AccessReviews
-from ktui.authz.roles import Roles
+from ktui.authz.roles import Roles, create_default_roles
 from ktui.cacher.registry import Registry
 from ktui.kube.users import Requester
 

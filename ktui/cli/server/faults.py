@@ -17,8 +17,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EtcdError
-from ktui.etcd.injection.gateway import Gateway
-from ktui.etcd.injection.proxy import Proxy
+from ktui.etcd.injection import Gateway, Proxy
 from ktui.storage.compaction import compact
 from ktui.telemetry.bus import Bus
 

@@ -8,8 +8,7 @@ life: a gap shows how many events were dropped.
 
 from __future__ import annotations
 
-from ktui.contract.events.base import Event
-from ktui.contract.events.caches import CacheStatus, ProgressTick
+from ktui.contract.events.base import Dropped, Event, Marker, ServerInfo, TaskFailures
 from ktui.contract.events.cost import COUNTS, FIGURES, Cost, figures
 from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdProgress, EtcdUsage, Prefix
 from ktui.contract.events.live import (
@@ -32,9 +31,14 @@ from ktui.contract.events.requests import (
     RequestStarted,
     RouteStep,
 )
-from ktui.contract.events.server import ServerInfo, TaskFailures
-from ktui.contract.events.stream import Dropped, Marker
-from ktui.contract.events.watches import FanOut, WatcherClosed, WatcherOpened, WatcherState
+from ktui.contract.events.watches import (
+    CacheStatus,
+    FanOut,
+    ProgressTick,
+    WatcherClosed,
+    WatcherOpened,
+    WatcherState,
+)
 
 __all__ = [
     "COUNTS",

@@ -11,8 +11,7 @@ import msgspec
 from ktui.config.places import state_home
 from ktui.contract.events.base import UnixTime
 from ktui.core.recordings.markers import TimelineMarker
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.typed import decode_json
 
 MOST_BYTES = 4 << 20

@@ -21,8 +21,7 @@ from ktui.core.lab.predict import LabPrediction, predict_form
 from ktui.core.lab.result import LabResult
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.core.state import State
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.typed import decode_json
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, ResourceTable

@@ -10,8 +10,7 @@ import msgspec
 
 from ktui.client.running import state_home, write_private
 from ktui.core.lab.form import ListForm
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.typed import decode_json
 
 MOST = 200  # requests

@@ -8,9 +8,8 @@ from pathlib import Path
 import msgspec
 
 from ktui.client.running import state_home, write_private
-from ktui.config.former_ids import current_columns
-from ktui.documents.files import read_bytes
-from ktui.documents.limits import DocumentError
+from ktui.config.lists import current_columns
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.typed import decode_json
 from ktui.tui.prompt.history import LineHistory
 

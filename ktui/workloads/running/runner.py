@@ -14,7 +14,7 @@ from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import Fault, TimedFault
-from ktui.contract.rules import Rules
+from ktui.contract.paths import Rules
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import LoadContext, read_cluster

@@ -9,8 +9,8 @@ from ktui.cacher.requests import ListRequest
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
+from ktui.storage.objects import EVERYTHING
 from ktui.storage.requests import StoreListRequest
-from ktui.storage.selection import EVERYTHING
 from ktui.writes import stored_objects
 
 Obj = dict[str, Any]

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.following import follow
+from ktui.cacher.registry import follow
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError

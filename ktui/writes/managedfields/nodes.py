@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import Schema, additional, items
-from ktui.wire.merge_rules import is_atomic, rule_of
-from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
+from ktui.wire.schema import META, SchemaField, fields_by_name, is_atomic, message_of, rule_of
 
 Keys = tuple[str, ...] | None
 KEY_DEFAULTS = {"protocol": "TCP"}

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from ktui.kube.golang.values import go_type, go_value
 from ktui.kube.json_trees import hashed
-from ktui.wire.merge_rules import NO_RULE, MergeRule, rule_of
-from ktui.wire.schema import fields_by_name
+from ktui.wire.schema import NO_RULE, MergeRule, fields_by_name, rule_of
 from ktui.writes.patches.element_order import in_order_of
 
 Obj = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.cacher import fan_out as sampling
+from ktui.cacher import publishing as sampling
 from ktui.contract.events import (
     FanOut,
     RequestFinished,

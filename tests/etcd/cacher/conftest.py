@@ -19,7 +19,7 @@ from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.versions import behaviour_of
-from ktui.storage.selection import SelectionPredicate
+from ktui.storage.objects import SelectionPredicate
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 

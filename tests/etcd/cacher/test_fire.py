@@ -31,7 +31,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from ktui.cacher import watch_cache, watch_retry
+from ktui.cacher import errors, watch_cache
 from ktui.cacher.event_buffer import EventBuffer
 
 from .fire import Fire
@@ -138,7 +138,7 @@ async def test_nothing_is_ever_stale_lost_or_repeated(shot_etcd: ShotEtcd, monke
     caplog.set_level(logging.INFO, "ktui.cacher")  # why caches were listed again, should that be wrong
     # Small, so that schedules of some steps get to where events are evicted and attempts are repeated.
     monkeypatch.setattr(watch_cache, "EventBuffer", partial(EventBuffer, lower=8, upper=64))
-    monkeypatch.setattr(watch_retry, "SHORTEST_PAUSE", 0.01)
+    monkeypatch.setattr(errors, "SHORTEST_PAUSE", 0.01)
     machine = type("Machine", (FireMachine,), {"loop": asyncio.get_running_loop(), "etcd": shot_etcd})
     seed(SEED)(machine)
     play = settings(

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from ktui.cacher import watch_retry
+from ktui.cacher import errors
 from ktui.etcd import watch as watch_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
-from ktui.etcd.injection.gateway import Gateway
+from ktui.etcd.injection import Gateway
 from ktui.telemetry.bus import Bus
 from tests.etcd.waiting import until
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 async def gateway(etcd: EmbeddedEtcd, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Gateway]:
     monkeypatch.setattr(watch_liveness, "QUIET_SECONDS", 0.05)
     monkeypatch.setattr(watch_liveness, "ANSWER_SECONDS", 0.5)
-    monkeypatch.setattr(watch_retry, "SHORTEST_PAUSE", 0.01)
+    monkeypatch.setattr(errors, "SHORTEST_PAUSE", 0.01)
     gateway = await Gateway.to(etcd.endpoint)
     yield gateway
     await gateway.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cacher import reflector, staleness_timer, watch_cache, watch_retry
+from ktui.cacher import errors, progress, reflector, watch_cache
 from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def etcd_of_ours(tmp_path: Path, monkeypatch) -> AsyncIterator[ShotEtcd]:
-    monkeypatch.setattr(watch_retry, "SHORTEST_PAUSE", 0.01)
+    monkeypatch.setattr(errors, "SHORTEST_PAUSE", 0.01)
     monkeypatch.setattr(reflector, "RETRY_SECONDS", 0.01)
     etcd = await ShotEtcd.start(tmp_path / "data")
     yield etcd
@@ -154,7 +154,7 @@ async def test_a_cache_that_does_not_hear_from_etcd_says_so(
 ):
     monkeypatch.setattr(connection_liveness, "TICK_SECONDS", 0.01)
     monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(staleness_timer, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
     await etcd_of_ours.put(cut_off.prefix, "c1", "red")
     cacher = await cut_off.warm()
     etcd_of_ours.pause()

@@ -9,7 +9,7 @@ import pytest
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
-from ktui.etcd.injection.proxy import Proxy
+from ktui.etcd.injection import Proxy
 from ktui.telemetry.bus import Bus
 from tests.etcd.certificates import Authority
 from tests.etcd.members import cluster_of, enable_auth, server_flags

@@ -14,8 +14,8 @@ from ktui.etcd.errors import FutureRevisionError, UnreachableError
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
+from ktui.storage.objects import SelectionPredicate
 from ktui.storage.requests import StoreListRequest
-from ktui.storage.selection import SelectionPredicate
 from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.bus import Bus

@@ -98,7 +98,7 @@ async def test_other_tasks_run_between_the_objects_that_are_counted(
     """A namespace may hold 100,000 objects."""
     for n in range(5):
         await counted.config_map(f"c{n}")
-    monkeypatch.setattr("ktui.storage.slices.SLICE_SECONDS", -1.0)
+    monkeypatch.setattr("ktui.telemetry.off_loop.SLICE_SECONDS", -1.0)
     yields = 0
 
     async def yield_to_loop() -> None:
@@ -107,7 +107,7 @@ async def test_other_tasks_run_between_the_objects_that_are_counted(
         yields += "_used" in callers
         await asyncio.sleep(0)
 
-    monkeypatch.setattr("ktui.storage.slices.yield_to_loop", yield_to_loop)
+    monkeypatch.setattr("ktui.telemetry.off_loop.yield_to_loop", yield_to_loop)
     await limit(counted, {"configmaps": "9"})
     assert (await status_of(counted, lambda status: bool(status["used"])))["used"] == {"configmaps": "5"}
     assert yields >= 5

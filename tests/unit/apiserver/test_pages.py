@@ -23,7 +23,7 @@ from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import ServiceAccountTokens
-from ktui.authz.always_allow import AlwaysAllow
+from ktui.authz.rbac import AlwaysAllow
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.contract.etcd import FieldSize

@@ -6,9 +6,9 @@ from cacher_model import obj
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.cacher import index as index_module
-from ktui.cacher.index import MAX_ATTRIBUTES, AttributeIndex
+from ktui.cacher import watch_cache as index_module
 from ktui.cacher.sorted_store import SortedStore
+from ktui.cacher.watch_cache import MAX_ATTRIBUTES, AttributeIndex
 
 KEYS = [f"{ns}/{name}" for ns in "ab" for name in "xyz"]
 

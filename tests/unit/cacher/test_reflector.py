@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from cacher_model import obj, selection
 
+from ktui.cacher import errors as patience_module
 from ktui.cacher import reflector as reflector_module
-from ktui.cacher import watch_retry as patience_module
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.reflector import BURST_EVENTS, ProgressConfirmation, Reflector
 from ktui.cacher.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.cacher.watch_retry import WatchRetryPolicy
+from ktui.cacher.errors import WatchRetryPolicy
 from ktui.etcd.errors import CompactedError, EtcdError, PermissionDeniedError, UnreachableError
 from ktui.kube.versions import behaviour_of
 from ktui.storage.errors import UnreadableError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.config import former_ids
+from ktui.config import lists
 from ktui.config.document import Config
 from ktui.config.lists import place_of
 from ktui.tui.keys.keymap import check_keymap, scopes
@@ -52,8 +52,8 @@ def test_chosen_columns_that_were_saved_with_old_ids_are_kept(tmp_path: Path) ->
     assert list(choices.of("cache.events")) == ["rv"]
 
 
-@pytest.mark.parametrize("old", [*former_ids.KEYS, *former_ids.TABLES])
+@pytest.mark.parametrize("old", [*lists.FORMER_KEYS, *lists.FORMER_TABLES])
 def test_an_old_id_is_not_used_and_its_present_one_is(old: str) -> None:
     known = {binding.id for scope in scopes() for binding in scope.bindings} | COLUMNS.keys()
     assert old not in known
-    assert (former_ids.KEYS | former_ids.TABLES)[old] in known
+    assert (lists.FORMER_KEYS | lists.FORMER_TABLES)[old] in known

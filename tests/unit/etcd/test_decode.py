@@ -9,7 +9,7 @@ from aetcd import rpc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.etcd import decode
+from ktui.etcd import types
 
 numbers = st.integers(0, 2**63 - 1)
 key_values = st.builds(
@@ -27,9 +27,9 @@ key_values = st.builds(
 def test_both_ways_agree(kvs: list[rpc.KeyValue], revision: int, count: int, more: bool) -> None:
     header = rpc.ResponseHeader(cluster_id=2**64 - 1, revision=revision)
     raw = rpc.RangeResponse(header=header, kvs=kvs, count=count, more=more).SerializeToString()
-    at_once, expected = asyncio.run(decode.decode_range(raw))
-    with patch.object(decode, "_AT_ONCE", -1):
-        sliced, found = asyncio.run(decode.decode_range(raw))
+    at_once, expected = asyncio.run(types.decode_range(raw))
+    with patch.object(types, "_AT_ONCE", -1):
+        sliced, found = asyncio.run(types.decode_range(raw))
     assert found == expected
     assert (sliced.header.revision, sliced.count, sliced.more) == (revision, count, more)
     assert at_once.count == sliced.count

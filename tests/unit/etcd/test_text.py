@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from aetcd import rpc
 
-from ktui.etcd.text import quote_key, range_text, txn_text, watch_text
+from ktui.etcd.types import quote_key, range_text, txn_text, watch_text
 
 
 @pytest.mark.parametrize(

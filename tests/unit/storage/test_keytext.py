@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.storage.keytext import key_bytes, key_text
+from ktui.storage.keys import key_bytes, key_text
 
 
 @pytest.mark.parametrize(

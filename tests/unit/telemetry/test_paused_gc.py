@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ktui.telemetry.paused_gc import LONGEST_PAUSE, CollectorPause
+from ktui.telemetry.off_loop import LONGEST_PAUSE, CollectorPause
 
 
 @pytest.fixture(autouse=True)

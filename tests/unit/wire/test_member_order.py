@@ -7,8 +7,7 @@ from typing import Any
 
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.wire.codec import encode_object, object_json
-from ktui.wire.merge_rules import member_order
-from ktui.wire.schema import fields, kind_messages
+from ktui.wire.schema import fields, kind_messages, member_order
 
 CUSTOM = b'{"apiVersion":"x.io/v1","kind":"W","metadata":{"name":"w","namespace":"d","uid":"i"},"spec":{}}\n'
 SERVICE = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.wire.openapi_message import document_message
+from ktui.wire.openapi import document_message
 from ktui.wire.pb import walk
 
 INFO = {"swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.36"}}

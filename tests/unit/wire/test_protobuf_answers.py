@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.wire import protobuf
+from ktui.wire import stored_codec
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import open_value
 from ktui.wire.errors import CodecError
 from ktui.wire.layout import with_resource_version
-from ktui.wire.messages import Messages
 from ktui.wire.pb import walk
+from ktui.wire.stored_codec import Messages
 
 CODEC = codec_for()
 MESSAGES = Messages(CODEC)
@@ -64,14 +64,14 @@ def test_json_has_no_message() -> None:
 
 def test_a_list_is_its_items_in_an_envelope() -> None:
     raw = encode_object({"metadata": {"name": "a"}}, CONFIG_MAPS)
-    items = [protobuf.item_field(CODEC.message(raw, rv)) for rv in (1, 300)]
+    items = [stored_codec.item_field(CODEC.message(raw, rv)) for rv in (1, 300)]
     metadata = {"resourceVersion": "9", "continue": "x", "remainingItemCount": 4}
-    head = protobuf.list_head("v1", "ConfigMapList", metadata, sum(map(len, items)))
-    envelope = open_value(head + b"".join(items) + protobuf.list_tail())
+    head = stored_codec.list_head("v1", "ConfigMapList", metadata, sum(map(len, items)))
+    envelope = open_value(head + b"".join(items) + stored_codec.list_tail())
     assert (envelope.api_version, envelope.kind) == ("v1", "ConfigMapList")
     fields = [(number, value) for number, _, value in walk(envelope.body)]
     assert [number for number, _ in fields] == [1, 2, 2]
-    assert fields[0][1] == encode_message(protobuf.LIST_META, metadata)
+    assert fields[0][1] == encode_message(stored_codec.LIST_META, metadata)
     assert CODEC.message(raw, 300) == fields[2][1]
 
 
@@ -92,7 +92,7 @@ def test_a_status_as_kube_apiserver_writes_it() -> None:
 
 
 def test_a_watch_frame_begins_with_its_size() -> None:
-    frame = protobuf.watch_frame("ADDED", b"document")
+    frame = stored_codec.watch_frame("ADDED", b"document")
     assert int.from_bytes(frame[:4], "big") == len(frame) - 4
     assert [(number, value) for number, _, value in walk(frame[4:])] == [
         (1, b"ADDED"),
@@ -105,7 +105,7 @@ def test_metadata_alone() -> None:
     envelope = open_value(MESSAGES.document(json.dumps(partial).encode()))
     assert (envelope.kind, envelope.body) == (
         "PartialObjectMetadata",
-        protobuf.metadata_of_json({"name": "a"}),
+        stored_codec.metadata_of_json({"name": "a"}),
     )
 
 

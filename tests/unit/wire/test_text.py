@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.quantity import canonical_quantity
-from ktui.wire import jsontext, wellknown
+from ktui.wire import jsontext, scalars
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_number, put_varint, signed32, signed64, varint
 
@@ -86,9 +86,9 @@ def test_varints_come_back(value: int) -> None:
 @given(st.integers(-(1 << 63), (1 << 63) - 1), st.integers(-(1 << 31), (1 << 31) - 1))
 def test_any_time_has_a_text(seconds: int, nanos: int) -> None:
     encoded = put_number(1, seconds) + put_number(2, nanos)
-    zero = seconds * 10**9 + nanos == wellknown.ZERO_TIME_SECONDS * 10**9
-    assert bool(json.loads(wellknown.time(encoded))) is not zero
-    assert bool(json.loads(wellknown.microtime(encoded))) is not zero
+    zero = seconds * 10**9 + nanos == scalars.ZERO_TIME_SECONDS * 10**9
+    assert bool(json.loads(scalars.time(encoded))) is not zero
+    assert bool(json.loads(scalars.microtime(encoded))) is not zero
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_any_time_has_a_text(seconds: int, nanos: int) -> None:
         (0, 0, '"1970-01-01T00:00:00.000000Z"'),
         (951782400, 999_999_999, '"2000-02-29T00:00:00.999999Z"'),
         (-1, 1000, '"1969-12-31T23:59:59.000001Z"'),
-        (wellknown.ZERO_TIME_SECONDS, 0, "null"),
+        (scalars.ZERO_TIME_SECONDS, 0, "null"),
     ],
 )
 def test_microtimes(seconds: int, nanos: int, text: str) -> None:
-    assert wellknown.microtime(put_number(1, seconds) + put_number(2, nanos)).decode() == text
+    assert scalars.microtime(put_number(1, seconds) + put_number(2, nanos)).decode() == text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from ktui.wire import hpa
+from ktui.wire import versions
 from ktui.wire.codec import item_json, object_json
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.versions import same_fields
@@ -65,9 +65,9 @@ def test_the_cpu_target_of_v2_is_a_field_of_v1() -> None:
 
 
 def test_what_v1_has_no_field_for_travels_in_annotations() -> None:
-    shown = hpa.to_v1(
+    shown = versions.to_v1(
         {
-            "metadata": {"annotations": {"mine": "x", hpa.METRICS: "stale"}},
+            "metadata": {"annotations": {"mine": "x", versions.METRICS: "stale"}},
             "spec": {
                 "maxReplicas": 3,
                 "behavior": {"scaleDown": {"stabilizationWindowSeconds": 60}},
@@ -95,17 +95,17 @@ def test_what_v1_has_no_field_for_travels_in_annotations() -> None:
     )
     annotations = shown["metadata"]["annotations"]
     assert annotations["mine"] == "x"
-    assert json.loads(annotations[hpa.METRICS]) == [
+    assert json.loads(annotations[versions.METRICS]) == [
         {"type": "Pods", "pods": {"metricName": "rps", "targetAverageValue": "5"}},
         {"type": "Resource", "resource": {"name": "memory", "targetAverageUtilization": 50}},
     ]
-    assert json.loads(annotations[hpa.BEHAVIOR]) == {"ScaleDown": {"StabilizationWindowSeconds": 60}}
-    assert json.loads(annotations[hpa.CONDITIONS]) == [{"type": "AbleToScale", "status": "True"}]
+    assert json.loads(annotations[versions.BEHAVIOR]) == {"ScaleDown": {"StabilizationWindowSeconds": 60}}
+    assert json.loads(annotations[versions.CONDITIONS]) == [{"type": "AbleToScale", "status": "True"}]
     assert shown["status"] == {"currentCPUUtilizationPercentage": 7}
 
 
 def test_a_v1_autoscaler_becomes_v2() -> None:
-    shown = hpa.to_v2({"spec": {"maxReplicas": 3, "targetCPUUtilizationPercentage": 40}, "status": {}})
+    shown = versions.to_v2({"spec": {"maxReplicas": 3, "targetCPUUtilizationPercentage": 40}, "status": {}})
     assert shown["spec"]["metrics"] == [
         {
             "type": "Resource",

@@ -1,18 +1,18 @@
-"""Sample how an event reaches the watchers: who receives it, the time that takes, and the encodings."""
+"""What caches publish for telemetry: how an event reaches its watchers (sampled), and their state."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ktui.cacher.events import DELETED, MODIFIED, CacheEvent, OutEvent
 from ktui.cacher.watchers import Watcher
-from ktui.contract.events import FanOut
+from ktui.contract.events import CacheStatus, FanOut
 from ktui.telemetry.bus import Bus
 
-SHORTEST_INTERVAL = 1.0  # seconds between two samples of a resource
+SAMPLE_INTERVAL = 1.0  # seconds between two samples of a resource
 # Encodings are made when a watcher writes; after this delay watchers that keep up have written.
 SETTLING_SECONDS = 0.25
 # Forms that are built from the object; all other forms are the object itself.
@@ -31,7 +31,7 @@ class Sampler:
     def due(self) -> bool:
         """Return True if the next event should be sampled."""
         return (
-            self._bus.watched and self._pending is None and time.monotonic() >= self._last + SHORTEST_INTERVAL
+            self._bus.watched and self._pending is None and time.monotonic() >= self._last + SAMPLE_INTERVAL
         )
 
     def take(self, event: CacheEvent, concerned: Sequence[Watcher], watchers: int) -> None:
@@ -99,3 +99,36 @@ def _audience(event: CacheEvent, concerned: Sequence[Watcher]) -> DispatchResult
         table_forms=len(set(tables)),
         events=tuple({id(out): out for _, out in seen}.values()),
     )
+
+
+STATE_INTERVAL = 0.25
+
+
+class StatePublisher:
+    """Publishes what `describe` returns, soon after each call of `changed`."""
+
+    def __init__(self, bus: Bus, describe: Callable[[], CacheStatus]) -> None:
+        self._bus = bus
+        self._describe = describe
+        self._last = 0.0
+        self._pending: asyncio.TimerHandle | None = None
+
+    def changed(self) -> None:
+        """Publish now, or as soon as a quarter of a second has passed since the last time."""
+        if self._pending is not None or not self._bus.watched:
+            return
+        wait = self._last + STATE_INTERVAL - time.monotonic()
+        if wait <= 0:
+            self._publish()
+        else:
+            self._pending = asyncio.get_running_loop().call_later(wait, self._publish)
+
+    def close(self) -> None:
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
+
+    def _publish(self) -> None:
+        self._pending = None
+        self._last = time.monotonic()
+        self._bus.publish(self._describe())

@@ -1,1 +1,0 @@
-"""Inject faults between ktui and an etcd that it started: a proxy, and signals to the process."""
