@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from ktui.config.document import Config
-from ktui.config.lists import COLUMNS_TABLE as COLUMNS
-from ktui.config.lists import KEYS_TABLE as KEYS
+from ktui.config.lists import COLUMNS
+from ktui.config.lists import KEYS
 from ktui.config.lists import place_of
 from ktui.config.resolve import ResolvedValue, preset
 from ktui.config.settings import SETTINGS, Setting

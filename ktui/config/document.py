@@ -10,8 +10,8 @@ from msgspec import Struct, field
 
 from ktui.config.contexts import NONE, Context, read_contexts
 from ktui.config.errors import ConfigError, nearest
-from ktui.config.lists import COLUMNS_TABLE as COLUMNS
-from ktui.config.lists import KEYS_TABLE as KEYS
+from ktui.config.lists import COLUMNS
+from ktui.config.lists import KEYS
 from ktui.config.lists import read_columns, read_keys, table_of
 from ktui.config.settings import SETTINGS, TABLES, read_value
 from ktui.config.tomlfile import TomlFile, read_toml
