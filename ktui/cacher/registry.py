@@ -13,10 +13,10 @@ from ktui.cacher.requests import ListRequest, WatchRequest
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.contract.events import CacheStatus
-from ktui.storage.kept_json import KeptJson
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
+from ktui.storage.kept_json import KeptJson
 from ktui.storage.objects import SelectionPredicate
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus

@@ -8,9 +8,7 @@ from functools import cache
 from typing import Any
 
 from ktui.config.document import Config
-from ktui.config.lists import COLUMNS
-from ktui.config.lists import KEYS
-from ktui.config.lists import place_of
+from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.resolve import ResolvedValue, preset
 from ktui.config.settings import SETTINGS, Setting
 

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ktui.config.errors import ConfigError, InvalidEntry, nearest
-from ktui.config.lists import COLUMNS
-from ktui.config.lists import KEYS
-from ktui.config.lists import place_of
+from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.places import theme_names
 from ktui.tui.table.registry import check_columns
 

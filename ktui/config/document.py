@@ -10,9 +10,7 @@ from msgspec import Struct, field
 
 from ktui.config.contexts import NONE, Context, read_contexts
 from ktui.config.errors import ConfigError, nearest
-from ktui.config.lists import COLUMNS
-from ktui.config.lists import KEYS
-from ktui.config.lists import read_columns, read_keys, table_of
+from ktui.config.lists import COLUMNS, KEYS, read_columns, read_keys, table_of
 from ktui.config.settings import SETTINGS, TABLES, read_value
 from ktui.config.tomlfile import TomlFile, read_toml
 

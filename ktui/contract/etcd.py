@@ -1,6 +1,6 @@
 """Documents of `/ktui/v1/etcd`: prefixes, keys, one key and its history.
 
-Prefixes and keys are text: bytes that are not UTF-8 are escaped by `storage.keytext`.
+Prefixes and keys are text: bytes that are not UTF-8 are escaped by `storage.keys`.
 """
 
 from __future__ import annotations
