@@ -70,6 +70,7 @@ class RequestList:
         self._numbers = 0
         self.files: list[FileCount] = []
         self.overflowed = False
+        self.queryless = False  # a log leaves out query strings
 
     @property
     def unread(self) -> list[str]:
@@ -125,6 +126,7 @@ class RequestList:
 
     def _sort(self, record: Record, file: FileCount) -> None:
         if isinstance(record, LoggedRequest):
+            self.queryless = self.queryless or not record.query
             self._take(_of_log(record), record.at, file)
         elif isinstance(record, Traced):
             if not record.requests:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ktui.cli.attach import add_attach_arguments
+from ktui.cli.budgets.outcome import add_budget_arguments
 from ktui.cli.durations import moment
 from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, NO_CONNECTION, OK, USAGE, fail
@@ -42,6 +43,7 @@ examples:
   ktui audit audit.log --attach https://127.0.0.1:6443 --json | jq .summary
   ktui audit audit.log --html > report.html
   ktui audit spans.jsonl audit.log --requests  each request: its route, cost and stages
+  ktui audit audit.log --budget budgets.toml   what clients sent more than they may
   ktui audit diff before.json after.json       two reports of --json: what changed
   ktui audit part-1.log --partial 1.part       on each machine, then on one of them:
   ktui audit merge *.part                      the report of all logs together
@@ -54,8 +56,8 @@ examples:
 sizes.json: {"pods": {"count": 100000, "bytes": 1400000000}, "namespaces": {"count": 200, "bytes": 90000}}
 
 exit status: 0 read (also where lines were malformed or a file broke off), 1 a FILE in which no request was
-found (the report says why), 2 usage (no such file, …), 3 no connection to the server of --attach, 130 Ctrl-C
-(what was read until then is reported)"""
+found (the report says why), or a budget is exceeded, 2 usage (no such file, …), 3 no connection to the
+server of --attach, 130 Ctrl-C (what was read until then is reported)"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -117,6 +119,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--requests", action="store_true", help="one JSON line a request, joined by Audit-ID; writes too"
     )
     form.add_argument("--partial", metavar="OUT", help="write what was counted, for `ktui audit merge`")
+    budgets = parser.add_argument_group("budgets (with --json or --markdown: the result in that form)")
+    add_budget_arguments(budgets)
     live = parser.add_argument_group("logs that grow (a screen, or with --json a report every 10 s)")
     live.add_argument("--follow", action="store_true", help="go on with what is written to the files")
     live.add_argument("--listen", metavar="HOST:PORT", help="serve an apiserver's audit webhook backend")
@@ -176,6 +180,10 @@ def _run(args: argparse.Namespace) -> int:
     if args.requests:
         return _requests(args)
     _check_version(args)
+    if args.budget or args.write_budget:
+        from ktui.cli.auditing.budgets import judge_logs  # start-up time
+
+        return judge_logs(args, _options(args))
     progress = supports_progress(args)
     if args.screen:
         return _screen(args, progress)

@@ -7,6 +7,8 @@ SERVER_ERROR = 1
 FAILED = 1  # the command started, and could not be finished
 USAGE = 2
 NO_CONNECTION = 3
+COMMAND_FAILED = 4  # the command that `ktui ci` ran
+NOTHING_SENT = 5  # by that command
 CRASHED = 70  # a bug in ktui: EX_SOFTWARE of sysexits.h
 INTERRUPTED = 130  # by Ctrl-C, as in shells
 

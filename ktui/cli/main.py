@@ -31,6 +31,7 @@ COMMANDS = {
     "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),
     "audit": ("ktui.cli.audit", "rank the requests in an apiserver's logs by what they cost"),
     "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),
+    "ci": ("ktui.cli.ci", "run a command, and judge its requests by budgets"),
     "kubeconfig": ("ktui.cli.kubeconfig", "print the path of a kubeconfig for the running server"),
     "seed": ("ktui.cli.seed", "fill the running server with a demo cluster of any size"),
     "recording": ("ktui.cli.recording", "inspect, cut or anonymise a recording"),

@@ -62,7 +62,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     *_of(
         "server",
-        (*BOTH, "explain", "audit"),
+        (*BOTH, "explain", "audit", "ci"),
         ("kube-version", kinds.VERSION, "whose rules are followed"),
         ("feature-gates", kinds.GATES, "feature gates that override the version's defaults"),
     ),

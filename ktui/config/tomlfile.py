@@ -57,11 +57,11 @@ def read_toml(path: Path) -> TomlFile:
 
 def _places(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield every key of valid TOML with its line, last to first: a dict then has each key's first line."""
-    found = list(_statements(text))
+    found = list(statements(text))
     yield from reversed(found)
 
 
-def _statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+def statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield keys and lines. tomllib has no line numbers, so each statement is parsed separately."""
     import tomllib  # start-up time
 

@@ -22,7 +22,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"**{report.summary}**"
     yield ""
     yield phrases.counted(report)
-    yield from (f"\n⚠ {_text(file.name)}: {_text(file.problem)}" for file in report.files if file.problem)
+    yield from (
+        f"\n⚠ {markdown_text(file.name)}: {markdown_text(file.problem)}"
+        for file in report.files
+        if file.problem
+    )
     if report.groups:
         yield f"\n### Most expensive groups under {report.kube_version}, by {report.ranked_by}\n"
         yield from _groups(report.groups)
@@ -39,17 +43,17 @@ def _lines(report: Report) -> Iterator[str]:
         yield "\n### LISTs by version\n"
         yield from _versions(report)
     yield ""
-    yield from (f"- {_text(note)}" for note in report.notes)
+    yield from (f"- {markdown_text(note)}" for note in report.notes)
 
 
 def _groups(groups: Sequence[GroupReport]) -> Iterator[str]:
-    yield _row("#", "request", "parameters", "client", "count", "rate", "p50", "p99", "max", "errors", "cost",
-               "route", "later")  # fmt: skip
-    yield _row("-:", "-", "-", "-", "-:", "-:", "-:", "-:", "-:", "-", "-:", "-", "-")
+    yield markdown_row("#", "request", "parameters", "client", "count", "rate", "p50", "p99", "max", "errors",
+                       "cost", "route", "later")  # fmt: skip
+    yield markdown_row("-:", "-", "-", "-", "-:", "-:", "-:", "-:", "-:", "-", "-:", "-", "-")
     for g in groups:
         times = [phrases.percentile(g.latency, name) for name in ("p50", "p99", "max")]
         named = [phrases.what(g), phrases.how(g), phrases.who(g)]
-        yield _row(str(g.rank), *map(_text, named), integer(g.count), phrases.rate(g), *times,
+        yield markdown_row(str(g.rank), *map(markdown_text, named), integer(g.count), phrases.rate(g), *times,
                    phrases.errors(g), phrases.estimated(g), phrases.routed(g), phrases.later(g))  # fmt: skip
 
 
@@ -59,8 +63,8 @@ def _advice(groups: Sequence[GroupReport]) -> Iterator[str]:
         yield "\n### Write instead\n"
     for group in advised:
         for cheaper in group.cheaper:
-            path, why = _text(cheaper.path), _text(cheaper.why)
-            yield f"- #{group.rank} {_text(group.example)} → {path} ({cheaper.route}): {why}"
+            path, why = markdown_text(cheaper.path), markdown_text(cheaper.why)
+            yield f"- #{group.rank} {markdown_text(group.example)} → {path} ({cheaper.route}): {why}"
 
 
 def _observed(report: Report) -> Iterator[str]:
@@ -71,19 +75,19 @@ def _observed(report: Report) -> Iterator[str]:
         seen = group.observed
         if seen is not None and seen.differ:
             route = f"predicted {phrases.route(group)}, measured: {phrases.seen(seen)}"
-            yield f"- #{group.rank} {_text(group.example)}: {route}; {_text(seen.cause)}"
+            yield f"- #{group.rank} {markdown_text(group.example)}: {route}; {markdown_text(seen.cause)}"
 
 
 def _slow(report: Report) -> Iterator[str]:
-    yield _row("range", "line", "count", "p95", "max", "max keys", "max size", "probably")
-    yield _row("-", "-", "-:", "-:", "-:", "-:", "-:", "-")
+    yield markdown_row("range", "line", "count", "p95", "max", "max keys", "max size", "probably")
+    yield markdown_row("-", "-", "-:", "-:", "-:", "-:", "-:", "-")
     for s in report.etcd:
         keys = "" if s.max_keys is None else integer(s.max_keys)
         most = "" if s.max_bytes is None else long_bytes(s.max_bytes)
         times = [phrases.percentile(s.took, name) for name in ("p95", "max")]
-        probably = _text("; ".join(s.probably))
-        yield _row(
-            _text(phrases.slow_range(s)),
+        probably = markdown_text("; ".join(s.probably))
+        yield markdown_row(
+            markdown_text(phrases.slow_range(s)),
             phrases.source(s),
             integer(s.count),
             *times,
@@ -94,18 +98,18 @@ def _slow(report: Report) -> Iterator[str]:
 
 
 def _versions(report: Report) -> Iterator[str]:
-    yield _row("version", "LISTs from etcd", "from the cache", "refused", "etcd reads (estimated)")
-    yield _row("-", "-:", "-:", "-:", "-:")
+    yield markdown_row("version", "LISTs from etcd", "from the cache", "refused", "etcd reads (estimated)")
+    yield markdown_row("-", "-:", "-:", "-:", "-:")
     for v in phrases.changing(report.versions):
         total = v.cache + v.etcd + v.refused
         read = "" if v.etcd_bytes is None else long_bytes(v.etcd_bytes)
-        yield _row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)
+        yield markdown_row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)
 
 
-def _row(*cells: str) -> str:
+def markdown_row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _text(untrusted: str) -> str:
+def markdown_text(untrusted: str) -> str:
     """Return untrusted text on one line, escaped so that it is never markup."""
     return _SPECIAL.sub(r"\\\g<0>", escaped(untrusted))

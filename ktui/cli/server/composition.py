@@ -30,7 +30,7 @@ from ktui.cli.server.faults import FaultInjector
 from ktui.cli.server.flow import ServerFlow
 from ktui.cli.server.heap import trim_when_quiet
 from ktui.cli.server.log_telemetry import log_telemetry
-from ktui.cli.server.record import record
+from ktui.cli.server.record import ServerRecording
 from ktui.cli.server.request_logs import RequestLogFiles
 from ktui.client.connection import ServerConnection
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw, write_kubeconfig
@@ -72,6 +72,7 @@ class Composition:
         self._source = EtcdSource(config.args, self._bus, self._supervisor)
         self._source.changed = self._publish_info
         self._tasks: list[asyncio.Task[None]] = []
+        self._recording: ServerRecording | None = None
         self._client: EtcdClient | None = None
         self._registry: Registry | None = None
         self._http: HttpServer | None = None
@@ -93,7 +94,7 @@ class Composition:
         """Start all parts. Raises EtcdError, PortInUse or RecordingError."""
         self._listen_to_signals()
         if self._args.record:
-            self._tasks.append(record(self._bus, self._supervisor, Path(self._args.record)))
+            self._recording = ServerRecording(self._bus, self._supervisor, Path(self._args.record))
         minor = self._config.behaviour.minor
         changed, policy = self._request_log_changed, self._config.audit_policy
         self._request_logs = RequestLogFiles(self._args, policy, minor, changed)
@@ -173,6 +174,8 @@ class Composition:
             await self._faults.close()
         if self._http is not None:
             await self._http.stop()
+        if self._recording is not None:
+            await self._recording.stop()  # it has the ends of the requests that the stop has ended
         if self._request_logs is not None:
             await self._request_logs.stop()
         if self._flow is not None:

@@ -11,25 +11,30 @@ from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
 
-def record(bus: Bus, supervisor: Supervisor, path: Path) -> asyncio.Task[None]:
-    """Write all events of the bus to a file until cancelled. Raises RecordingError if it cannot start.
+class ServerRecording:
+    """All events of the bus in a file, until `stop`. Raises RecordingError if it cannot start.
 
     A later failure is reported on standard error, and the server continues.
     """
-    recorder = Recorder(path)
-    subscription = bus.subscribe()
 
-    async def run() -> None:
-        async for batch in subscription.batches():
-            recorder.write(batch)
-            if recorder.problem:
-                tell(f"ktui serve: {recorder.problem}")
+    def __init__(self, bus: Bus, supervisor: Supervisor, path: Path) -> None:
+        self._recorder = Recorder(path)
+        self._subscription = bus.subscribe()
+        self._task = supervisor.start("the recording", self._run)
+        self._task.add_done_callback(lambda _: self._close())
+
+    async def _run(self) -> None:
+        async for batch in self._subscription.batches():
+            self._recorder.write(batch)
+            if self._recorder.problem:
+                tell(f"ktui serve: {self._recorder.problem}")
                 return
 
-    def close(task: asyncio.Task[None]) -> None:
-        subscription.close()
-        recorder.close()
+    def _close(self) -> None:
+        self._subscription.close()
+        self._recorder.close()
 
-    recording = supervisor.start("the recording", run)
-    recording.add_done_callback(close)
-    return recording
+    async def stop(self) -> None:
+        """Write what was published so far, and close the file."""
+        self._subscription.close()
+        await asyncio.wait((self._task,))

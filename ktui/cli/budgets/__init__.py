@@ -1,0 +1,1 @@
+"""What `ktui ci` and `ktui audit --budget` print and write."""

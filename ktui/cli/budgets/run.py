@@ -1,0 +1,198 @@
+"""Run the command of `ktui ci` against a server of its own, and read what the server recorded of it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import secrets
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ktui.cli.budgets.outcome import finish
+from ktui.cli.budgets.report import BudgetReport, ended, print_document, print_report
+from ktui.cli.child import ServerChild
+from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, OK, USAGE, fail
+from ktui.cli.output import warn
+from ktui.cli.targets import NODES
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError, ServerConnection
+from ktui.client.ktui_api import KtuiApi
+from ktui.client.kubeconfig import write_kubeconfig
+from ktui.contract.errors import RecordingError
+from ktui.core.budgets.file import RequestBudget
+from ktui.core.budgets.judge import BudgetJudge
+from ktui.core.budgets.requests import RecordedRequests
+from ktui.core.format import integer, shorten
+from ktui.core.recordings.reader import RecordingReader
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+ENDING = 10.0  # seconds that the command has after the server ended
+IN_CLUSTER = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+_TITLE = 60  # characters of the command in the report
+
+
+class _Ended(msgspec.Struct):
+    """How the command ended. `signalled`: by a signal that was passed on to it; `lost`: the server ended."""
+
+    status: int
+    signalled: int = 0
+    lost: str = ""
+
+
+def run_and_judge(args: argparse.Namespace, budgets: Sequence[RequestBudget]) -> int:
+    """Run the command, print the report, and return the exit status."""
+    with tempfile.TemporaryDirectory(prefix="ktui-ci-") as name:
+        folder = Path(name)
+        recording = Path(args.record) if args.record else folder / "requests.ndjson"
+        begin, end = (
+            f"ktui ci: {what} {secrets.token_hex(8)}" for what in ("the command begins", "it ended")
+        )
+        commands = _Command(args.command, folder / "kubeconfig", quiet=args.json)
+        try:
+            done = asyncio.run(_run(args, folder, recording, commands, (begin, end)))
+        except ClientError as error:
+            return fail(str(error), NO_CONNECTION)
+        except OSError as error:
+            return fail(f"cannot run {args.command[0]!r}: {error.strerror}", USAGE)
+        if done.lost:
+            return fail(f"the server ended while the command ran: {done.lost}", NO_CONNECTION)
+        try:
+            requests = _recorded(recording, begin, end)
+        except RecordingError as error:
+            return fail(f"the server's record of requests cannot be judged: {error}", FAILED)
+    return _judge(args, budgets, requests, done)
+
+
+async def _run(
+    args: argparse.Namespace, folder: Path, recording: Path, command: _Command, markers: tuple[str, str]
+) -> _Ended:
+    words = [f"--record={recording}", f"--kube-version={args.kube_version}"]
+    words += [f"--feature-gates={args.feature_gates}"] if args.feature_gates else []
+    words.append(f"--data-dir={folder / 'etcd'}")  # with it the caches are filled before the first response
+    child = ServerChild(words)
+    with command.signals():
+        try:
+            connection = await child.start()
+            if args.pods or args.nodes:
+                await _seed(connection, args)
+            write_kubeconfig(connection, command.kubeconfig)
+            client = ApiClient(connection)
+            try:
+                await KtuiApi(client).mark(markers[0])
+                done = await command.run(child)
+                if not done.lost:
+                    await KtuiApi(client).mark(markers[1])
+            finally:
+                await client.close()
+            return done
+        finally:
+            await child.stop()
+
+
+async def _seed(connection: ServerConnection, args: argparse.Namespace) -> None:
+    from ktui.cli.seed_copies import seed_quickly  # start-up time
+    from ktui.workloads.demo.plan import DemoSize, make_plan
+
+    size = DemoSize(pods=args.pods or 1, nodes=args.nodes or NODES)
+    warn(f"filling a server with a demo cluster of {integer(size.pods)} pods …")
+    await seed_quickly(connection, make_plan(size))
+
+
+class _Command:
+    """The command, in a session of its own: signals reach it only once, with all its processes."""
+
+    def __init__(self, words: Sequence[str], kubeconfig: Path, *, quiet: bool) -> None:
+        self._words, self.kubeconfig, self._quiet = words, kubeconfig, quiet
+        self._process: asyncio.subprocess.Process | None = None
+        self._signalled = 0
+        self._task: asyncio.Task[object] | None = None
+
+    @contextlib.contextmanager
+    def signals(self) -> Iterator[None]:
+        """Pass signals on to the command; before it runs, they end everything."""
+        loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._pass_on, number)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self._signalled:
+                raise
+            sys.exit(128 + self._signalled)
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+
+    def _pass_on(self, number: int) -> None:
+        self._signalled = number
+        if self._process is not None:
+            self._send(number)
+        elif self._task is not None:
+            self._task.cancel()
+
+    def _send(self, number: int) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+
+    async def run(self, server: ServerChild) -> _Ended:
+        """Run the command until it has ended. Raises OSError if it cannot start."""
+        environment = {name: value for name, value in os.environ.items() if name not in IN_CLUSTER}
+        process = self._process = await asyncio.create_subprocess_exec(
+            *self._words,
+            env={**environment, "KUBECONFIG": str(self.kubeconfig)},
+            stdout=sys.stderr if self._quiet else None,
+            start_new_session=True,
+        )
+        waiting = asyncio.create_task(process.wait())
+        watching = asyncio.create_task(server.wait())
+        await asyncio.wait((waiting, watching), return_when=asyncio.FIRST_COMPLETED)
+        lost = ""
+        if not waiting.done():
+            lost = watching.result()
+            self._send(signal.SIGTERM)
+            await asyncio.wait((waiting,), timeout=ENDING)
+            self._send(signal.SIGKILL)
+        watching.cancel()
+        status = await waiting
+        return _Ended(status, self._signalled if status else 0, lost)
+
+
+def _recorded(recording: Path, begin: str, end: str) -> RecordedRequests:
+    """Read the server's record. Raises RecordingError if it is not complete."""
+    requests = RecordedRequests(begin, end)
+    with RecordingReader(recording) as reader:
+        for line in reader.lines():
+            requests.add(line.event)
+    if requests.dropped:
+        raise RecordingError(f"{integer(requests.dropped)} events were lost, the counts would be too low")
+    if not requests.complete:
+        raise RecordingError(reader.warning or "it is not complete; is there space left on the disk?")
+    return requests
+
+
+def _judge(
+    args: argparse.Namespace, budgets: Sequence[RequestBudget], requests: RecordedRequests, done: _Ended
+) -> int:
+    judge = BudgetJudge(budgets)
+    for request in requests.all():
+        judge.add(request)
+    title = shorten(shlex.join(args.command), _TITLE)
+    report = BudgetReport(judge.verdict(), title, args.budget, done.status)
+    (print_document if args.json else print_report)(report)
+    status = finish(report, args, args.markdown)
+    if done.signalled:
+        return 128 + done.signalled
+    if done.status:
+        return fail(f"the command {ended(done.status)}", COMMAND_FAILED)
+    if not judge.requests:
+        return fail("the command sent no request for a resource; does it read KUBECONFIG?", NOTHING_SENT)
+    return status if status else OK

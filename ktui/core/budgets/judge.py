@@ -1,0 +1,241 @@
+"""Judge requests by budgets: count them per entry, and compare with the entry's limits."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ktui.core.budgets.file import RequestBudget
+from ktui.core.budgets.requests import JudgedRequest, Relists
+
+MOST_GROUPS = 10_000
+MOST_CLIENTS = 1_000
+MOST_MINUTES = 100_000  # of the requests together: 69 days
+REST = "other clients"
+_MINUTE = 60
+
+
+class BudgetUsage:
+    """What the requests of one entry, or of one client, verb and resource, came to."""
+
+    def __init__(self) -> None:
+        self.count = self.relists = 0
+        self.clients = Counter[str]()
+        self.routes = Counter[str]()
+        self.known = Counter[str]()  # requests whose objects, scanned and bytes are known
+        self.largest: dict[str, tuple[int, JudgedRequest]] = {}  # by figure
+        self.heaviest: JudgedRequest | None = None
+        self.last_relist: JudgedRequest | None = None
+        self._seconds: dict[int, array[int]] = {}  # by minute: requests in each of its seconds
+
+    def add(self, request: JudgedRequest) -> None:
+        self.count += 1
+        name = request.client
+        self.clients[name if name in self.clients or len(self.clients) < MOST_CLIENTS else REST] += 1
+        self.routes[request.route] += 1
+        for figure in ("objects", "scanned", "bytes"):
+            value = getattr(request, figure)
+            if value is None:
+                continue
+            self.known[figure] += 1
+            if figure not in self.largest or value > self.largest[figure][0]:
+                self.largest[figure] = value, request
+        if self.heaviest is None or request.weight > self.heaviest.weight:
+            self.heaviest = request
+        minute, second = divmod(int(request.at), _MINUTE)
+        if minute not in self._seconds:
+            if len(self._seconds) >= MOST_MINUTES:
+                return
+            self._seconds[minute] = array("Q", bytes(8 * _MINUTE))
+        self._seconds[minute][second] += 1
+
+    def add_relist(self, request: JudgedRequest) -> None:
+        self.relists += 1
+        self.last_relist = request
+
+    @property
+    def per_minute(self) -> int:
+        """The most requests within any 60 seconds."""
+        most = 0
+        for minute, seconds in self._seconds.items():
+            following = self._seconds.get(minute + 1)
+            inside = sum(seconds)
+            most = max(most, inside)
+            if following is None:
+                continue
+            for at in range(_MINUTE):
+                inside += following[at] - seconds[at]
+                most = max(most, inside)
+        return most
+
+    def value(self, limit: str) -> int | None:
+        """Return what is compared with a limit; None if no request has the figure."""
+        if limit == "max":
+            return self.count
+        if limit == "max_per_minute":
+            return self.per_minute
+        if limit == "max_relists":
+            return self.relists
+        figure = limit.removeprefix("max_")
+        return self.largest[figure][0] if figure in self.largest else None
+
+    def worst(self, limit: str) -> JudgedRequest | None:
+        """Return the request to look at when a limit is exceeded."""
+        if limit == "max_relists":
+            return self.last_relist
+        figure = limit.removeprefix("max_")
+        return self.largest[figure][1] if figure in self.largest else self.heaviest
+
+    def not_known(self, limit: str) -> int:
+        """Return how many requests lack the figure of a limit."""
+        figure = limit.removeprefix("max_")
+        return self.count - self.known[figure] if figure in ("objects", "scanned", "bytes") else 0
+
+
+class Breach(msgspec.Struct, frozen=True):
+    """A limit that was exceeded, and the worst request."""
+
+    limit: str
+    allowed: int
+    actual: int
+    worst: JudgedRequest | None
+
+    @property
+    def factor(self) -> float:
+        return self.actual / self.allowed if self.allowed else math.inf
+
+
+class JudgedBudget(msgspec.Struct, frozen=True):
+    """An entry with what came of it. `unknown`: limits, and how many requests lack their figure."""
+
+    budget: RequestBudget
+    usage: BudgetUsage
+    breaches: tuple[Breach, ...] = ()
+    unknown: dict[str, int] = {}
+
+    @property
+    def matched(self) -> bool:
+        return self.usage.count > 0 or self.usage.relists > 0
+
+    @property
+    def unjudged(self) -> bool:
+        """True if requests matched, and none has a figure that a limit could be compared with."""
+        return self.matched and all(
+            self.unknown.get(limit) == self.usage.count for limit in self.budget.limits
+        )
+
+
+class BudgetVerdict(msgspec.Struct, frozen=True):
+    """`budgets`: exceeded ones first, by the factor. `unmatched`: requests that no entry has, by title."""
+
+    requests: int
+    budgets: tuple[JudgedBudget, ...]
+    unmatched: tuple[tuple[str, int], ...]
+    groups: dict[tuple[str, str, str], BudgetUsage]  # by client, verb, resource
+    predicted: int = 0  # requests whose route is predicted
+
+    @property
+    def exceeded(self) -> list[JudgedBudget]:
+        return [entry for entry in self.budgets if entry.breaches]
+
+    @property
+    def idle(self) -> list[JudgedBudget]:
+        """Entries that matched nothing, although they allow requests."""
+        return [entry for entry in self.budgets if not entry.matched and not entry.budget.forbids]
+
+
+class BudgetJudge:
+    """Takes requests in the order of time. Every entry that matches a request counts it."""
+
+    def __init__(self, budgets: Iterable[RequestBudget] = ()) -> None:
+        self._entries = [(budget, budget.client_test(), BudgetUsage()) for budget in budgets]
+        self._groups: dict[tuple[str, str, str], BudgetUsage] = {}
+        self._unmatched = Counter[str]()
+        self._relists = Relists()
+        self._by_client: dict[str, list[int]] = {}
+        self.requests = self._predicted = 0
+
+    def add(self, request: JudgedRequest) -> None:
+        self.requests += 1
+        self._predicted += request.predicted
+        relist = self._relists.is_relist(request)
+        matched = False
+        for number in self._of_client(request.client):
+            budget, _, usage = self._entries[number]
+            if budget.resource and budget.resource != request.resource:
+                continue
+            if relist and budget.verb == "watch":
+                usage.add_relist(request)
+            if budget.verb in ("", request.verb) and budget.route in ("", request.route):
+                usage.add(request)
+                matched = True
+        if not matched:
+            title = f"{request.client} {request.verb.upper()} {request.resource}"
+            self._unmatched[title if len(self._unmatched) < MOST_GROUPS else "others"] += 1
+        self._group(request, request.verb).add(request)
+        if relist:
+            self._group(request, "watch").add_relist(request)
+
+    def _group(self, request: JudgedRequest, verb: str) -> BudgetUsage:
+        key = request.client, verb, request.resource
+        if key not in self._groups and len(self._groups) >= MOST_GROUPS:
+            key = REST, verb, ""
+        return self._groups.setdefault(key, BudgetUsage())
+
+    def _of_client(self, client: str) -> list[int]:
+        """Return the numbers of the entries of a client."""
+        found = self._by_client.get(client)
+        if found is None:
+            found = [number for number, (_, test, _) in enumerate(self._entries) if test(client)]
+            if len(self._by_client) < MOST_GROUPS:
+                self._by_client[client] = found
+        return found
+
+    def verdict(self) -> BudgetVerdict:
+        judged = [_judged(budget, usage) for budget, _, usage in self._entries]
+        judged.sort(key=lambda entry: -max((breach.factor for breach in entry.breaches), default=0.0))
+        unmatched = tuple(self._unmatched.most_common())
+        return BudgetVerdict(self.requests, tuple(judged), unmatched, self._groups, self._predicted)
+
+
+def _judged(budget: RequestBudget, usage: BudgetUsage) -> JudgedBudget:
+    breaches = sorted(_breaches(budget, usage), key=lambda breach: -breach.factor)
+    unknown = {limit: lacking for limit in budget.limits if (lacking := usage.not_known(limit))}
+    return JudgedBudget(budget, usage, tuple(breaches), unknown)
+
+
+def _breaches(budget: RequestBudget, usage: BudgetUsage) -> Iterator[Breach]:
+    for limit, allowed in budget.limits.items():
+        actual = usage.value(limit)
+        if actual is not None and actual > allowed:
+            yield Breach(limit, allowed, actual, usage.worst(limit))
+
+
+def draft(verdict: BudgetVerdict, headroom: float) -> list[RequestBudget]:
+    """Return budgets that a run kept, with `headroom` (0.2 is 20 %) on top of each number.
+
+    An entry per client, verb and resource; and one for LISTs from etcd, of which a run without any allows
+    none.
+    """
+
+    def more(value: int) -> int:
+        return math.ceil(round(value * (1 + headroom), 6))
+
+    budgets = []
+    for (client, verb, resource), usage in sorted(verdict.groups.items()):
+        if client == REST or not usage.count:
+            continue
+        limits = {"max": more(usage.count), "max_per_minute": more(usage.per_minute)}
+        if verb == "watch":
+            limits["max_relists"] = more(usage.relists)
+        for figure, (value, _) in usage.largest.items():
+            if verb in ("get", "list", "watch"):
+                limits[f"max_{figure}"] = more(value)
+        budgets.append(RequestBudget(client, verb, resource, limits=limits))
+        if verb == "list" and set(usage.routes) != {""}:
+            budgets.append(RequestBudget(client, verb, resource, "etcd", {"max": more(usage.routes["etcd"])}))
+    return budgets
