@@ -20,6 +20,7 @@ from ktui.apiserver.flow_control import REFUSED, Rejected, Ticket
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Headers, Response
+from ktui.apiserver.http.turns import Turns
 from ktui.apiserver.impersonation import impersonated
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -111,6 +112,7 @@ class Application:
         self._logs = services.request_logs
         self._has_token = services.authenticator.has_token
         self._stopping = False
+        self._turns = Turns()
         self._ids = itertools.count(1)
         self._concurrent = ConcurrentRequests()
 
@@ -118,6 +120,8 @@ class Application:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
+            if self._turns.full():
+                await self._turns.wait(scope)
             response = Response(send, bodyless=scope["method"] == "HEAD")
             await self._serve(Request(scope, receive), response)
 

@@ -84,6 +84,7 @@ class GetHandler:
 
     def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store
+        self._prefix = store.prefix
         self._settings = settings
         self._cache = cache
         self._decided_for: Behaviour | None = None
@@ -136,7 +137,7 @@ class GetHandler:
         """Return the object as the cache holds it now, or None."""
         if self._cache is None:
             return None
-        prefix = self._store.prefix
+        prefix = self._prefix
         return self._cache.memory.store.get(f"{prefix}{namespace}/{name}" if namespace else prefix + name)
 
     async def _from_etcd(

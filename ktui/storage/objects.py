@@ -253,7 +253,11 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     def full_json(self) -> bytes:
         """Return the complete JSON, kind and apiVersion first."""
         if isinstance(self._value, bytes) and self._value.startswith(MAGIC):
-            item = self.item_pieces()  # kept for the next answer
+            item = self.transcoded
+            if item is None:
+                item = self.item_pieces()  # kept for the next answer
+            else:
+                self.used = True
             if self._metadata_end:
                 return self._reader.codec.with_type(self._value, item)
         decoding(len(self.raw))

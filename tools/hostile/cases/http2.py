@@ -16,8 +16,6 @@ from tools.hostile.target import MALLORY, Target
 HEADERS, RESET, SETTINGS, PING, CONTINUATION = 1, 3, 4, 6, 9
 END_STREAM, END_HEADERS = 1, 4
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-# Hundreds of requests begin in one turn of the loop, and those of others behind them.
-OPENING = {"loop_ms": 500.0, "other_ms": 3000.0}
 Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -68,7 +66,7 @@ async def _until_closed(reader: asyncio.StreamReader) -> None:
             pass
 
 
-@case("20 HTTP/2 connections without a window, 100 LISTs on each", within=30, memory_mb=400, **OPENING)
+@case("20 HTTP/2 connections without a window, 100 LISTs on each", within=30, memory_mb=400)
 async def windowless(target: Target) -> str:
     await with_maps(target)
     streams = [await connected(target, struct.pack(">HI", 4, 0)) for _ in range(20)]
@@ -109,7 +107,7 @@ async def continuation(target: Target) -> str:
     return f"{await flood(target, lambda sent: more if sent else begin, 3):,} frames"
 
 
-@case("HTTP/2 pings for 3 s", within=20, **OPENING)
+@case("HTTP/2 pings for 3 s", within=20)
 async def pings(target: Target) -> str:
     many = frame(PING, 0, 0, bytes(8)) * 100
     return f"{await flood(target, lambda _: many, 3) * 100:,} pings"
