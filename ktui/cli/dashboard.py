@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     view.add_argument("--attach", metavar="URL", help="attach to a running server")
     add_token_arguments(view, "its bearer token (default: KTUI_TOKEN)")
     view.add_argument("--server-ca", metavar="FILE", help="CA of that server's certificate")
-    view.add_argument("--replay", metavar="FILE", help="replay a recording")
+    view.add_argument("--replay", metavar="FILE", help="replay a recording, or a DIR of `ktui record`")
     view.add_argument(
         "--speed", type=_pace, default=1.0, metavar="X", help="speed of a replay: 4, 0.25, max (default 1)"
     )
@@ -281,7 +281,7 @@ def _add_sources(
         sides.append(SideSource("metrics", lambda: feed_events(_cluster(args, kube_context))))
     if receiver is not None:
         from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
-        from ktui.tui.live.traces import SOURCE, traced_events
+        from ktui.traces.feed import SOURCE, traced_events
 
         behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
         sides.append(SideSource(SOURCE, lambda: traced_events(receiver, behaviour)))
@@ -354,21 +354,22 @@ def check_source(args: argparse.Namespace) -> None:
 
 
 def _recording(name: str) -> Path:
-    """Return the file to replay. Raises RecordingError if it is missing or its first line is no event."""
+    """Return what to replay. Raises RecordingError if it is missing or its first line is no event."""
     from pathlib import Path  # start-up time
 
     from ktui.contract.errors import RecordingError
 
-    if not Path(name).is_file():
+    if not Path(name).exists():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")
     _first_event(name)
-    return Path(name)
+    return Path(name).absolute()
 
 
 def _first_event(name: str) -> AnyEvent | None:
-    """Return the first event of a recording; None if there is no such file."""
+    """Return the first event of a recording; None if there is none."""
     from pathlib import Path  # start-up time
 
     from ktui.core.recordings.first_line import check_beginning
 
-    return check_beginning(Path(name)) if Path(name).is_file() else None
+    path = Path(name)
+    return check_beginning(path) if path.is_file() or path.is_dir() else None

@@ -1,4 +1,4 @@
-"""Durations and times on the command line, as kubectl writes them."""
+"""Durations, times and sizes on the command line, as kubectl writes them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,31 @@ def seconds(text: str) -> float:
     if not 0 < value <= LONGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a day: write it like 30s or 5m")
     return value
+
+
+_LONG = re.compile(r"([0-9]{1,6})(s|m|h|d)")
+LONGEST_DAYS = 366
+
+
+def long_seconds(text: str) -> float:
+    """Parse `90m`, `48h`, `7d`: up to a year. Raises ArgumentTypeError."""
+    found = _LONG.fullmatch(text.strip())
+    value = float(int(found[1]) * _SECONDS[found[2]]) if found else 0.0
+    if not 0 < value <= LONGEST_DAYS * _SECONDS["d"]:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a year: write it like 48h or 7d")
+    return value
+
+
+_SIZE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([KMGT])(i?)B?", re.IGNORECASE)
+
+
+def size(text: str) -> int:
+    """Parse `500MB`, `2GB`, `2Gi`: bytes, by 1000 or with an i by 1024. Raises ArgumentTypeError."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write it like 500MB or 2GB")
+    unit = 1024 if found[3] else 1000
+    return round(float(found[1]) * float(unit) ** ("KMGT".index(found[2].upper()) + 1))
 
 
 _AGO = re.compile(r"([0-9]{1,6})([smhd])")

@@ -20,7 +20,7 @@ from ktui.config.settings import SERVE, settings_of
 from ktui.config.tomlfile import TomlFile
 
 # Commands that send requests to a cluster: their context never comes from the config file.
-SENDING = ("list", "bench", "observe")
+SENDING = ("list", "bench", "observe", "record")
 _UNSET = object()
 
 

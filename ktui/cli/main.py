@@ -26,6 +26,7 @@ COMMANDS = {
     "bench": ("ktui.cli.bench", "measure the LISTs of a client, with and without their selectors"),
     "workload": ("ktui.cli.workload", "run client behaviours (agents that boot together, kubelets, …)"),
     "observe": ("ktui.cli.observe", "report where a real kube-apiserver serves its LISTs from"),
+    "record": ("ktui.cli.record", "record a live kube-apiserver for days, to replay the worst moment"),
     "rbac": ("ktui.cli.rbac", "print a read-only ClusterRole for observing a kube-apiserver"),
     "tracing-config": ("ktui.cli.tracing_config", "print what an apiserver needs to send its traces"),
     "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),
@@ -57,6 +58,7 @@ examples:
   ktui --snapshot backup.db.gz                last night's etcd snapshot, in a throwaway etcd
   ktui --record incident.ndjson.gz            same, recorded to a file
   ktui --replay incident.ndjson.gz            what `--record` wrote, as the same screens
+  ktui record --context prod /var/lib/ktui    for days, in segments; `ktui --replay` opens the worst moment
   ktui --context prod                         a cluster that the config file names
   ktui explain '/api/v1/pods?limit=500&resourceVersion=0' --kube-version all
   ktui list '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --try

@@ -123,7 +123,7 @@ async def _observe(args: argparse.Namespace) -> LiveState:
 
         feed = PrometheusFeed(prometheus_connection(args), args.window)
     else:
-        feed = Scraper(lambda: _connection(args), args.interval)
+        feed = Scraper(lambda: observed_connection(args), args.interval)
     late = False
     try:
         async with asyncio.timeout(args.window + GRACE):
@@ -169,7 +169,8 @@ def _refused(live: LiveState) -> Denied | None:
     return next((item for item in denied if item.path == "/metrics"), None)
 
 
-def _connection(args: argparse.Namespace) -> KubeConnection:
+def observed_connection(args: argparse.Namespace) -> KubeConnection:
+    """Return the connection of `--kubeconfig` and `--context`. Raises ClientError."""
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
 
     files = kubeconfig_files(args.kubeconfig)

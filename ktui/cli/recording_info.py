@@ -64,7 +64,7 @@ def summarise(path: Path) -> Summary:
             raise RecordingError(f"{path} has no telemetry events")
         return Summary(
             file=str(path),
-            bytes=path.stat().st_size,
+            bytes=reader.stored,
             unpacked_bytes=reader.size,
             began=timeline.began,
             ended=timeline.now,

@@ -35,11 +35,11 @@ OBSERVED, UNKNOWN = "observed", "not-told"
 
 
 class TraceEvents:
-    """Makes events from requests, and numbers them. `behaviour`: the rules that they are compared with."""
+    """Makes events from requests, numbered from `first` + 1 on. `behaviour`: the rules for comparison."""
 
-    def __init__(self, behaviour: Behaviour) -> None:
+    def __init__(self, behaviour: Behaviour, first: int = 0) -> None:
         self.behaviour = behaviour
-        self._number = 0
+        self._number = first
         self._watches: OrderedDict[str, int] = OrderedDict()  # open ones, by trace
 
     def events(self, request: TracedRequest) -> list[AnyEvent]:

@@ -64,6 +64,7 @@ class OtlpReceiver:
         self._ready: list[TracedRequest] = []
         self._searches: list[OrderedDict[str, TracedRequest]] = []
         self._ended = threading.Event()
+        self._closed = False
         self._grpc: Any = None
         self._http: ThreadingHTTPServer | None = None
         self._threads: list[threading.Thread] = []
@@ -103,7 +104,15 @@ class OtlpReceiver:
         """Wait until every queued message is read."""
         self._queue.join()
 
+    @property
+    def closed(self) -> bool:
+        """True once `close` has returned: no more requests become complete."""
+        return self._closed
+
     def close(self) -> None:
+        """Stop listening, and read the messages that are queued."""
+        if self._ended.is_set():
+            return
         self._ended.set()
         if self._grpc is not None:
             self._grpc.stop(None)
@@ -112,6 +121,7 @@ class OtlpReceiver:
             self._http.server_close()
         for thread in self._threads:
             thread.join(2.0)
+        self._closed = True
 
     def accept(self, data: bytes, *, is_json: bool) -> bool:
         """Queue a message; False if there is no room for it."""
@@ -141,8 +151,8 @@ class OtlpReceiver:
         self._threads.append(thread)
 
     def _work(self) -> None:
-        """Decode messages and assemble their traces until `close`."""
-        while not self._ended.is_set():
+        """Decode messages and assemble their traces until `close`, then those that are queued."""
+        while not self._ended.is_set() or not self._queue.empty():
             try:
                 item = self._queue.get(timeout=_TICK)
             except queue.Empty:

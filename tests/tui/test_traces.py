@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.traces.feed import traces_server
 from ktui.traces.receiver import OtlpReceiver
-from ktui.tui.live.traces import OtlpSource, TracesOnlyApp
+from ktui.tui.live.traces import TracesOnlyApp
 from tests.unit.traces.test_events import BEHAVIOUR, events_of
 
 from .asking import Snap, sizes, until_shown
@@ -20,7 +21,7 @@ class _Ports:
 
 
 def server() -> ServerInfo:
-    info = OtlpSource(_Ports(), BEHAVIOUR)._server()  # type: ignore[arg-type]
+    info = traces_server(_Ports(), BEHAVIOUR)  # type: ignore[arg-type]
     return ServerInfo(
         ktui_version="0", kube_version=info.kube_version, etcd_version="", etcd_kind=info.etcd_kind,
         endpoints=info.endpoints, writable=False, progress="assumed", name=info.name,

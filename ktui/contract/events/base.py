@@ -32,9 +32,15 @@ class Dropped(Event, frozen=True, kw_only=True, tag="dropped"):
 
 
 class Marker(Event, frozen=True, kw_only=True, tag="marker"):
-    """A marked moment: set by a user while recording, by a workload, or by a server that injects faults."""
+    """A marked moment: set by a user while recording, by a workload, or by a server that injects faults.
+
+    `ktui record` sets one at each new finding, with its severity (1 notice, 2 warning, 3 critical; 0: not
+    a finding) and its cost, which ranks findings of one severity.
+    """
 
     text: str = ""
+    severity: Annotated[int, msgspec.Meta(ge=0, le=3)] = 0
+    cost: Annotated[float, msgspec.Meta(ge=0, le=1e18)] = 0.0
 
 
 class MarkerRequest(msgspec.Struct, frozen=True):

@@ -9,15 +9,18 @@ from pathlib import Path
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LONGEST, decode_line
-
-GZIP_MAGIC = b"\x1f\x8b"
+from ktui.core.recordings.unpacking import GZIP_MAGIC
 
 
 def check_beginning(path: Path) -> AnyEvent | None:
-    """Return a recording's first event; None if its type is of a newer ktui.
+    """Return the first event of a recording, or of a directory of segments; None for a newer ktui's type.
 
     Raises RecordingError if the file cannot be read or its first line is not an event.
     """
+    if path.is_dir():
+        from ktui.core.recordings.segments import first_segment  # start-up time
+
+        path = first_segment(path)
     try:
         with _opened(path) as plain:
             first = plain.readline(LONGEST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -31,11 +31,22 @@ _BURSTS = {
 
 
 class TimelineMarker(Struct, frozen=True):
-    """A marked time (Unix seconds). `own`: set by a user, not found by ktui."""
+    """A marked time (Unix seconds). `own`: set by a user, not found by ktui.
+
+    `severity` and `cost` are those of a finding, 0 for other markers.
+    """
 
     at: float
     text: str
     own: bool = False
+    severity: int = 0
+    cost: float = 0.0
+
+
+def worst_finding(markers: Iterable[TimelineMarker]) -> TimelineMarker | None:
+    """Return the marker of the most severe finding, of these the most expensive, of these the first one."""
+    found = [marker for marker in markers if marker.severity]
+    return max(found, key=lambda marker: (marker.severity, marker.cost, -marker.at), default=None)
 
 
 class MarkerFinder:
@@ -58,7 +69,8 @@ class MarkerFinder:
         if isinstance(event, Marker):
             # It was written after its text was typed: `event.at` is the time of the key press.
             meant = event.at if self._began <= event.at <= at else at
-            return TimelineMarker(meant, event.text, own=True)
+            own = not event.severity
+            return TimelineMarker(meant, event.text, own, event.severity, event.cost)
         describe = _DESCRIBE.get(type(event))
         text = describe(self, event, at) if describe is not None and self._found < MOST else ""
         if not text:

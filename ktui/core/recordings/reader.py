@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple
@@ -13,15 +12,10 @@ from typing import IO, NamedTuple
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LONGEST, decode_line
-from ktui.core.recordings.first_line import GZIP_MAGIC
+from ktui.core.recordings.segments import choose_segments
+from ktui.core.recordings.unpacking import GZIP_MAGIC, ReportShare, unpacked
 
-_CHUNK = 1 << 14  # bytes read at a time: also the most that is lost at a damaged byte
 _AHEAD = 1 << 16  # bytes of lines read at a time
-_PIECE = 8 << 20  # bytes unpacked at a time, however high the compression ratio
-# A recording compresses 10 to 30 times. A file with a much higher ratio is refused: it could fill the disk.
-MOST_RATIO = 200
-MOST_UNPACKED = 64 << 20  # bytes that are allowed whatever the ratio
-ReportShare = Callable[[float], None]  # takes the share (0 to 1) that has been read
 
 
 class Line(NamedTuple):
@@ -35,7 +29,9 @@ class Line(NamedTuple):
 class RecordingReader:
     """A recording opened for reading; compressed ones are unpacked into a nameless temporary file.
 
-    `warning` is one sentence about what could not be read at its end, "" if all could.
+    A directory of segments is read as one recording, of at most `segments.MOST_JOINED` bytes.
+    `stored` is its size on disk in bytes. `warning` is one sentence about what could not be read at its
+    end, "" if all could.
     Raises RecordingError, with one sentence, for a file that is not a recording.
     """
 
@@ -47,7 +43,7 @@ class RecordingReader:
         try:
             if path.exists() and not (path.is_file() or path.is_dir()):
                 raise RecordingError(f"{path} is not a file")  # a pipe may never end
-            self._file = self._unpacked(path.open("rb"), report)
+            self.stored, self._file = self._joined(report) if path.is_dir() else self._opened(report)
             self.size = self._file.seek(0, os.SEEK_END)
         except OSError as error:
             raise RecordingError(f"cannot read {path}: {error.strerror or error}") from error
@@ -142,41 +138,58 @@ class RecordingReader:
     def _warn(self, what: str) -> None:
         self.warning = self.warning or f"{what}; everything before it is readable"
 
-    # Compressed recordings.
+    # Compressed recordings, and segments.
 
-    def _unpacked(self, file: IO[bytes], report: ReportShare) -> IO[bytes]:
-        if file.read(2) != GZIP_MAGIC:
-            return file
-        total = file.seek(0, 2) or 1
-        file.seek(0)
-        most = max(MOST_UNPACKED, MOST_RATIO * total)
+    def _opened(self, report: ReportShare) -> tuple[int, IO[bytes]]:
+        file = self.path.open("rb")
+        packed = file.read(2) == GZIP_MAGIC
+        size = file.seek(0, os.SEEK_END)
+        if not packed:
+            return size, file
+        file.close()
         plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the reader
-        with file:
-            for piece in self._inflated(file):
-                if plain.tell() + len(piece) > most:
-                    plain.close()
-                    reason = f"unpacked it has more than {MOST_RATIO} times its size"
-                    raise RecordingError(f"{self.path} is not a recording: {reason}")
+        try:
+            for piece in unpacked(self.path, self._warn, report):
                 plain.write(piece)
-                report(file.tell() / total)
+        except RecordingError:
+            plain.close()
+            raise
         plain.flush()
-        return plain
+        return size, plain
 
-    def _inflated(self, file: IO[bytes]) -> Iterator[bytes]:
-        """Yield what can be unpacked; a truncated or damaged end sets the warning."""
-        inflate = zlib.decompressobj(wbits=31)
-        rest = b""
-        while rest or (rest := file.read(_CHUNK)):
-            if inflate.eof:  # another gzip member follows
-                inflate = zlib.decompressobj(wbits=31)
-            try:
-                yield inflate.decompress(rest, _PIECE)
-            except zlib.error:
-                self._warn("its gzip data is damaged")
-                return
-            rest = inflate.unconsumed_tail or inflate.unused_data
-        if not inflate.eof:
-            self._warn("its gzip data is incomplete")
+    def _joined(self, report: ReportShare) -> tuple[int, IO[bytes]]:
+        """Return the segments' bytes on disk, and all their whole lines as one file."""
+        chosen = choose_segments(self.path, lambda share: report(share / 2))
+        plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the reader
+        stored = 0
+        try:
+            for done, path in enumerate(chosen.paths):
+                stored += self._append(path, plain)
+                report((1 + done / len(chosen.paths)) / 2)
+        except RecordingError:
+            plain.close()
+            raise
+        plain.flush()
+        self.warning = "; ".join(filter(None, (chosen.warning, self.warning)))
+        return stored, plain
+
+    def _append(self, path: Path, plain: IO[bytes]) -> int:
+        """Append the whole lines of a segment; return its bytes on disk, 0 if it was rotated meanwhile."""
+        start = end = plain.tell()
+        size = 0
+        try:
+            for piece in unpacked(path, lambda text: self._warn(f"{path.name}: {text}")):
+                if (found := piece.rfind(b"\n")) >= 0:
+                    end = plain.tell() + found + 1
+                plain.write(piece)
+            size = path.stat().st_size
+        except FileNotFoundError:
+            end = start
+        if plain.tell() > end and not self.warning:
+            self._warn(f"{path.name}: its last line is incomplete")
+        plain.seek(end)
+        plain.truncate()
+        return size
 
 
 def read_recording(path: Path) -> Iterator[AnyEvent]:

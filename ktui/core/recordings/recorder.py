@@ -120,6 +120,7 @@ class Recorder:
         self._taken = 0  # events, counted by the caller's thread
         self._written = 0  # events, counted by the writer's thread
         self._lost = 0
+        self.flushed = 0  # events that every reader of the file finds
         self._closing = threading.Event()
         self._writer = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._writer.start()
@@ -128,6 +129,11 @@ class Recorder:
     def waiting(self) -> bool:
         """True if anything is not in the file yet."""
         return self._written < self._taken
+
+    @property
+    def lost(self) -> int:
+        """Number of events that were never flushed to the file, once a `problem` has ended it."""
+        return self._taken - self.flushed + self._lost
 
     def write(self, events: Sequence[AnyEvent]) -> None:
         """Queue events; returns at once. Do not change the sequence afterwards."""
@@ -156,6 +162,7 @@ class Recorder:
         try:
             self._write_until_closed()
             self._out.close()
+            self.flushed = self._written
         except OSError as error:
             self.problem = f"cannot continue recording to {self.path}: {error.strerror}"
             self._queue.clear()
@@ -169,6 +176,7 @@ class Recorder:
             unflushed = self._drain() or unflushed
             if unflushed and time.monotonic() - flushed >= FLUSH:
                 self._out.flush()
+                self.flushed = self._written
                 flushed, unflushed = time.monotonic(), False
             self.bytes = self._file.tell()
 

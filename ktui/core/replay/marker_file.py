@@ -36,6 +36,7 @@ class MarkerFile:
     def __init__(self, recording: Path) -> None:
         self.problem = ""
         self.markers: list[TimelineMarker] = []
+        recording = recording.absolute()  # "." has no name
         self._places = [recording.with_name(recording.name + _ENDING), _in_state(recording)]
         self._damaged = False
         self._read()

@@ -119,7 +119,7 @@ _KEPT = {
     ),
     "task_failures": "",
     "dropped": "count",
-    "marker": "",
+    "marker": "severity cost",
     "live_server": "origin version expected gates not_ready",
     "live_status": "source interval requests received_bytes busy_ms",
     "live_replica": (

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from ktui.contract.errors import RecordingError
-from ktui.core.recordings.markers import TimelineMarker
+from ktui.core.recordings.markers import TimelineMarker, worst_finding
 from ktui.core.replay.index import Index, ReplayPosition
 from ktui.core.replay.marker_file import MarkerFile
 from ktui.core.replay.player import Player
@@ -80,6 +80,13 @@ class Playback:
     def seeking(self) -> bool:
         """True while a seek is running."""
         return self._seeking is not None and not self._seeking.done()
+
+    def open_at_worst(self) -> None:
+        """Pause at the worst finding, if there is one."""
+        worst = worst_finding(self.markers)
+        if worst is not None:
+            self.player.playing = False
+            self.player.seek(min(max(worst.at, self.index.began), self.index.ended))
 
     def seek(self, at: float) -> None:
         """Go to a time; replaces a seek that has not started yet."""

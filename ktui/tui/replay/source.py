@@ -59,6 +59,8 @@ class ReplaySource:
             left.set()
             raise
         self.playback = Playback(index, self._speed, self._clock)
+        if self.path.is_dir():
+            self.playback.open_at_worst()
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
         """Yield nothing: the playback applies the events itself."""

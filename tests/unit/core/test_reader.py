@@ -104,7 +104,7 @@ def test_a_gigantic_line_is_no_event(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     assert refusal(tmp_path / "missing").endswith("missing: No such file or directory")
-    assert refusal(tmp_path).endswith("Is a directory")
+    assert refusal(tmp_path).endswith("is a directory without segments of `ktui record`")
     with pytest.raises(RecordingError, match="cannot read"):
         list(read_recording(tmp_path / "missing"))
 

@@ -1,0 +1,179 @@
+"""One run of `ktui record`: sources that are read again when they fail, and one recorder for all of them."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from ktui import __version__
+from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, fail
+from ktui.cli.observe import observed_connection
+from ktui.cli.output import emit, warn
+from ktui.client.connection import ClientError
+from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaScrape
+from ktui.core import reducer
+from ktui.core.format import clock_time, elapsed, integer, long_bytes, many, safe
+from ktui.core.live.new_findings import NewFindings
+from ktui.core.recordings.segmented import SegmentedRecorder
+from ktui.core.state import LogBudget, State
+from ktui.core.state_events import state_events
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+from ktui.live.scraper import Scraper
+from ktui.traces.feed import address_of, traced_events, traces_server
+from ktui.traces.receiver import OtlpReceiver
+
+RETRY = 15.0  # seconds until a server that could not be reached is tried again
+CLOSING = 2.0  # seconds that closing the connections may take
+KEPT_REQUESTS = 200  # in memory: nothing shows them
+
+
+class RecordSession:
+    """Records from `run` until its time is over, or SIGINT or SIGTERM. Raises RecordingError at the start.
+
+    The state has what a segment begins with: the server, its last scrapes, open WATCHes of traces.
+    """
+
+    def __init__(self, directory: Path, retention: float, most: int) -> None:
+        self._recorder = SegmentedRecorder(directory, retention, most, time.time(), warn)
+        self._state = State(reads=LogBudget(KEPT_REQUESTS), writes=LogBudget(KEPT_REQUESTS))
+        self._new = NewFindings()
+        self._named = asyncio.Event()  # set once the metrics have named the server
+        self._problem = ""
+        self._began = time.time()
+
+    async def run(
+        self,
+        sources: Sequence[Coroutine[Any, Any, None]],
+        window: float | None,
+        receiver: OtlpReceiver | None = None,
+    ) -> int:
+        """Record for `window` seconds (None: until a signal), print the summary, return the exit status.
+
+        At the end `receiver` is closed, and the requests that it still has are recorded.
+        """
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, ended.set)
+        tasks = [asyncio.ensure_future(source) for source in sources]
+        waiting = asyncio.ensure_future(ended.wait())
+        try:
+            done, _ = await asyncio.wait(
+                {waiting, *tasks}, timeout=window, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done - {waiting}:
+                task.result()  # a source ends only by a bug
+            if receiver is not None:
+                await asyncio.to_thread(receiver.close)
+                await asyncio.wait(tasks, timeout=CLOSING, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (waiting, *tasks):
+                task.cancel()
+            await asyncio.gather(waiting, *tasks, return_exceptions=True)
+            self._recorder.close()
+        return self._finish()
+
+    # Sources.
+
+    async def metrics(self, args: argparse.Namespace, interval: float) -> None:
+        """Scrape the kube-apiserver of `--kubeconfig`, and connect again when it fails."""
+        while True:
+            feed = Scraper(
+                lambda: observed_connection(args), interval, user_agent=f"ktui/{__version__} (record)"
+            )
+            try:
+                self._take(await feed.start())
+                for text in feed.warnings:
+                    self._report(f"warning: {text}")
+                async for events in feed.batches():
+                    self._take(events)
+            except ClientError as error:
+                self._report(f"{error}; tried again every {RETRY:.0f} s")
+            finally:
+                with contextlib.suppress(TimeoutError, ClientError):
+                    async with asyncio.timeout(CLOSING):
+                        await feed.close()
+            await asyncio.sleep(RETRY)
+
+    async def traces(self, receiver: OtlpReceiver) -> None:
+        """Take the requests of traces next to metrics, once these have named the server and its version."""
+        await self._named.wait()
+        await self._take_traces(receiver, _behaviour(self._state.live.server))
+
+    async def traces_alone(self, receiver: OtlpReceiver, behaviour: Behaviour) -> None:
+        warn(f"listening for OTLP on {address_of(receiver)}")
+        self._take([traces_server(receiver, behaviour)])
+        await self._take_traces(receiver, behaviour)
+
+    async def _take_traces(self, receiver: OtlpReceiver, behaviour: Behaviour) -> None:
+        # A later run of `ktui record` goes on in this directory: its requests get other numbers.
+        async for events in traced_events(receiver, behaviour, int(time.time() * 1000)):
+            self._take(events)
+
+    # Events.
+
+    def _take(self, events: list[AnyEvent]) -> None:
+        now, state = time.time(), self._state
+        first = not self._recorder.segments
+        self._recorder.write(events, lambda: state_events(state, now), now)
+        if first and self._recorder.segments:
+            warn(f"recording into {self._recorder.directory}")
+        reducer.apply(state, events)
+        if state.live.server is not None:
+            self._named.set()
+        for event in events:
+            if isinstance(event, LiveStatus) and not event.source:
+                self._report(event.problem)
+        if any(isinstance(event, ReplicaScrape) for event in events):
+            markers: list[AnyEvent] = [*self._new.markers(state.live, now)]
+            self._recorder.write(markers, lambda: state_events(state, now), now)
+
+    def _report(self, problem: str) -> None:
+        """Print a problem once, and that it is over."""
+        if problem == self._problem:
+            return
+        if problem:
+            warn(problem)
+        elif not self._problem.startswith("warning: "):
+            warn("the server answers again")
+        self._problem = problem
+
+    # The end.
+
+    def _finish(self) -> int:
+        recorder, new = self._recorder, self._new
+        if not recorder.events:
+            return fail(
+                f"nothing was recorded: {self._problem or recorder.problem or 'no events'}", NO_CONNECTION
+            )
+        deleted = f"; {many(recorder.deleted, 'old segment')} deleted" if recorder.deleted else ""
+        size = f"{long_bytes(recorder.bytes)}, {many(recorder.events, 'event')}"
+        emit(
+            f"recorded {elapsed(time.time() - self._began)} in {many(recorder.segments, 'segment')} "
+            f"({size}) in {recorder.directory}{deleted}"
+        )
+        if recorder.missing:
+            emit(f"{integer(recorder.missing)} events are missing: {recorder.problem or 'the disk failed'}")
+        if new.worst is None:
+            emit("no finding")
+        else:
+            emit(
+                f"{many(new.count, 'new finding')}; the worst, at {clock_time(new.worst.at)}: "
+                f"{safe(new.worst.text)}"
+            )
+        emit(f"replay it: ktui --replay {recorder.directory}")
+        return fail(recorder.problem, FAILED) if recorder.problem else OK
+
+
+def _behaviour(server: LiveServer | None) -> Behaviour:
+    """Return the rules of the server's version, which traced requests are compared with."""
+    try:
+        return behaviour_of(server.version) if server is not None and server.version else behaviour_of()
+    except BehaviourError:
+        return behaviour_of()

@@ -1,0 +1,128 @@
+"""The directory of `ktui record`: a recording in segments, each of which is a recording of its own.
+
+Their names begin with a sequence number, so that a clock that is set back does not change their order.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import Marker
+from ktui.contract.recording import GZIP, LONGEST, decode_line
+from ktui.core.format import integer
+from ktui.core.recordings.unpacking import unpacked
+
+MOST_JOINED = 512 << 20  # bytes of segments that are replayed as one recording: read in about 15 s
+_NAME = re.compile(r"segment-([0-9]{6,9})-[0-9]{8}T[0-9]{6}Z\.ndjson\.gz", re.ASCII)
+_MARKER = b'\n{"type":"marker"'
+ReportShare = Callable[[float], None]  # takes the share (0 to 1) that is done
+
+
+def segment_name(number: int, at: float) -> str:
+    """Return the file name of segment `number`, which begins at `at` (Unix seconds)."""
+    return f"segment-{number:06}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(at))}.ndjson{GZIP}"
+
+
+def number_of(path: Path) -> int:
+    """Return a segment's number; 0 for another file."""
+    match = _NAME.fullmatch(path.name)
+    return int(match[1]) if match else 0
+
+
+def segments_of(directory: Path) -> list[Path]:
+    """Return the segments in `directory`, oldest first; other files are left out. Raises RecordingError."""
+    try:
+        found = [path for path in directory.iterdir() if number_of(path)]
+    except OSError as error:
+        raise RecordingError(f"cannot read {directory}: {error.strerror}") from error
+    return sorted(found, key=number_of)
+
+
+def first_segment(directory: Path) -> Path:
+    """Return the oldest segment. Raises RecordingError if there is none."""
+    found = segments_of(directory)
+    if not found:
+        raise RecordingError(f"{directory} is a directory without segments of `ktui record`")
+    return found[0]
+
+
+class JoinedSegments(NamedTuple):
+    """The segments to replay as one recording, in order, and how many of the directory are left out."""
+
+    paths: Sequence[Path]
+    left_out: int
+
+    @property
+    def warning(self) -> str:
+        if not self.left_out:
+            return ""
+        shown = f"{integer(len(self.paths))} of {integer(len(self.paths) + self.left_out)} segments"
+        return f"{shown}, those around the worst finding; each of the others is a recording of its own"
+
+
+class _Scan(NamedTuple):
+    path: Path
+    bytes: int  # unpacked
+    worst: tuple[int, float]  # severity and cost of its worst finding
+
+
+def choose_segments(
+    directory: Path, report: ReportShare = lambda share: None, most: int = MOST_JOINED
+) -> JoinedSegments:
+    """Return all segments, or those around the worst finding that have at most `most` bytes unpacked.
+
+    Without a finding the newest ones. Raises RecordingError.
+    """
+    first_segment(directory)
+    paths = segments_of(directory)
+    scans = []
+    for done, path in enumerate(paths):
+        scans.append(_scan(path))
+        report(done / len(paths))
+    worst = max(
+        range(len(scans)), key=lambda at: (scans[at].worst, at if scans[at].worst == (0, 0.0) else -at)
+    )
+    first = last = worst
+    size = scans[worst].bytes
+    while True:  # the neighbour before, then the one after, as long as they fit
+        before = first > 0 and size + scans[first - 1].bytes <= most
+        if before:
+            first -= 1
+            size += scans[first].bytes
+        after = last + 1 < len(scans) and size + scans[last + 1].bytes <= most
+        if after:
+            last += 1
+            size += scans[last].bytes
+        if not before and not after:
+            return JoinedSegments(paths[first : last + 1], len(paths) - (last - first + 1))
+
+
+def _scan(path: Path) -> _Scan:
+    size, worst, rest = 0, (0, 0.0), b"\n"
+    try:
+        for piece in unpacked(path):
+            size += len(piece)
+            held = rest + piece
+            worst = max(worst, _worst_in(held))
+            rest = held[max(0, held.rfind(b"\n")) :][-LONGEST:]
+    except (OSError, RecordingError):  # rotated meanwhile, or damaged: reading it reports that
+        pass
+    return _Scan(path, size, worst)
+
+
+def _worst_in(held: bytes) -> tuple[int, float]:
+    worst, at = (0, 0.0), 0
+    while (at := held.find(_MARKER, at)) >= 0:
+        end = held.find(b"\n", at + 1)
+        if end < 0:
+            break
+        event = decode_line(held[at + 1 : end])
+        if isinstance(event, Marker):
+            worst = max(worst, (event.severity, event.cost))
+        at = end
+    return worst
