@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import lru_cache
 
-from ktui.audit.other_servers import AggregatedGroups
-from ktui.audit.predictions import assume_ready
+from ktui.audit.predictions import AggregatedGroups, assume_ready
 from ktui.audit.request_list import ListedRequest, RequestList
 from ktui.audit.tally import TallyOptions
 from ktui.core.budgets.judge import BudgetJudge

@@ -10,9 +10,15 @@ from ktui.audit.deduplication import DeduplicatedTally, deduplicate
 from ktui.audit.formats.record import JSON
 from ktui.audit.group import AuditGroup
 from ktui.audit.mismatches import total_observed, total_traced
-from ktui.audit.other_servers import NOT_AGGREGATED, AggregatedGroups
-from ktui.audit.predictions import ASSUMED, VersionPredictions
-from ktui.audit.ranking import BY_TIME, ranked, ranked_slow
+from ktui.audit.predictions import (
+    ASSUMED,
+    BY_TIME,
+    NOT_AGGREGATED,
+    AggregatedGroups,
+    VersionPredictions,
+    ranked,
+    ranked_slow,
+)
 from ktui.audit.report import (
     FileReport,
     Lines,
@@ -24,10 +30,16 @@ from ktui.audit.report import (
     UngroupedRequests,
 )
 from ktui.audit.rows import group_report, slow_report
-from ktui.audit.server_version import GIVEN, ServerVersion, contradicted, version_of
+from ktui.audit.server_version import (
+    GIVEN,
+    ServerVersion,
+    contradicted,
+    version_of,
+    versions_before,
+    versions_from,
+)
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.version_shares import Move, VersionShare, best_move, shares
-from ktui.audit.versions import versions_before, versions_from
 from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
 from ktui.kube.versions import Behaviour

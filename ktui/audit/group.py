@@ -2,15 +2,58 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from ktui.audit.client import Client
 from ktui.audit.formats.record import LoggedRequest, SlowRequest, Spent
-from ktui.audit.observed import SlowRequests, source_of
-from ktui.audit.traced import TracedRequests, numbers_of
+from ktui.audit.observed import SlowRequests, TracedRequests, numbers_of, source_of
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape
+from ktui.kube.resources import BUILTIN
+
+_LONGEST_NAME = 80
+_SERVICE_ACCOUNT = "system:serviceaccount:"
+# kube-controller-manager's controllers have their account's name at the end of the user agent.
+_IN_AGENT = re.compile(r"system:serviceaccount:[-a-z0-9]+:[-a-z0-9.]+")
+
+
+class Client(NamedTuple):
+    """`agent`: the user agent's first word (`kubelet/v1.28.0`), "" without one. `user`: an account,
+    `NAMESPACE/NAME` for a ServiceAccount, `system:node:*` for every kubelet, "" if unknown."""
+
+    agent: str
+    user: str
+
+    @property
+    def account(self) -> str:
+        """The user name of a ServiceAccount, "" for other users."""
+        return _SERVICE_ACCOUNT + self.user.replace("/", ":") if "/" in self.user else ""
+
+
+@lru_cache(maxsize=8192)
+def client_of(agent: str, user: str) -> Client:
+    """Return the client for a user agent and a user name."""
+    words = agent.split(None, 1)
+    return _client(
+        words[0][:_LONGEST_NAME] if words else "", _account(user or _account_in(agent))[:_LONGEST_NAME]
+    )
+
+
+_client = lru_cache(maxsize=8192)(Client)  # equal clients are one object, which is faster to look up
+
+
+def _account_in(agent: str) -> str:
+    found = _IN_AGENT.search(agent)
+    return found[0] if found else ""
+
+
+def _account(user: str) -> str:
+    if user.startswith(_SERVICE_ACCOUNT):
+        return user.removeprefix(_SERVICE_ACCOUNT).replace(":", "/", 1)
+    # One group for all nodes: ten thousand kubelets are one client.
+    return "system:node:*" if user.startswith("system:node:") else user
 
 
 class AuditGroupKey(NamedTuple):
@@ -185,3 +228,54 @@ class SlowGroup:
     @property
     def cost(self) -> int:
         return self.took.total
+
+
+_LONGEST = 120
+
+
+def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
+    """Return the group of a slow request; `etcd_prefix` is kube-apiserver's, such as `/registry`."""
+    start = slow.key
+    base = _base(start, slow.range_end)
+    resource, rest = resource_of(base, etcd_prefix)
+    if slow.what == "write":
+        scope = ""
+    elif not slow.range_end:
+        scope = "key"
+    else:
+        scope = "namespace" if rest else "all"
+    return RangeKey(
+        source=slow.source,
+        what=slow.what,
+        resource=resource,
+        scope=scope,
+        limit=slow.limit,
+        later=start != base,
+        pinned=slow.revision > 0,
+    )
+
+
+def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:
+    """Return the resource id of a key or prefix, and the rest after the resource's prefix.
+
+    For a key outside `etcd_prefix` or of an unknown resource, the start of the key instead of an id.
+    """
+    root = etcd_prefix.rstrip("/") + "/"
+    if not key.startswith(root):
+        return key[:_LONGEST], ""
+    parts = key.removeprefix(root).split("/")
+    for length in (2, 1):
+        if len(parts) > length and (known := BUILTIN.by_prefix("/".join(parts[:length]) + "/")):
+            return known.id, "/".join(parts[length:])
+    if len(parts) > 2 and "." in parts[0]:  # the prefix of a custom resource begins with its group
+        return f"{parts[1]}.{parts[0]}"[:_LONGEST], "/".join(parts[2:])
+    return (root + parts[0])[:_LONGEST], "/".join(parts[1:])
+
+
+def _base(start: str, end: str) -> str:
+    """Return the prefix of a range: `/registry/pods/` if it ends at `/registry/pods0`, as `0` follows `/`.
+
+    For a single key, or another kind of range, its start.
+    """
+    prefix = end[:-1] + "/"
+    return prefix if end.endswith("0") and start.startswith(prefix) else start

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import io
 import os
 import ssl
 import stat
 import threading
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
+from ktui.audit.group import Client
 from ktui.audit.reading.documents import Documents
 from ktui.audit.reading.files import refuse_endless
-from ktui.audit.reading.log_lines import Block, blocks
-from ktui.audit.reading.longlines import LongLine
-from ktui.audit.reading.split_lines import join_parts
+from ktui.audit.reading.log_lines import Block, blocks, join_parts
+from ktui.audit.reading.streams import LongLine
 from ktui.audit.tally import Tally
+from ktui.contract.events import AnyEvent
+from ktui.contract.events.live import ClientShare, ResourceAsked
 
 _LOOK = 0.3  # seconds between two checks of a file
 _BODY = 64 << 20  # bytes of a request; --audit-webhook-batch-max-size is 400 Events
@@ -167,3 +173,69 @@ class _Webhook(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Log nothing: standard error may show a screen."""
+
+
+# Requests by resource and client from an audit log that a dashboard follows next to other sources.
+
+EVERY = 5.0  # seconds between two counts
+MOST_CLIENTS = 5
+
+
+async def audit_activity(name: str) -> AsyncIterator[list[AnyEvent]]:
+    """Follow a log, and yield changed ResourceAsked events every few seconds until closed. Raises OSError."""
+    live, problems = LiveTally(Tally(datetime.now(UTC))), list[OSError]()
+
+    def read() -> None:
+        try:
+            follow(name, live)
+        except OSError as error:
+            problems.append(error)
+            live.ended.set()
+
+    threading.Thread(target=read, name="audit log", daemon=True).start()
+    sent: dict[str, ResourceAsked] = {}
+    try:
+        while not problems:
+            found = {item.resource: item for item in await asyncio.to_thread(requests_by_resource, live)}
+            if changed := [item for name, item in found.items() if sent.get(name) != item]:
+                sent = found
+                at = time.time()
+                yield [_at(item, at) for item in changed]
+            await asyncio.to_thread(live.ended.wait, EVERY if live.caught_up.is_set() else EVERY / 10)
+        raise problems[0]
+    finally:
+        live.ended.set()
+
+
+def _at(item: ResourceAsked, at: float) -> ResourceAsked:
+    return ResourceAsked(
+        at=at, resource=item.resource, requests=item.requests, lists=item.lists, span=item.span,
+        clients=item.clients,
+    )  # fmt: skip
+
+
+def requests_by_resource(live: LiveTally) -> list[ResourceAsked]:
+    """Return the requests read so far by resource, with the clients that sent most."""
+    requests: dict[str, Counter[str]] = {}
+    lists: Counter[str] = Counter()
+    with live.lock:
+        span = max((period.seconds for period in live.tally.spans.values()), default=0.0)
+        groups = list(live.tally.groups)
+        for group in groups:
+            resource = group.key.shape.resource
+            if not resource:
+                continue
+            requests.setdefault(resource, Counter())[_name(group.key.client)] += group.count
+            lists[resource] += group.count if group.key.shape.verb == "list" else 0
+    return [
+        ResourceAsked(
+            resource=resource, requests=counts.total(), lists=lists[resource], span=span,
+            clients=[ClientShare(client, count) for client, count in counts.most_common(MOST_CLIENTS)],
+        )
+        for resource, counts in requests.items()
+    ]  # fmt: skip
+
+
+def _name(client: Client) -> str:
+    """Return user agent and account: `kubelet/v1.36.2 system:node:*`."""
+    return " ".join(part for part in client if part) or "unknown"

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 from ktui.audit.group import AuditGroup
-from ktui.audit.observed import PARTS, SlowRequests
+from ktui.audit.observed import PARTS, STAGES, SlowRequests, TracedRequests
 from ktui.audit.predictions import EITHER, VersionPredictions
 from ktui.audit.report import Observed, TracedReport
-from ktui.audit.traced import STAGES, TracedRequests
 from ktui.kube.versions import Behaviour
 
 _DECODING = 30  # the first minor that measures the decoding of objects from etcd

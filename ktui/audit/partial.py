@@ -12,15 +12,12 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.client import Client
 from ktui.audit.formats.record import SKIPS
-from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
-from ktui.audit.journal import Journal
-from ktui.audit.logfile import FileCount
-from ktui.audit.observed import PARTS, SlowRequests
+from ktui.audit.group import AuditGroup, AuditGroupKey, Client, RangeKey, SlowGroup
+from ktui.audit.journal import FileCount, Journal
+from ktui.audit.observed import PARTS, ROUTES, SlowRequests, TracedRequests
 from ktui.audit.periods import LogPeriod
 from ktui.audit.tally import BadLine, Tally
-from ktui.audit.traced import ROUTES, TracedRequests
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 

@@ -2,21 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ktui.audit.group import AuditGroup
-from ktui.audit.other_servers import NOT_AGGREGATED, AggregatedGroups
+import msgspec
+
+from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.core.prediction.cost import EstimatedCost, estimate
 from ktui.core.prediction.sizes import Sizes
 from ktui.core.ranking.canonical import canonical
 from ktui.core.ranking.shape import RequestShape
+from ktui.documents.limits import DocumentError
+from ktui.documents.typed import decode_json
+from ktui.kube.resources import BUILTIN
 from ktui.kube.routing.assumed_state import assumed_state
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour
+
+# Aggregated APIs: groups whose requests kube-apiserver passes on to another server.
+#
+# Such a server has storage of its own (or none), so neither routes nor advice of kube-apiserver apply.
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+# Served by metrics-server, Prometheus and KEDA adapters, and the Operator Lifecycle Manager.
+_METRICS = "metrics.k8s.io"
+_NEVER_STORED = frozenset((_METRICS, "packages.operators.coreos.com"))
+_BUILTIN = frozenset((*(resource.group for resource in BUILTIN.all()), "extensions"))  # the last: up to 1.21
+
+
+class _Service(msgspec.Struct):
+    name: str = ""
+
+
+class _ApiServiceSpec(msgspec.Struct):
+    group: str = ""
+    service: _Service | None = None
+
+
+class _ApiService(msgspec.Struct):
+    spec: _ApiServiceSpec = msgspec.field(default_factory=_ApiServiceSpec)
+
+
+class _ApiServices(msgspec.Struct):
+    items: list[_ApiService] = []
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatedGroups:
+    """Which API groups other servers serve. `named`: by the user or by APIServices.
+
+    `custom`: the groups of all CustomResourceDefinitions, None if these are not known.
+    """
+
+    named: frozenset[str] = frozenset()
+    custom: frozenset[str] | None = None
+
+    def has(self, resource_id: str) -> bool:
+        """True if another server serves a resource (`pods.metrics.k8s.io`)."""
+        group = resource_id.partition(".")[2]
+        if group in self.named or group in _NEVER_STORED or group.endswith(f".{_METRICS}"):
+            return True
+        return self.custom is not None and group not in self.custom and group not in _BUILTIN
+
+
+NOT_AGGREGATED = AggregatedGroups()
+"""Only the groups that no kube-apiserver stores."""
+
+
+def groups_of(named: Iterable[str], crds: bytes = b"", services: bytes = b"") -> AggregatedGroups:
+    """Return the groups for names of the user, and for the LISTs of CRDs and APIServices as JSON.
+
+    A LIST that cannot be read says nothing.
+    """
+    found = set(named)
+    try:
+        read = decode_json(services, _ApiServices) if services else _ApiServices()
+    except DocumentError:
+        read = _ApiServices()
+    found |= {item.spec.group for item in read.items if item.spec.service is not None}
+    return AggregatedGroups(frozenset(found - _BUILTIN), _groups_of_crds(crds))
+
+
+def _groups_of_crds(crds: bytes) -> frozenset[str] | None:
+    try:
+        read = decode_json(crds, _ApiServices) if crds else None
+    except DocumentError:
+        return None
+    return None if read is None else frozenset(item.spec.group for item in read.items)
+
 
 ASSUMED = (
     "watch caches are ready, and revisions and page tokens that a request names are the newest (a log "
@@ -128,3 +205,27 @@ def assume_ready(example: str, *, progress: bool) -> tuple[ReadRequest, CacheSta
     except RequestError:  # the shape is parsed without names, so it may be known when this fails
         request = parse_request(canonical(example))
     return request, assumed_state(request, progress=progress)
+
+
+BY_BYTES = "estimated bytes"
+BY_TIME = "count × latency"
+
+
+def ranked(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> tuple[list[AuditGroup], str]:
+    """Return the groups, most expensive first, and the measure: bytes if any size is known, else time."""
+    if any(predictions.of(group).costs[0] is not None for group in groups):
+        return sorted(groups, key=lambda group: _by_bytes(group, predictions), reverse=True), BY_BYTES
+    return sorted(groups, key=_by_time, reverse=True), BY_TIME
+
+
+def ranked_slow(groups: Sequence[SlowGroup]) -> list[SlowGroup]:
+    return sorted(groups, key=lambda group: (group.cost, group.count), reverse=True)
+
+
+def _by_time(group: AuditGroup) -> tuple[int, int]:
+    return group.cost, group.count
+
+
+def _by_bytes(group: AuditGroup, predictions: VersionPredictions) -> tuple[float, int, int]:
+    cost = predictions.of(group).costs[0]
+    return (group.count * cost.processed if cost else 0.0), *_by_time(group)

@@ -16,8 +16,8 @@ from ktui.audit.formats import auditlog
 from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
 from ktui.audit.formats.record import OUTSIDE, LoggedRequest, Malformed, Skip, Spent
 from ktui.audit.formats.traces import Traced, TraceReader
-from ktui.audit.logfile import FileCount
-from ktui.audit.reading.longlines import LongLine
+from ktui.audit.journal import FileCount
+from ktui.audit.reading.streams import LongLine
 from ktui.audit.tally import TallyOptions
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, split_url
 from ktui.traces.spans import SPANS, TRACE_LINES, TracedRequest

@@ -12,17 +12,25 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.audit.client import Client, client_of
 from ktui.audit.formats import auditlog
 from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
 from ktui.audit.formats.record import OUTSIDE, WRITES, LoggedRequest, Malformed, Skip, SlowRequest
 from ktui.audit.formats.traces import Traced, TraceReader, logged
-from ktui.audit.group import AuditGroup, AuditGroupKey, RangeKey, SlowGroup
-from ktui.audit.journal import EVENT, LINE, MOST, NO_GROUP, STARTED, TRACE, TRACE_LINE, Journal, kind_of
-from ktui.audit.logfile import FileCount
+from ktui.audit.group import AuditGroup, AuditGroupKey, Client, RangeKey, SlowGroup, client_of, range_key
+from ktui.audit.journal import (
+    EVENT,
+    LINE,
+    MOST,
+    NO_GROUP,
+    STARTED,
+    TRACE,
+    TRACE_LINE,
+    FileCount,
+    Journal,
+    kind_of,
+)
 from ktui.audit.periods import FIRST, LAST, NEVER, DistinctKeys, LogPeriod
-from ktui.audit.ranges import range_key
-from ktui.audit.reading.longlines import LongLine
+from ktui.audit.reading.streams import LongLine
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 from ktui.core.ranking.topk import TopGroups
 from ktui.traces.spans import TracedRequest

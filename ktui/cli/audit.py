@@ -138,9 +138,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.audit.cluster import ClusterError  # start-up time
-    from ktui.audit.comparison import ReportError
+    from ktui.audit.comparison import ReportError  # start-up time
     from ktui.audit.partial import PartialError
+    from ktui.audit.workers import ClusterError
     from ktui.client.connection import ClientError
     from ktui.config.errors import ConfigError
     from ktui.core.prediction.sizes import SizesError
@@ -192,7 +192,7 @@ def _run(args: argparse.Namespace) -> int:
         return fail("--since and --until apply to logs: give them where these are read", USAGE)
     tally, wish = _merged(files, args, progress) if merging else _read(args, progress)
     if args.partial:
-        from ktui.cli.auditing.partials import write  # start-up time
+        from ktui.cli.auditing.outputs import write  # start-up time
 
         write(tally, args.partial)
     else:
@@ -204,7 +204,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _check_version(args: argparse.Namespace) -> None:
     """Raise BehaviourError for an unknown version or gates that it does not have, before anything is read."""
-    from ktui.audit.versions import versions_from  # start-up time
+    from ktui.audit.server_version import versions_from  # start-up time
     from ktui.kube.versions import DEFAULT_VERSION, parse_gates
 
     versions_from(args.kube_version or DEFAULT_VERSION, parse_gates(args.feature_gates))
@@ -212,7 +212,7 @@ def _check_version(args: argparse.Namespace) -> None:
 
 def _wish(args: argparse.Namespace, progress: bool) -> Wish:
     from ktui.audit.build import Wish  # start-up time
-    from ktui.cli.auditing.sizes import find_aggregated, find_sizes
+    from ktui.cli.auditing.files import find_aggregated, find_sizes
     from ktui.kube.versions import parse_gates
 
     gates = parse_gates(args.feature_gates)
@@ -232,7 +232,7 @@ def _read(args: argparse.Namespace, progress: bool) -> tuple[Tally, Wish]:
 
 
 def _merged(files: list[str], args: argparse.Namespace, progress: bool) -> tuple[Tally, Wish]:
-    from ktui.cli.auditing.partials import merge  # start-up time
+    from ktui.cli.auditing.outputs import merge  # start-up time
 
     wish = _wish(args, progress)
     tally = _tally(args)
@@ -244,7 +244,7 @@ def _requests(args: argparse.Namespace) -> int:
     from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.audit.request_list import RequestList
     from ktui.cli.auditing.files import list_with_bar
-    from ktui.cli.auditing.requests import emit_request, problems
+    from ktui.cli.auditing.outputs import emit_request, problems
 
     requests = RequestList(_options(args), emit_request)
     with open_logs(args.files) as logs:
@@ -266,7 +266,7 @@ def _screen(args: argparse.Namespace, progress: bool) -> int:
 
 
 def _live(args: argparse.Namespace) -> int:
-    from ktui.cli.auditing.growing_logs import run_live  # start-up time
+    from ktui.cli.auditing.screen import run_live  # start-up time
     from ktui.cli.preferences import check_theme, preferences_of
 
     _check_version(args)
@@ -307,7 +307,7 @@ def _print(report: Report, args: argparse.Namespace) -> None:
 
         emit(markdown(report).removesuffix("\n"))
     elif args.csv:
-        from ktui.cli.auditing.table import csv_table  # start-up time
+        from ktui.cli.auditing.text import csv_table  # start-up time
 
         emit(csv_table(report).removesuffix("\n"))
     elif args.html:
@@ -315,7 +315,7 @@ def _print(report: Report, args: argparse.Namespace) -> None:
 
         emit(html_page(report).removesuffix("\n"))
     elif args.emit:
-        from ktui.cli.auditing.load import print_load  # start-up time
+        from ktui.cli.auditing.outputs import print_load  # start-up time
 
         print_load(report)
     else:

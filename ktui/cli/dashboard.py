@@ -286,7 +286,7 @@ def _add_sources(
         behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
         sides.append(SideSource(SOURCE, lambda: traced_events(receiver, behaviour)))
     if args.follow_audit and not args.replay:
-        from ktui.audit.activity import audit_activity  # start-up time
+        from ktui.audit.growing_logs import audit_activity  # start-up time
 
         sides.append(SideSource("audit log", lambda: audit_activity(args.follow_audit)))
     return MergedSource(source, sides) if sides else source

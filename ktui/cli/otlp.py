@@ -107,8 +107,8 @@ def _report(requests: list[TracedRequest], top: int) -> Report:
     from datetime import UTC, datetime  # start-up time
 
     from ktui.audit.build import ReportOptions, build_report
+    from ktui.audit.server_version import versions_from
     from ktui.audit.tally import Tally
-    from ktui.audit.versions import versions_from
 
     tally = Tally(datetime.now(UTC))
     tally.open_file("OTLP")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.audit.formats import aks, auditlog, etcdlog, gke, httplog, jsonlog, wrappers
+from ktui.audit.formats import auditlog, clouds, etcdlog, httplog, wrappers
 from ktui.audit.formats.record import (
     BLANK,
     CONTROL,
@@ -101,15 +101,15 @@ def _read_json(line: bytes, choice: RecordChoice) -> Record | Wrapped:
     writes = choice.writes
     if "auditID" in fields:
         return auditlog.read(line, writes=writes)
-    if gke.is_entry(fields):
-        return gke.read(line, writes=writes)
+    if clouds.is_gke_entry(fields):
+        return clouds.read_gke(line, writes=writes)
     if has_spans(fields):
         return choice.traces.document(line)
     if wrappers.is_record(fields):
         http = bytes(fields["msg"]) == b'"HTTP"'
-        return jsonlog.read(line, writes=writes) if http else etcdlog.read(line)
-    if aks.is_row(fields):
-        return auditlog.read(aks.event(fields), writes=writes)
+        return httplog.read_json(line, writes=writes) if http else etcdlog.read(line)
+    if clouds.is_aks_row(fields):
+        return auditlog.read(clouds.aks_event(fields), writes=writes)
     return _unwrap(fields, line)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ktui.audit.formats import aks, gke
+from ktui.audit.formats import clouds
 from ktui.audit.formats.httplog import MARK
 from ktui.traces.klog import MARK as TRACE
 
@@ -90,15 +90,15 @@ def _in_value(value: bytes, depth: int) -> Iterator[bytes]:
 def _in_object(value: bytes, depth: int) -> Iterator[bytes]:
     if value.startswith(_EVENT) or is_record(fields := fields_of(value)):
         yield value
-    elif aks.is_row(fields):
-        yield aks.event(fields)
+    elif clouds.is_aks_row(fields):
+        yield clouds.aks_event(fields)
     else:
         yield from _in_fields(fields, depth)
 
 
 def is_record(fields: Fields) -> bool:
     """True if an object is a record of a known format, not a wrapper."""
-    return is_event(fields) or gke.is_entry(fields) or _message(fields) in _MESSAGES
+    return is_event(fields) or clouds.is_gke_entry(fields) or _message(fields) in _MESSAGES
 
 
 _MESSAGES = (b'"HTTP"', b'"apply request took too long"', b'"request stats"')

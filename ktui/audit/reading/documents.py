@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from ktui.audit.reading.longlines import LONGEST, TAIL, LongLine
+from ktui.audit.reading.streams import LONGEST, TAIL, LongLine
 
 LARGEST = 8 << 20
 """Most bytes of a value that is returned whole; from a larger one, the values inside it are returned."""

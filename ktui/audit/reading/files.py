@@ -19,7 +19,7 @@ from ktui.audit.reading.lake import LakeStream, in_lake
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 
 if TYPE_CHECKING:
-    from ktui.audit.logfile import FileCount
+    from ktui.audit.journal import FileCount
     from ktui.audit.reading.log_lines import Block
 
 _HEARTBEAT = 0.2  # seconds

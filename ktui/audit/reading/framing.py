@@ -9,10 +9,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ktui.audit.reading.log_lines import Block, blocks, chunks, documents
-from ktui.audit.reading.longlines import LongLine
-from ktui.audit.reading.split_lines import is_split, join_parts
-from ktui.audit.reading.streams import BrokenStream, BufferedStream, ByteStream
+from ktui.audit.reading.log_lines import Block, blocks, chunks, documents, is_split, join_parts
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, ByteStream, LongLine
 from ktui.traces.otlp_protobuf import is_protobuf, messages
 from ktui.traces.spans import NotSpans
 

@@ -8,10 +8,25 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+
+LONGEST = 1 << 20
+"""Bytes of a record beyond which only its two ends are kept."""
+TAIL = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class LongLine:
+    """A record longer than LONGEST: its first and its last bytes."""
+
+    head: bytes
+    tail: bytes
+
 
 ERRORS = (OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, ValueError)
 """The errors of reading a damaged file or stream, besides EOFError."""

@@ -8,9 +8,8 @@ from pathlib import Path
 from ktui.audit.budgeted import BudgetedLogs
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import TallyOptions
-from ktui.cli.auditing.files import list_with_bar
-from ktui.cli.auditing.requests import problems
-from ktui.cli.auditing.sizes import find_aggregated
+from ktui.cli.auditing.files import find_aggregated, list_with_bar
+from ktui.cli.auditing.outputs import problems
 from ktui.cli.budgets.files import markdown_report
 from ktui.cli.budgets.outcome import check_options, finish
 from ktui.cli.budgets.report import BudgetReport, print_document, print_report

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from ktui.audit.build import Wish
 from ktui.audit.report import Report
-from ktui.audit.versions import settable
+from ktui.audit.server_version import settable
 from ktui.core.format import percent
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
 from ktui.tui.audit.reading import LiveReading, Reading

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from ktui.audit.build import Wish
+from ktui.audit.comparison import Trends
 from ktui.audit.growing_logs import LiveTally, follow
 from ktui.audit.reading.files import Log, Stopped, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
-from ktui.audit.trends import Trends
 from ktui.audit.workers import read_all
 
 

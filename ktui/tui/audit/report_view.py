@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from ktui.audit.predictions import assume_ready
-from ktui.audit.ranking import BY_BYTES
+from ktui.audit.predictions import BY_BYTES, assume_ready
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
 from ktui.audit.version_shares import VersionShare
 from ktui.core.format import integer, many

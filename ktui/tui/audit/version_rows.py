@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from ktui.audit.predictions import assume_ready
 from ktui.audit.report import GroupReport, Report
+from ktui.audit.server_version import versions_before, versions_from
 from ktui.audit.version_shares import VersionShare
-from ktui.audit.versions import versions_before, versions_from
 from ktui.kube.routing.predict import predict
 from ktui.kube.version_comparison import VersionResult, compare_versions
 from ktui.kube.versions import Behaviour

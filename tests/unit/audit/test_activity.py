@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ktui.audit.activity import audit_activity
 from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.growing_logs import audit_activity
 from ktui.contract.events.live import ResourceAsked
 from tests.unit.audit.logs import audit_event, copies
 

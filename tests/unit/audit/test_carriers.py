@@ -20,12 +20,11 @@ from ktui.audit.predictions import EITHER
 from ktui.audit.reading import files
 from ktui.audit.reading.documents import LARGEST, Documents
 from ktui.audit.reading.files import open_logs, read_logs
-from ktui.audit.reading.longlines import LONGEST, LongLine
-from ktui.audit.reading.split_lines import join_parts
-from ktui.audit.reading.streams import CHUNK
+from ktui.audit.reading.log_lines import join_parts
+from ktui.audit.reading.streams import CHUNK, LONGEST, LongLine
 from ktui.audit.report import Report
+from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.versions import versions_from
 from tests.unit.audit import carriers
 from tests.unit.audit.carriers import CARRIERS, aks_record, compact, gke_entry, joined, plain_log, write
 from tests.unit.audit.logs import audit_event, httplog

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ktui.audit.cluster import ClusterError, read_on_dask
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.tally import Tally
+from ktui.audit.workers import ClusterError, read_on_dask
 from tests.unit.audit.carriers import CARRIERS, joined, plain_log
 from tests.unit.audit.test_partials import NOW, report_of
 
@@ -49,7 +49,7 @@ def test_two_workers_read_what_one_process_reads(scheduler: str, tmp_path: Path)
 @pytest.mark.filterwarnings("default")
 def test_no_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("ktui.audit.cluster._ANSWERS", "200ms")
+    monkeypatch.setattr("ktui.audit.workers._ANSWERS", "200ms")
     path = tmp_path / "a.log"
     path.write_bytes(joined(plain_log(5)))
     with pytest.raises(ClusterError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):

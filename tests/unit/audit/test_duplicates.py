@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.report import Report
+from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.versions import versions_from
 from tests.unit.audit.logs import audit_event, httplog
 from tests.unit.audit.test_report import NOW, listed
 

@@ -19,12 +19,12 @@ import pytest
 
 from ktui.audit import growing_logs as module
 from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.comparison import FIRST, Trends
 from ktui.audit.growing_logs import LiveTally, follow, listening
 from ktui.audit.reading.log_lines import Block
 from ktui.audit.report import Report
+from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.trends import FIRST, Trends
-from ktui.audit.versions import versions_from
 from ktui.cli.main import main
 from tests.etcd.certificates import Authority
 from tests.unit.audit.carriers import batches, compact, event_list, joined, plain_log

@@ -22,8 +22,8 @@ from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.partial import PartialError
 from ktui.audit.reading.files import Stopped, open_logs
 from ktui.audit.report import Report
+from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.versions import versions_from
 from ktui.audit.workers import read_all
 from tests.unit.audit import carriers
 from tests.unit.audit.carriers import CARRIERS, joined

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.audit.client import Client, client_of
 from ktui.audit.formats.go_formats import duration, klog_day, unquote, zap_time
 from ktui.audit.formats.record import Malformed, SlowRequest
-from ktui.audit.group import RangeKey
-from ktui.audit.ranges import range_key
+from ktui.audit.group import Client, RangeKey, client_of, range_key
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.topk import TopGroups
 from ktui.kube.golang.quoting import quote

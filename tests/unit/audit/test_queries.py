@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.grouped import read_grouped
 from ktui.audit.queries import NAMES, query
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.report import Report
+from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.versions import versions_from
+from ktui.cli.auditing.files import read_grouped
 from ktui.cli.main import main
 from tests.unit.audit.carriers import joined, plain_log
 

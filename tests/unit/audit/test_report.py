@@ -11,12 +11,12 @@ import pytest
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.deduplication import deduplicate
 from ktui.audit.formats.record import LoggedRequest, SlowRequest
-from ktui.audit.ranking import BY_BYTES, BY_TIME
-from ktui.audit.reading.longlines import LongLine
+from ktui.audit.predictions import BY_BYTES, BY_TIME
+from ktui.audit.reading.streams import LongLine
 from ktui.audit.report import GroupReport, Report
+from ktui.audit.server_version import versions_from
 from ktui.audit.tally import EXAMPLES, Tally
 from ktui.audit.version_shares import Move
-from ktui.audit.versions import versions_from
 from ktui.contract.etcd import PrefixChild
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken

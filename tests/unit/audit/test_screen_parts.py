@@ -16,8 +16,8 @@ from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.reading.files import Stopped, open_logs, read_logs, total_size
 from ktui.audit.report import Report
+from ktui.audit.server_version import settable, versions_before, versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.versions import settable, versions_before, versions_from
 from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.core.prediction.sizes import sizes_in_etcd
 from ktui.core.ranking.histogram import LatencyHistogram

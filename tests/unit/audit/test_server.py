@@ -13,8 +13,8 @@ import pytest
 
 from ktui.audit.build import Wish
 from ktui.audit.formats.record import LoggedRequest
-from ktui.audit.other_servers import groups_of
 from ktui.audit.periods import DistinctKeys, LogPeriod
+from ktui.audit.predictions import groups_of
 from ktui.audit.reading.files import open_logs
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally

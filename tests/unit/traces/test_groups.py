@@ -11,8 +11,8 @@ from ktui.audit import partial
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.report import GroupReport, Report
+from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.versions import versions_from
 from tests.unit.traces.recorded import NOW, file
 
 CACHED, FROM_ETCD = "1.36-default", "1.33-no-consistent-list"

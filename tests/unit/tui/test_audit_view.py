@@ -10,8 +10,8 @@ from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.phrases import changes
 from ktui.audit.report import Report
+from ktui.audit.server_version import versions_before, versions_from
 from ktui.audit.tally import Tally
-from ktui.audit.versions import versions_before, versions_from
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.kube.versions import behaviour_of
 from ktui.tui.audit.report_view import every_route, explanation_of

@@ -1,12 +1,23 @@
-"""Convert a report into a LoadProfile of kperf, which repeats the load (https://github.com/Azure/kperf)."""
+"""Other outputs of `ktui audit`: a LoadProfile for kperf, partial counts and their merge, single requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from math import ceil
+from pathlib import Path
 from typing import Any
 
+import msgspec
+import yaml
+
+from ktui.audit import partial
+from ktui.audit.partial import PartialError
 from ktui.audit.report import GroupReport, Report
+from ktui.audit.request_list import MOST, ListedRequest, RequestList
+from ktui.audit.tally import Tally
+from ktui.cli.output import emit, emit_json_text, warn
+from ktui.core.format import integer
+from ktui.documents.limits import DocumentError, read_bytes
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 
 CONNECTIONS = 10
@@ -71,3 +82,58 @@ def _target(request: ReadRequest) -> dict[str, Any]:
     info = request.info
     named = {"group": info.group, "version": info.version, "resource": info.resource}
     return {**named, **({"namespace": info.namespace} if info.namespace else {})}
+
+
+def print_load(report: Report) -> None:
+    """Print the LoadProfile on standard output, and the number of omitted requests on standard error."""
+    document, left_out = load_profile(report)
+    emit(yaml.safe_dump(document, sort_keys=False, allow_unicode=False).removesuffix("\n"))
+    if left_out:
+        warn(
+            f"{integer(left_out)} requests are left out, for which a LoadProfile has no form: WATCHes, later "
+            "pages, LISTs at a revision, and requests whose query string was not logged"
+        )
+
+
+MOST_BYTES = 1 << 30
+
+
+def write(tally: Tally, name: str) -> None:
+    """Write the counts of `tally` to a file. Raises PartialError."""
+    try:
+        Path(name).write_bytes(partial.written(tally))
+    except OSError as error:
+        raise PartialError(f"cannot write {name}: {error.strerror}") from None
+    warn(f"{name}: {integer(tally.lines)} lines counted; `ktui audit merge {name} …` makes a report of it")
+    for file in tally.files:
+        if file.why_nothing:
+            warn(f"{file.name}: {file.why_nothing}")
+
+
+def merge(tally: Tally, names: list[str]) -> None:
+    """Add the counts of the files to `tally`, in the given order. Raises PartialError, OSError."""
+    if not names:
+        raise PartialError("name files that `ktui audit --partial` wrote")
+    for name in names:
+        try:
+            partial.add(tally, partial.read(read_bytes(Path(name), MOST_BYTES)))
+        except (PartialError, DocumentError) as error:
+            raise PartialError(f"{name}: {error}") from None
+
+
+_encode = msgspec.json.encode
+
+
+def emit_request(listed: ListedRequest) -> None:
+    emit_json_text(_encode(listed).decode())
+
+
+def problems(requests: RequestList) -> None:
+    """Say on standard error what could not be read, and what could not be joined."""
+    for file in requests.files:
+        if why := file.problem or file.why_nothing:
+            warn(f"{file.name}: {why}")
+        elif file.malformed:
+            warn(f"{file.name}: {integer(file.malformed)} records could not be read")
+    if requests.overflowed:
+        warn(f"more than {integer(MOST)} requests: those far apart in the logs are not joined")
