@@ -25,7 +25,7 @@ from ktui.cli.targets import NODES
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
-from ktui.client.kubeconfig import write_kubeconfig
+from ktui.client.running import write_kubeconfig
 from ktui.contract.errors import RecordingError
 from ktui.core.budgets.file import RequestBudget
 from ktui.core.budgets.judge import BudgetJudge
