@@ -6,17 +6,25 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ktui.core.format import frequency, integer, long_milliseconds, many
+from ktui.core.format import frequency, integer, long_bytes, long_milliseconds, many, percent
+from ktui.core.live.finding_kinds import (
+    LEAST_CALLS,
+    LIST_MEMORY,
+    SLOW_ADMISSION_MS,
+    TLS_ERRORS,
+    Finding,
+    Severity,
+    finding,
+)
 from ktui.core.live.levels import LevelRow, level_rows
 from ktui.core.live.processes import WEBHOOK, admission_rows, process_growth, slow_admission
-from ktui.core.live.resource_findings import CHECKS, Finding, Severity
+from ktui.core.live.resource_findings import CHECKS
+from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
 
 __all__ = ["SLOW_ADMISSION_MS", "Finding", "Severity", "findings", "worst"]
 
-SLOW_ADMISSION_MS, LEAST_CALLS = 500.0, 3  # mean of a webhook's or plugin's calls
-TLS_ERRORS = 0.2  # failed handshakes per second
 NAMED = 3  # resources of a merged finding, besides the first
 # One cause outside the resource, as an etcd that stalls, gives these for many resources.
 _SHARED_CAUSE = frozenset((
@@ -37,9 +45,11 @@ def _findings(live: LiveState, seconds: float | None) -> list[Finding]:
     minor = max((row.minor for row in live.replicas.values()), default=0)
     found: list[Finding] = []
     if live.covered(seconds):  # one scrape says nothing of rates
-        for row in all_routes(live, seconds):
+        routes = all_routes(live, seconds)
+        for row in routes:
             for check in CHECKS:
                 found += check(row, minor)
+        found += _memory_findings(live, routes)
         for level in level_rows(live, seconds):
             found += _level_findings(level)
         found += _process_findings(live, seconds)
@@ -83,13 +93,33 @@ def _rate(row: LevelRow, value: float | None) -> float:
     return (value or 0) / row.seconds if row.seconds else 0.0
 
 
+def _memory_findings(live: LiveState, routes: list[ResourceRoutes]) -> Iterator[Finding]:
+    """Estimate the memory that answers of LISTs hold: bytes per second × how long a LIST takes."""
+    held = {
+        row.resource: row.bytes / row.seconds * row.ms / 1000
+        for row in routes
+        if row.bytes and row.ms and row.seconds
+    }
+    memory = sum(row.scrape.memory_bytes or 0 for row in live.present)
+    whole = sum(held.values())
+    if not memory or whole / memory < LIST_MEMORY:
+        return
+    largest = max(held, key=held.__getitem__)
+    yield finding(
+        "list-memory",
+        largest,
+        f"answers of LISTs hold about {long_bytes(whole)} on average, {percent(whole / memory)} of "
+        f"kube-apiserver's memory; most of it {largest}",
+        whole,
+    )
+
+
 def _level_findings(row: LevelRow) -> Iterator[Finding]:
     if row.rejected:
         counted = row.reasons.items()
         reasons = ", ".join(f"{name.replace('_', ' ')} {integer(round(count))}" for name, count in counted)
-        yield Finding(
+        yield finding(
             "rejected",
-            Severity.CRITICAL,
             row.level,
             f"{many(round(row.rejected), 'request')} of this level rejected with 429"
             + (f" ({reasons})" if reasons else "")
@@ -98,20 +128,14 @@ def _level_findings(row: LevelRow) -> Iterator[Finding]:
                 if row.queue_never_empty
                 else ""
             ),
-            "apiserver_flowcontrol_rejected_requests_total",
-            "the Flow control screen shows who holds the seats: make those requests cheaper, "
-            "or give the level more shares",
             _rate(row, row.rejected),
         )
     elif row.queue_never_empty:
         wait = f"; half of them waited over {long_milliseconds(row.wait_p50)}" if row.wait_p50 else ""
-        yield Finding(
+        yield finding(
             "queue-never-empty",
-            Severity.WARNING,
             row.level,
             f"requests were queued in each of {many(row.queue_samples, 'sample')}{wait}",
-            "apiserver_flowcontrol_current_inqueue_requests",
-            "the level is short of seats: the Flow control screen shows who holds them",
             _rate(row, row.dispatched),
         )
 
@@ -119,85 +143,44 @@ def _level_findings(row: LevelRow) -> Iterator[Finding]:
 def _process_findings(live: LiveState, seconds: float | None) -> Iterator[Finding]:
     """Yield what replicas report besides resources and levels: slow admission, failing TLS handshakes."""
     for call in slow_admission(admission_rows(live, seconds), SLOW_ADMISSION_MS, LEAST_CALLS):
-        webhook = call.kind == WEBHOOK
-        yield Finding(
-            "slow-webhook" if webhook else "slow-admission",
-            Severity.WARNING,
+        yield finding(
+            "slow-webhook" if call.kind == WEBHOOK else "slow-admission",
             call.name,
             f"this admission {call.kind} took {long_milliseconds(call.ms)} on average in "
             f"{many(round(call.calls), 'call')}",
-            f"apiserver_admission_{'webhook' if webhook else 'controller'}_admission_duration_seconds",
-            "every write that it matches waits for it and holds its seats: look at the webhook's own server, "
-            "narrow its rules, or give it a short timeoutSeconds"
-            if webhook
-            else "every write that it matches waits for it and holds its seats",
             call.calls * call.ms / 1000,
         )
     errors = [process_growth(row, seconds) for row in live.replicas.values()]
     failed = sum(growth.tls_errors or 0.0 for growth in errors)
     span = max((growth.seconds for growth in errors), default=0.0)
     if span and failed / span >= TLS_ERRORS:
-        yield Finding(
+        yield finding(
             "tls-handshake-errors",
-            Severity.NOTICE,
             "kube-apiserver",
             f"{many(round(failed), 'TLS handshake')} failed ({frequency(failed / span)})",
-            "apiserver_tls_handshake_errors_total",
-            "a client that does not trust the certificate, or a load balancer that probes without TLS",
             failed / span,
         )
 
 
 def _server_findings(live: LiveState) -> Iterator[Finding]:
-    server = live.server
+    server, subject = live.server, "kube-apiserver"
     if server is None:
         return
     for denied in server.denied:
         if denied.path == "/metrics":
-            yield Finding(
-                "metrics-denied",
-                Severity.CRITICAL,
-                "kube-apiserver",
-                f"/metrics cannot be read ({denied.reason}): there are no figures",
-                "/metrics",
-                "`ktui rbac` prints the ClusterRole that grants it",
-            )
+            text = f"/metrics cannot be read ({denied.reason}): there are no figures"
+            yield finding("metrics-denied", subject, text)
     down = [row for row in live.replicas.values() if row.down is not None]
     for row in down:
-        yield Finding(
-            "replica-down",
-            Severity.WARNING,
-            "kube-apiserver",
-            f"replica {row.name} does not answer: {row.down.reason if row.down else ''}",
-            "/debug/api_priority_and_fairness/dump_requests, /readyz",
-            "a restart, or an outage of it: its figures are those of its last scrape",
-        )
+        text = f"replica {row.name} does not answer: {row.down.reason if row.down else ''}"
+        yield finding("replica-down", subject, text)
     reached, expected = len(live.present), max(0, (server.expected or 0) - len(down))
     if expected > reached > 0:
-        yield Finding(
-            "replicas-not-reached",
-            Severity.NOTICE,
-            "kube-apiserver",
-            f"{reached} of {many(expected, 'replica')} reached: all figures are of these",
-            "process_start_time_seconds; Leases in kube-system",
-            "the load balancer gave no connection to the others: --prometheus reads all of them",
-        )
+        text = f"{reached} of {many(expected, 'replica')} reached: all figures are of these"
+        yield finding("replicas-not-reached", subject, text)
     for check in server.not_ready:
-        yield Finding(
-            "not-ready",
-            Severity.CRITICAL,
-            "kube-apiserver",
-            f"the readiness check {check} fails",
-            "/readyz?verbose",
-            "the replica takes no traffic from a load balancer until it passes",
-        )
+        yield finding("not-ready", subject, f"the readiness check {check} fails")
     hidden = max((row.scrape.hidden_metrics or 0 for row in live.replicas.values()), default=0)
     if hidden:
-        yield Finding(
-            "hidden-metrics",
-            Severity.NOTICE,
-            "kube-apiserver",
-            f"{many(hidden, 'metric')} hidden or disabled by the server",
-            "hidden_metrics_total, disabled_metrics_total",
-            "figures that show ? may be among them: --show-hidden-metrics-for-version on the server",
-        )
+        text = f"{many(hidden, 'metric')} hidden or disabled by the server"
+        yield finding("hidden-metrics", subject, text)
