@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from ktui.contract.events import Marker
+from ktui.core.live.finding_kinds import Finding
 from ktui.core.live.findings import findings
-from ktui.core.live.resource_findings import Finding
 from ktui.core.live.state import LiveState
 
 WINDOW = 60.0  # seconds of the figures that are judged

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import ktui
 from ktui.contract.events.live import (
     CallTime,
     Denied,
@@ -20,6 +22,7 @@ from ktui.contract.events.live import (
     ResourceGauges,
     ResourceScrape,
 )
+from ktui.core.live.finding_kinds import KINDS
 from ktui.core.live.findings import Severity, findings, worst
 from ktui.core.live.report import report_document
 from ktui.core.live.routes import all_routes, routes_of
@@ -124,6 +127,35 @@ def test_one_cause_for_several_resources_is_one_finding() -> None:
     late = [*scraped(160, "pods", consistent_failure=1, consistent_fallback=1)]
     live = live_of(batches[0], [*batches[1][1:-1], *late])
     assert [item.id for item in findings(live)] == ["consistent-read-fallback"]
+
+
+@pytest.mark.parametrize(("ms", "found"), [(5_000, ["list-memory"]), (4_900, [])])
+def test_lists_whose_answers_hold_a_tenth_of_the_memory(ms: int, found: list[str]) -> None:
+    """60 LISTs of 20 MB in 60 s, each of `ms`: 20 MB/s × 5 s are 100 MB, of 1 GB."""
+
+    def scrape(at: float, count: int) -> list[Any]:
+        figures = {"lists": count, "list_bytes": count * 20_000_000, "list_timed": count}
+        lists, _ = scraped(at, **figures, list_ms=count * ms, watches=1)
+        return [lists, ReplicaScrape(at=at, replica="1", version="1.36", memory_bytes=1_000_000_000)]
+
+    items = findings(live_of(scrape(100, 0), scrape(160, 60)))
+    assert [item.id for item in items] == found
+    assert [item.severity for item in items] == [Severity.WARNING] * len(found)
+    assert all("about 100 MB on average, 10% of" in item.text for item in items)
+
+
+def test_the_table_of_the_documentation_is_that_of_the_code() -> None:
+    page = (Path(ktui.__file__).parents[1] / "docs" / "live.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    documented = {id_.strip("| `"): row[1] for row in rows for id_ in row[0].split(", ")}
+    listed = {id_: severity for id_, severity in documented.items() if id_ in KINDS}
+    assert set(listed) == set(KINDS)
+    several = [
+        id_
+        for id_, severity in listed.items()
+        if "," not in severity and severity != KINDS[id_].severity.name.lower()
+    ]
+    assert several == []
 
 
 def test_slow_admission_and_failing_handshakes() -> None:
