@@ -32,7 +32,7 @@ from ktui.cacher.cache_list import CacheQuery, list_from_cache
 from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.routing.scope import RequestScope
+from ktui.kube.routing.parameters import RequestScope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage import lister
 from ktui.storage.keys import ResourceKeys

@@ -15,7 +15,7 @@ from ktui.apiserver.http.compression import Body, accepts_gzip
 from ktui.apiserver.http.yamltext import yaml_of
 from ktui.apiserver.negotiation import JSON, PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 

@@ -39,7 +39,7 @@ from ktui.telemetry.meter import Meter, metered, use_meter
 from ktui.telemetry.off_loop import compute, compute_large, expect
 
 if TYPE_CHECKING:
-    from ktui.kube.flowcontrol import PriorityLevel
+    from ktui.kube.flow_schemas import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
 
 # Find the plan of a read that was rejected before it was routed.

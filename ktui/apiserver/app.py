@@ -34,8 +34,8 @@ from ktui.apiserver.warnings import warning_headers
 from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.contract import paths
-from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
-from ktui.kube.golang.quoting import quote
+from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
+from ktui.kube.golang.formatting import quote
 from ktui.kube.requestinfo import parse_path, request_verb, selected_name
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found

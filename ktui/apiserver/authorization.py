@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.chain import Authorizer
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb, selected_name
 from ktui.kube.status import StatusError
 from ktui.kube.users import Requester

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ktui.apiserver.chain import Decision, LoggedObjects
     from ktui.apiserver.flow_control import Ticket
     from ktui.apiserver.large_requests import LargeRequests
-    from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
+    from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
     from ktui.kube.resources import Resource
     from ktui.kube.versions import Behaviour

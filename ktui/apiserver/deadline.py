@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from ktui.apiserver.http.request import Request
 from ktui.kube import status
-from ktui.kube.golang.durations import parse_duration
+from ktui.kube.golang.times import parse_duration
 
 T = TypeVar("T")
 

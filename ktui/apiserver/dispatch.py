@@ -10,7 +10,7 @@ from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.pages.router import Page
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import get, listing, watch
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.names import path_segment_faults
 from ktui.kube.requestinfo import RequestInfo, api_verb, has_route
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ktui.kube.flowcontrol import FlowSchema, classify
+from ktui.kube.flow_schemas import FlowSchema, classify
 
 if TYPE_CHECKING:
     import asyncio

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec.json
 
 from ktui.apiserver.http.yamltext import yaml_of
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.wire.pieces import Piece
 
 # The first chunk is small, so that the first byte is sent early.

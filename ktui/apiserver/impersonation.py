@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from ktui.apiserver.authorization import may_not
 from ktui.apiserver.chain import Authorizer
 from ktui.apiserver.http.request import Request
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.status import bad_request
 from ktui.kube.users import SERVICE_ACCOUNT, Requester, requester_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 from ktui.apiserver.http.response import Headers
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 
 # kube-apiserver: truncateAtTotalRunes and truncateItemRunes in endpoints/filters/warning.go.
 MAX_CHARACTERS = 4 * 1024

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ktui.apiserver.http.loopback import host_of, host_of_header, is_loopback
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Headers
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.status import StatusError, unsupported_media_type
 
 NOSNIFF = ("x-content-type-options", "nosniff")

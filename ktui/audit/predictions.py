@@ -15,8 +15,7 @@ from ktui.core.ranking.shape import RequestShape
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.kube.resources import BUILTIN
-from ktui.kube.routing.assumed_state import assumed_state
-from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.cache_state import CacheState, assumed_state
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request

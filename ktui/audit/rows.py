@@ -20,7 +20,7 @@ from ktui.audit.report import (
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.kube.access_pattern import AccessPattern
 from ktui.kube.advice import advise
-from ktui.kube.cautions import cautions
+from ktui.kube.explain import cautions
 from ktui.kube.routing import sentences
 
 # Find the logged requests that probably caused etcd's slow range reads.

@@ -10,7 +10,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import BOUND, ISSUER, BoundObject, InvalidToken
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusCause, bad_request, conflict, invalid, not_found
 from ktui.writes.metadata.objectmeta import timestamp

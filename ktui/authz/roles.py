@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui.cacher.registry import follow
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.rbac import Binding, BindingSubject, PolicyRule, binding_of, rules_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester

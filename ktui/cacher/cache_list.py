@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.watch_cache import WatchCache
 from ktui.kube.indexes import NODE_NAME, finds_namespaces
-from ktui.kube.routing.scope import RequestScope
+from ktui.kube.routing.parameters import RequestScope
 from ktui.kube.selectors import Operator
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import sliced

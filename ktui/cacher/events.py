@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

@@ -15,9 +15,8 @@ from ktui.kube import continuetoken, status
 from ktui.kube.routing import decide_list
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.errors import future_revision
-from ktui.kube.routing.parameters import DecodedToken, list_parameters, read_token
+from ktui.kube.routing.parameters import DecodedToken, RequestScope, list_parameters, read_token, scope_of
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
-from ktui.kube.routing.scope import RequestScope, scope_of
 from ktui.kube.status import StatusError
 from ktui.storage.store import StoreListRequest
 from ktui.telemetry.meter import current_meter

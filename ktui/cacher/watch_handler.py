@@ -16,9 +16,8 @@ from ktui.cacher.settings import Settings
 from ktui.cacher.watchers import Watcher, channel_size
 from ktui.kube.routing import decide_watch
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.parameters import watch_parameters
+from ktui.kube.routing.parameters import NAME, NAMESPACE, watch_parameters
 from ktui.kube.routing.plan import PROBED, Plan, Source
-from ktui.kube.routing.scope import NAME, NAMESPACE
 from ktui.kube.status import StatusError
 from ktui.storage.objects import SelectionPredicate
 from ktui.telemetry.meter import current_meter

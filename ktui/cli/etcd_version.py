@@ -14,7 +14,7 @@ def add_etcd_version(parser: argparse.ArgumentParser) -> None:
 def supports_progress(args: argparse.Namespace) -> bool:
     """Return whether that etcd supports progress requests. Raises ConfigError for an invalid version."""
     from ktui.config.errors import ConfigError  # start-up time
-    from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
+    from ktui.kube.routing.cache_state import etcd_supports_progress, is_etcd_version
 
     version: str | None = args.etcd_version
     if version is None:

@@ -14,7 +14,7 @@ from ktui.kube.gates import VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.kube.explain import Explanation
-    from ktui.kube.flowcontrol import PriorityLevel
+    from ktui.kube.flow_schemas import PriorityLevel
     from ktui.kube.routing.request import ReadRequest
     from ktui.kube.versions import Behaviour
 
@@ -111,8 +111,7 @@ def _explain(
 ) -> Explanation:
     from ktui.kube.access_pattern import AccessPattern  # start-up time
     from ktui.kube.explain import explain  # start-up time
-    from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
-    from ktui.kube.routing.cache_state import Readiness
+    from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
 
     state = assumed_state(
         request,
@@ -135,7 +134,7 @@ def _explain(
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
     """Return the priority level of `--account`; None without one."""
-    from ktui.kube.flowcontrol import level_of  # start-up time
+    from ktui.kube.flow_schemas import level_of  # start-up time
     from ktui.kube.users import NODES, requester_of  # start-up time
 
     if not args.account:

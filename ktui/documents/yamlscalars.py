@@ -8,7 +8,7 @@ import math
 import re
 
 from ktui.documents.limits import DocumentError
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 
 Scalar = str | int | float | bool | None
 

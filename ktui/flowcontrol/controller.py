@@ -15,9 +15,8 @@ from ktui.apiserver.flow_control import Rejected, Ticket
 from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later
 from ktui.flowcontrol.levels import ADAPTS_SINCE, Level, Levels, StoredSpec
 from ktui.flowcontrol.metrics import FlowMetrics
-from ktui.kube.flow_defaults import MANDATORY, default_levels, default_schemas
 from ktui.kube.flow_rules import SchemaSpec, level_spec, schema_spec
-from ktui.kube.flowcontrol import Classifier, FlowSchema
+from ktui.kube.flow_schemas import MANDATORY, Classifier, FlowSchema, default_levels, default_schemas
 from ktui.kube.seats import flow_controlled
 from ktui.kube.users import MASTERS
 

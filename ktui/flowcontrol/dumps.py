@@ -14,7 +14,7 @@ from ktui.apiserver.call import shortened
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.router import Page
-from ktui.kube.golang.durations import format_duration
+from ktui.kube.golang.times import format_duration
 from ktui.kube.seats import flow_controlled
 from ktui.kube.status import path_not_found
 from ktui.printable import escaped

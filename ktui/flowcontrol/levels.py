@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ktui.flowcontrol.fair_queues import FairQueues, Later
 from ktui.flowcontrol.utilization import Demand, smoothed
 from ktui.kube.flow_rules import EXEMPT, LevelSpec
-from ktui.kube.flowcontrol import PriorityLevel
+from ktui.kube.flow_schemas import PriorityLevel
 
 # Retry-After of rejected requests: a second, and more while rejections continue.
 #

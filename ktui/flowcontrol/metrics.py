@@ -20,7 +20,7 @@ from ktui.flowcontrol.utilization import (
 if TYPE_CHECKING:
     from ktui.apiserver.flow_control import Ticket
     from ktui.flowcontrol.levels import Level, Levels
-    from ktui.kube.flowcontrol import FlowSchema
+    from ktui.kube.flow_schemas import FlowSchema
 
 SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.cacher.registry import follow
 from ktui.flowcontrol.levels import StoredSpec
-from ktui.kube.flow_defaults import AUTO_UPDATE, MANDATORY, default_levels, default_schemas
 from ktui.kube.flow_rules import level_spec, schema_spec
-from ktui.kube.golang.quoting import quote
+from ktui.kube.flow_schemas import AUTO_UPDATE, MANDATORY, default_levels, default_schemas
+from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite

@@ -24,7 +24,7 @@ from ktui.contract.events.live import (
 )
 from ktui.contract.flow_config import flow_config
 from ktui.flowcontrol.fair_queues import CANCELLED, CONCURRENCY_LIMIT, QUEUE_FULL, TIME_OUT
-from ktui.kube.flow_defaults import default_levels, default_schemas
+from ktui.kube.flow_schemas import default_levels, default_schemas
 from ktui.kube.seats import flow_controlled
 
 if TYPE_CHECKING:

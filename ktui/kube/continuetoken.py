@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from ktui.kube.golang import base64url, jsonscan, pathclean
+from ktui.kube.golang import base64text, formatting, jsonscan
 from ktui.kube.status import bad_request
 
 _VERSION = "meta.k8s.io/v1"
@@ -29,7 +29,7 @@ def encode(rv: int, start: str) -> str:
     # Go's JSON encoder escapes the characters that could end a script element.
     for char in "<>&\u2028\u2029":
         compact = compact.replace(char, f"\\u{ord(char):04x}")
-    return base64url.encode(compact.encode("utf-8", "surrogatepass"))
+    return base64text.encode(compact.encode("utf-8", "surrogatepass"))
 
 
 def decode(token: str) -> ContinueToken:
@@ -41,7 +41,7 @@ def decode(token: str) -> ContinueToken:
 
 
 def _decode(token: str) -> ContinueToken:
-    data = base64url.decode(token)
+    data = base64text.decode(token)
     try:
         jsonscan.check(data)
     except ValueError as error:  # Go's own decoder; request bodies use a fork of an older one
@@ -58,7 +58,7 @@ def _decode(token: str) -> ContinueToken:
         raise ValueError(f"encoded start key empty (version {_VERSION})")
     key = start if start.startswith("/") else f"/{start}"
     # A start outside the prefix would let a client read another resource's keys.
-    if pathclean.clean(key) != key:
+    if formatting.clean(key) != key:
         raise ValueError(start)
     return ContinueToken(rv, key[1:] or "\0")  # "/" alone is a valid token: the beginning of the range
 

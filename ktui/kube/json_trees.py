@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import marshal
-from collections.abc import Hashable
+import re
+from collections.abc import Hashable, Iterable
+from heapq import merge
 from typing import Any, TypeVar, cast
+
+import msgspec
 
 T = TypeVar("T")
 
@@ -45,3 +49,110 @@ def hashed(value: Any) -> Hashable:
     if isinstance(value, dict | list):
         return ("", json.dumps(value, sort_keys=True))
     return cast("Hashable", value)
+
+
+# Decode and sort large JSON data in short steps, in a thread next to the event loop.
+#
+# A single call into C holds the GIL until it returns: `msgspec.json.decode` of a megabyte or `sorted` of
+# 100,000 names stops the event loop for tens of milliseconds, whichever thread calls it.
+
+STEP_BYTES = 32 * 1024
+STEP_NAMES = 2000
+
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_SCALAR = rb"(?:%b|[-+.\w]++)" % _STRING
+
+
+def _nested(levels: int) -> bytes:
+    """Return a pattern, without backtracking, of a value with at most `levels` nested objects or lists."""
+    value = _SCALAR
+    for _ in range(levels):
+        value = rb"(?:%b|\{(?:%b:%b,?+)*+\}|\[(?:%b,?+)*+\])" % (_SCALAR, _STRING, value, value)
+    return value
+
+
+# Complete members or items: followed by a comma or by the closing bracket.
+_MEMBERS = re.compile(rb"(?:%b:%b(?:,|(?=\})))*+" % (_STRING, _nested(4)))
+_ITEMS = re.compile(rb"(?:%b(?:,|(?=\])))*+" % _nested(4))
+_NAME = re.compile(rb"(%b):" % _STRING)
+_VALUE = re.compile(_SCALAR)
+
+
+def decoded(text: bytes) -> Any:
+    """Return what `msgspec.json.decode` returns; a large text is decoded in steps of about STEP_BYTES."""
+    if len(text) <= STEP_BYTES:
+        return msgspec.json.decode(text)
+    body = text.strip()
+    try:
+        tree, end = _value(body, 0)
+    except (_UnexpectedError, IndexError, RecursionError):  # white space between tokens, or not JSON
+        return msgspec.json.decode(text)
+    return tree if end == len(body) else msgspec.json.decode(text)
+
+
+def _value(text: bytes, at: int) -> tuple[Any, int]:
+    """Return the value that begins at `at` and its end; raise _UnexpectedError or IndexError."""
+    opening = text[at : at + 1]
+    if opening == b"{":
+        return _members(text, at + 1)
+    if opening == b"[":
+        return _items(text, at + 1)
+    end = _end(_VALUE.match(text, at))
+    return msgspec.json.decode(text[at:end]), end
+
+
+def _members(text: bytes, at: int) -> tuple[dict[str, Any], int]:
+    members: dict[str, Any] = {}
+    while True:
+        end = _end(_MEMBERS.match(text, at, at + STEP_BYTES))
+        if end > at:
+            members.update(msgspec.json.decode(b"{%b}" % text[at:end].removesuffix(b",")))
+        elif text[at] != ord("}"):  # a long member, or a deeply nested one
+            end = _end(_NAME.match(text, at))
+            name = msgspec.json.decode(text[at : end - 1])
+            members[name], end = _value(text, end)
+            end += text[end] == ord(",")
+        else:
+            return members, _closed(text, at)
+        at = end
+
+
+def _items(text: bytes, at: int) -> tuple[list[Any], int]:
+    items: list[Any] = []
+    while True:
+        end = _end(_ITEMS.match(text, at, at + STEP_BYTES))
+        if end > at:
+            items += msgspec.json.decode(b"[%b]" % text[at:end].removesuffix(b","))
+        elif text[at] != ord("]"):
+            item, end = _value(text, at)
+            items.append(item)
+            end += text[end] == ord(",")
+        else:
+            return items, _closed(text, at)
+        at = end
+
+
+def _closed(text: bytes, at: int) -> int:
+    """Return the offset after the closing bracket at `at`."""
+    if text[at - 1] == ord(","):
+        raise _UnexpectedError
+    return at + 1
+
+
+def _end(match: re.Match[bytes] | None) -> int:
+    if match is None:
+        raise _UnexpectedError
+    return match.end()
+
+
+class _UnexpectedError(Exception):
+    """The text has white space between tokens, or is not JSON."""
+
+
+def in_order(names: Iterable[str]) -> Iterable[str]:
+    """Return the names sorted; a long list is sorted in short runs, which are then merged."""
+    found = list(names)
+    if len(found) <= STEP_NAMES:
+        return sorted(found)
+    runs = (sorted(found[low : low + STEP_NAMES]) for low in range(0, len(found), STEP_NAMES))
+    return merge(*runs)

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.selectors import LabelSelector
-from ktui.kube.selectors.documents import requirements_of
+from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.users import SERVICE_ACCOUNT, Requester
 
 ALL = "*"

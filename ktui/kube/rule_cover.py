@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import and_
 
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.rbac import ALL, PolicyRule
 from ktui.kube.users import Requester
 

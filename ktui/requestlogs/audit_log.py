@@ -17,7 +17,7 @@ import msgspec
 from ktui.apiserver.call import UNKNOWN, Call
 from ktui.apiserver.chain import LoggedObjects
 from ktui.apiserver.http.request import Request
-from ktui.kube.golang.durations import format_duration
+from ktui.kube.golang.times import format_duration
 from ktui.kube.json_trees import copied
 from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
 from ktui.requestlogs.audit_policy import AuditPolicy

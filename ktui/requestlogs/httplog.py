@@ -7,8 +7,8 @@ import time
 from datetime import datetime
 
 from ktui.apiserver.call import Call
-from ktui.kube.golang.durations import format_duration
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.times import format_duration
 from ktui.requestlogs.log_writer import LogWriter
 
 # First minors that write the API's verb and the audit-ID, level and flow schema, the seats.

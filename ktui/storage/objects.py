@@ -11,7 +11,7 @@ from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.structural.shaping import Shaper
-from ktui.kube.tables import TableRow
+from ktui.kube.tables.table import TableRow
 from ktui.storage.deltas import Delta, difference, restored
 from ktui.storage.errors import UnreadableError
 from ktui.storage.kept_json import Share

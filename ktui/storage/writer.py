@@ -8,7 +8,7 @@ from typing import Any
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.types import KV
 from ktui.kube import status
-from ktui.kube.large_trees import decoded
+from ktui.kube.json_trees import decoded
 from ktui.kube.resources import Resource
 from ktui.storage.errors import writing
 from ktui.storage.keys import ResourceKeys

@@ -19,7 +19,7 @@ from ktui.contract.events import (
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import RequestInfo, parse_path, selected_name
 from ktui.kube.routing import sentences
-from ktui.kube.routing.assumed_state import assumed_state
+from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import RequestError, parse_request

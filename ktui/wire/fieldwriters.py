@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from ktui.kube.large_trees import in_order
+from ktui.kube.json_trees import in_order
 from ktui.wire.errors import CodecError
 from ktui.wire.pb import put_bytes, put_number, put_varint
 from ktui.wire.scalars import WRITERS, describe

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from ktui.kube.golang import base64std
-from ktui.kube.golang.timeparse import RFC3339_MICRO, time_fault
+from ktui.kube.golang import base64text
+from ktui.kube.golang.times import RFC3339_MICRO, time_fault
 from ktui.kube.quantity import quantity_fault
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 
@@ -28,7 +28,7 @@ _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {
 _LIMITS = {"int32": 1 << 31, "int64": 1 << 63, "intstr": 1 << 31}
 # Parsers of kinds that are written as a string, for their error for an invalid one.
 _OF_TEXT: dict[str, Callable[[Any], str]] = {
-    "bytes": base64std.fault,
+    "bytes": base64text.fault,
     "quantity": quantity_fault,
     "time": time_fault,
     "microtime": partial(time_fault, layout=RFC3339_MICRO),

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ktui.kube.golang.jsonencode import escaped, to_json
+from ktui.kube.golang.formatting import escaped, to_json
 from ktui.wire.errors import CodecError
 
 _PLAIN = re.compile(rb"[^ !#-%'-;=?-\[\]-~]").search

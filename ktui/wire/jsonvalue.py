@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ktui.kube.golang.jsonencode import escaped
+from ktui.kube.golang.formatting import escaped
 from ktui.wire.crd import served_as_v1
 from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import embed, quote

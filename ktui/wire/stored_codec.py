@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.kube.field_paths import Path, joined, within_limit
+from ktui.kube.fielderrors import Path, joined, within_limit
 from ktui.kube.resources import Resource
 from ktui.wire.codec import Codec, encode_object
 from ktui.wire.encode import encode_message, envelope_of

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.wire import jsontext, scalars
 from ktui.wire.codegen import functions_code, spreads, stays_apart
 from ktui.wire.envelope import MAGIC, open_value

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.wire.schema import fields, message_of
 
 # Convert Events between core v1 and events.k8s.io/v1, which have one stored form (core v1) and different

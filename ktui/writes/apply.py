@@ -8,8 +8,7 @@ from typing import Any
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
-from ktui.kube.field_paths import within_limit
-from ktui.kube.fielderrors import invalid_object, required
+from ktui.kube.fielderrors import invalid_object, required, within_limit
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request, bare_error, conflict

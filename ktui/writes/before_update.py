@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
-from ktui.kube.golang.numbers import NumError, parse_uint
+from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes.admission.pods import tolerate

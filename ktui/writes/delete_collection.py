@@ -11,10 +11,9 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import send_list
 from ktui.apiserver.verbs.selecting import selection_of
 from ktui.cacher.requests import ListAnswer, ListRequest
-from ktui.kube.listoptions import parse_list_options
+from ktui.kube.listoptions import parse_list_options, read_list
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.kube.validation import read_list
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.admission.webhooks import check_webhooks

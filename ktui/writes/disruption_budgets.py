@@ -8,7 +8,7 @@ from typing import Any
 from ktui.apiserver.server import Server
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import LabelSelector
-from ktui.kube.selectors.documents import requirements_of
+from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import StatusCause, StatusError, bare_error, forbidden, too_many_requests
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.writer import NoWrite

@@ -16,7 +16,7 @@ from ktui.kube.fielderrors import (
     not_supported,
     too_long,
 )
-from ktui.kube.golang.numbers import NumError, parse_int
+from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.status import bad_request
 from ktui.writes.decoding.body import SentBody, decode_document
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
-from ktui.kube.large_trees import decoded
+from ktui.kube.json_trees import decoded
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, not_found
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, expect

@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, UnsetType
 from ktui.apiserver.forms.base import EventForm, ObjectForm, UnfitEventError, event_line
 from ktui.apiserver.forms.plain import Plain
 from ktui.apiserver.framing import LIST_TAIL, list_head
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 
 if TYPE_CHECKING:

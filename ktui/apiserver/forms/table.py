@@ -12,10 +12,10 @@ import msgspec
 from ktui.apiserver.forms.base import ObjectForm, event_line
 from ktui.apiserver.forms.partial import Partial
 from ktui.apiserver.framing import LIST_TAIL
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
-from ktui.kube.tables import TableRow, table_columns, table_row
+from ktui.kube.tables.table import TableRow, table_columns, table_row
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from ktui.kube.golang.numbers import general
+from ktui.kube.golang.formatting import general
 
 
 class _Dumper(yaml.CSafeDumper):

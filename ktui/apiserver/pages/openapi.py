@@ -20,10 +20,10 @@ from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.cacher.settings import Settings
+from ktui.kube.discovery import subresources_of
 from ktui.kube.resources import Resource, ResourceTable
 from ktui.kube.status import not_acceptable
-from ktui.kube.structural.openapi import custom_name, custom_schemas
-from ktui.kube.subresources import subresources_of
+from ktui.kube.structural.schema import custom_name, custom_schemas
 from ktui.telemetry.off_loop import compute_large
 from ktui.wire.openapi import COMPONENTS, DEFINITIONS, MEDIA_TYPES, document_message, kind_schema, schemas_of
 

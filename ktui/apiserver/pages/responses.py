@@ -11,8 +11,7 @@ from ktui.apiserver.answer import finished
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import PROTOBUF, Form, whole_form
-from ktui.kube.golang.jsonencode import to_json
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.status import StatusError
 
 if TYPE_CHECKING:

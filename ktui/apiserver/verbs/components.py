@@ -15,12 +15,12 @@ from ktui.apiserver.forms.message import Message
 from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.message_list import message_chunks
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.requestinfo import has_route
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import method_not_allowed, method_not_supported, not_found
-from ktui.kube.tables import TableRow
+from ktui.kube.tables.table import TableRow
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

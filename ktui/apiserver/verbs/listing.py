@@ -20,10 +20,9 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.message_list import message_chunks
 from ktui.apiserver.verbs.selecting import selection_of
 from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
-from ktui.kube.listoptions import parse_list_options
+from ktui.kube.listoptions import parse_list_options, read_list
 from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Source
-from ktui.kube.validation import read_list
 from ktui.telemetry.meter import Meter
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 

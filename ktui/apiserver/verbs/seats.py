@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.server import Server
-from ktui.kube.flowcontrol import PriorityLevel, displayed_level
+from ktui.kube.flow_schemas import PriorityLevel, displayed_level
 from ktui.kube.listoptions import ListOptions, parse_list_options
-from ktui.kube.routing.scope import NAME
+from ktui.kube.routing.parameters import NAME
 from ktui.kube.seats import flow_controlled, list_seats, max_seats, watch_seats, work_of
 from ktui.kube.selectors import FieldSelector
 from ktui.kube.status import StatusError

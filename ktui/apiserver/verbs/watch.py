@@ -17,9 +17,8 @@ from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.events import OutEvent
 from ktui.cacher.requests import WatchRequest
 from ktui.contract.events import WatcherOpened
-from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
+from ktui.kube.listoptions import ListOptions, parse_list_options, read_list, read_watch, with_watch_defaults
 from ktui.kube.resources import Resource
-from ktui.kube.validation import read_list, read_watch
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
 # kube-apiserver's --min-request-timeout: a watch without timeoutSeconds lasts between this and twice this

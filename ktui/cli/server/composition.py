@@ -38,7 +38,7 @@ from ktui.contract.events import TaskFailures
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.status_poll import poll_status
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
-from ktui.kube.routing.progress import etcd_supports_progress
+from ktui.kube.routing.cache_state import etcd_supports_progress
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
 from ktui.storage.compaction import follow_compactions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ktui import __version__
 from ktui.contract.events import ServerInfo
-from ktui.kube.routing.progress import etcd_supports_progress
+from ktui.kube.routing.cache_state import etcd_supports_progress
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings

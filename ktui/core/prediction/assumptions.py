@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ktui.contract.events import CacheStatus
 from ktui.core.prediction.sizes import ResourceSize, size_in
 from ktui.core.state import State
-from ktui.kube.flowcontrol import LEVELS, PriorityLevel, displayed_level
+from ktui.kube.flow_schemas import LEVELS, PriorityLevel, displayed_level
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.versions import DEFAULT_VERSION, Behaviour, behaviour_of

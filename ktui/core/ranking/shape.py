@@ -7,9 +7,8 @@ from functools import lru_cache
 import msgspec
 
 from ktui.core.ranking.canonical import canonical
-from ktui.kube.routing.parameters import TokenState
+from ktui.kube.routing.parameters import TokenState, parse_rv
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
-from ktui.kube.routing.resource_version import parse_rv
 from ktui.kube.selectors.requirements import Operator, Requirement
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 

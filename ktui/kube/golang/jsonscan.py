@@ -6,7 +6,7 @@ Go's scanner does: an error names one byte, not one character.
 
 from __future__ import annotations
 
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 
 _SPACE = frozenset(b" \t\r\n")
 _DIGITS = frozenset(b"0123456789")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ktui.kube import status
-from ktui.kube.golang.numbers import NumError, parse_uint
+from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.status import StatusError

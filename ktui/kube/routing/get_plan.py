@@ -5,9 +5,9 @@ from __future__ import annotations
 from ktui.kube import status
 from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.parameters import parse_rv
 from ktui.kube.routing.plan import Consistency, EtcdOp, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.resource_version import parse_rv
 from ktui.kube.routing.trace import CACHER_GET, ETCD, STORE_GET, WATCH_CACHE, Trace
 from ktui.kube.versions import Behaviour
 

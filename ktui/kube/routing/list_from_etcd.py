@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ktui.kube import status
 from ktui.kube.routing import errors
-from ktui.kube.routing.list_case import EXACT, ListCase, Reasons
-from ktui.kube.routing.list_validation import rejected_by_storage
+from ktui.kube.routing.list_case import EXACT, ListCase, Reasons, rejected_by_storage
+from ktui.kube.routing.parameters import MAX_REVISION
 from ktui.kube.routing.plan import Consistency, EtcdOp, ListRevision, Plan, Source
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.resource_version import MAX_REVISION
 from ktui.kube.routing.trace import ETCD
 
 

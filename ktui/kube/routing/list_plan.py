@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ktui.kube.routing import errors, list_from_cache
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase
+from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase, rejected_by_api, rejected_by_storage
 from ktui.kube.routing.list_from_etcd import from_etcd
-from ktui.kube.routing.list_validation import rejected_by_api, rejected_by_storage
 from ktui.kube.routing.parameters import ListParameters
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predicates import Predicate

@@ -4,12 +4,91 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from ktui.kube import continuetoken
 from ktui.kube.continuetoken import ContinueToken
+from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.routing.scope import RequestScope
+from ktui.kube.names import dns_label_faults, path_segment_faults
+from ktui.kube.selectors import FieldTerm
 from ktui.kube.status import StatusError
+
+if TYPE_CHECKING:
+    from ktui.kube.selectors import FieldSelector, LabelSelector
+    from ktui.kube.versions import Behaviour
+
+MAX_REVISION = (1 << 63) - 1
+"""etcd's revisions are signed. Go converts a larger resourceVersion to a negative number, which no revision
+has."""
+
+
+def parse_rv(text: str) -> int | None:
+    """Return the number, 0 for unset, None if `text` is not an unsigned 64-bit number."""
+    if not text:
+        return 0
+    try:
+        return parse_uint(text)
+    except NumError:
+        return None
+
+
+NAME, NAMESPACE = "metadata.name", "metadata.namespace"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestScope:
+    """Namespace and name after narrowing, "" for all.
+
+    `single`: one key, not a collection. `narrowed`: a metadata.namespace selector narrowed the prefix.
+    `selective`: selectors remain after narrowing.
+    """
+
+    namespace: str
+    name: str
+    single: bool
+    narrowed: bool
+    selective: bool
+
+    @property
+    def prefix(self) -> str:
+        """The common prefix of all keys of a collection, below the resource's own prefix."""
+        return f"{self.namespace}/" if self.namespace else ""
+
+    @property
+    def key(self) -> str:
+        """The key of a single object, below the resource's own prefix."""
+        return self.prefix + self.name
+
+
+def scope_of(
+    namespace: str | None,
+    name: str | None,
+    labels: LabelSelector,
+    fields: FieldSelector,
+    behaviour: Behaviour,
+    *,
+    namespaced: bool,
+    continued: bool,
+) -> RequestScope:
+    """Narrow a LIST as kube-apiserver's registry does.
+
+    A metadata.name selector turns the LIST into a single key if the key can be built; since 1.27 a
+    metadata.namespace selector narrows it to one namespace. Neither applies to a continued LIST.
+    """
+    narrowed = False
+    if namespaced and not namespace and behaviour.minor >= 27 and not continued:
+        wanted = fields.requires(NAMESPACE)
+        if wanted and not dns_label_faults(wanted):
+            namespace, narrowed = wanted, True
+    name = name or fields.requires(NAME) or ""
+    buildable = bool(name) and (bool(namespace) or not namespaced) and not path_segment_faults(name)
+    single = buildable and not continued
+    used = {FieldTerm(NAME, name)} if single else set()
+    if narrowed:
+        used.add(FieldTerm(NAMESPACE, namespace or ""))
+    selective = not labels.empty or not used.issuperset(fields.terms)
+    return RequestScope(namespace or "", name if single else "", single, narrowed, selective)
 
 
 class TokenState(StrEnum):

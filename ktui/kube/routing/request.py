@@ -12,8 +12,16 @@ from ktui.kube.indexes import NODE_NAME
 from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_options
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.routing.parameters import NO_TOKEN, DecodedToken, TokenState, read_token
-from ktui.kube.routing.scope import NAME, NAMESPACE, RequestScope, scope_of
+from ktui.kube.routing.parameters import (
+    NAME,
+    NAMESPACE,
+    NO_TOKEN,
+    DecodedToken,
+    RequestScope,
+    TokenState,
+    read_token,
+    scope_of,
+)
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
@@ -38,7 +46,7 @@ class ReadRequest:
     `resource` is None for a kind that is not built in. `refusal` is the 400 that the server returns before
     any other check (`limit=abc`); then options and selectors are empty. `field_fault` is the 400 for a field
     label that the resource does not support: upstream checks it only after the options
-    (`ktui.kube.validation.read_list`).
+    (`ktui.kube.listoptions.read_list`).
     """
 
     url: str

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.listoptions import ListOptions
+from ktui.kube.listoptions import ListOptions, validate_watch
 from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import NOT_OLDER_THAN
-from ktui.kube.routing.parameters import WatchParameters
+from ktui.kube.routing.parameters import MAX_REVISION, WatchParameters, parse_rv
 from ktui.kube.routing.plan import PROBED, EtcdOp, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.resource_version import MAX_REVISION, parse_rv
 from ktui.kube.routing.trace import API_VALIDATION, CACHER_WATCH, ETCD, STORE_WATCH, WATCH_CACHE, Trace
 from ktui.kube.status import StatusError
-from ktui.kube.validation import validate_watch
 from ktui.kube.versions import Behaviour
 
 

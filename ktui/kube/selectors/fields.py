@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request
 from ktui.kube.text_cache import cached_by_text

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ktui.kube.fielderrors import FieldError, invalid_value
-from ktui.kube.golang.numbers import NumError, parse_int
+from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.names import label_key_faults, label_value_faults
 
 Labels = Mapping[str, str]
@@ -203,3 +203,24 @@ _TESTS: dict[Operator, Callable[[str, tuple[str, ...]], Test]] = {
     Operator.GREATER_THAN: lambda key, values: _compare(key, values, 1),
     Operator.LESS_THAN: lambda key, values: _compare(key, values, -1),
 }
+
+
+_OPERATORS = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.DOES_NOT_EXIST,
+}
+
+
+def requirements_of(selector: Mapping[str, Any]) -> list[Requirement]:
+    """Return the requirements of a LabelSelector object; raise ValueError for an unknown operator."""
+    labels = selector.get("matchLabels") or {}
+    requirements = [Requirement(key, Operator.EQUALS, (value,)) for key, value in labels.items()]
+    for expression in selector.get("matchExpressions") or []:
+        operator = expression.get("operator", "")
+        if operator not in _OPERATORS:
+            raise ValueError(f'"{operator}" is not a valid label selector operator')
+        values = tuple(sorted(expression.get("values") or []))
+        requirements.append(Requirement(expression["key"], _OPERATORS[operator], values))
+    return requirements

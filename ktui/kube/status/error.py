@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 
 MAX_MESSAGE = 30_000  # characters: some of upstream's messages quote the whole body of a request
 

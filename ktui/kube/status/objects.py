@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.status.error import (
     GroupResource,
     StatusCause,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.status.error import StatusError
 from ktui.kube.status.request import bad_request
 from ktui.kube.status.server import bare_error

@@ -6,7 +6,9 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from ktui.kube.fielderrors import Path, joined, within_limit
 from ktui.kube.golang.regexps import may_be_slow
+from ktui.kube.resources import Resource
 
 Schema = Mapping[str, Any]
 
@@ -141,3 +143,79 @@ def _slow(schemas: _ById) -> bool:
         elif isinstance(part, list | tuple):
             left.extend(part)
     return False
+
+
+def prune_object(obj: dict[str, Any], schema: Schema) -> list[str]:
+    """Prune a whole object in place, its metadata to the fields of ObjectMeta. Return the removed paths.
+
+    Paths after the first MOST_CHARACTERS are left out.
+    """
+    gone = _prune(obj, {**schema, "x-kubernetes-embedded-resource": True}, None)
+    return [*within_limit(joined(path)[1:] for path in gone)]
+
+
+def _prune(value: Any, schema: Schema | None, path: Path | None) -> list[Path]:
+    """Prune a value in place and return the removed paths; a `schema` of None specifies no field."""
+    if isinstance(value, dict):
+        return _prune_members(value, schema, path)
+    if not isinstance(value, list):
+        return []
+    each = None if schema is None else items(schema)
+    if schema is not None and preserves(schema):
+        if each is None:
+            return []
+        each = {**each, "x-kubernetes-preserve-unknown-fields": True}
+    return [gone for at, item in enumerate(value) for gone in _prune(item, each, (path, f"[{at}]"))]
+
+
+def _prune_members(value: dict[str, Any], schema: Schema | None, path: Path | None) -> list[Path]:
+    gone: list[Path] = []
+    properties = {} if schema is None else schema.get("properties") or {}
+    others, rest = (False, None) if schema is None else additional(schema)
+    kept = schema is not None and preserves(schema)
+    meta = META_FIELDS if schema is not None and embedded(schema) else frozenset[str]()
+    for name in list(value):
+        where = path, f".{name}"
+        if name in meta:
+            gone += _prune(value[name], METADATA, where) if name == "metadata" else []
+            continue
+        if name in properties:
+            gone += _prune(value[name], properties[name], where)
+        elif others:
+            gone += _prune(value[name], rest, where)
+        elif not kept:
+            del value[name]
+            gone.append(where)
+    return gone
+
+
+OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+LIST_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
+TEXT = {"type": "string"}
+
+
+def custom_name(resource: Resource) -> str:
+    """Return the schema's name: `io.example.v1.Gizmo` for the kind Gizmo of example.io/v1."""
+    return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
+
+
+def custom_schemas(resource: Resource, root: str) -> dict[str, Any]:
+    """Return the schemas of the kind and of its list; references begin with `root`."""
+    schema: dict[str, Any] = {"type": "object", **(resource.schemas.get(resource.version) or {})}
+    head = {"apiVersion": TEXT, "kind": TEXT, "metadata": {"$ref": root + OBJECT_META}}
+    schema["properties"] = {**(schema.get("properties") or {}), **head}
+    gvk = {"group": resource.group, "kind": resource.kind, "version": resource.version}
+    schema["x-kubernetes-group-version-kind"] = [gvk]
+    name = custom_name(resource)
+    listed = {
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": TEXT,
+            "items": {"type": "array", "items": {"$ref": root + name}},
+            "kind": TEXT,
+            "metadata": {"$ref": root + LIST_META},
+        },
+        "x-kubernetes-group-version-kind": [{**gvk, "kind": resource.list_kind}],
+    }
+    return {name: schema, f"{name}List": listed}

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from ktui.kube.structural.pruning import prune_object
 from ktui.kube.structural.schema import (
     META_FIELDS,
     METADATA,
@@ -21,6 +20,7 @@ from ktui.kube.structural.schema import (
     items,
     no_null,
     preserves,
+    prune_object,
 )
 
 # Apply the defaults of a structural schema, in place. Nulls that are not allowed are removed first.

@@ -13,7 +13,7 @@ from ktui.core.prediction.alternatives import Alternative
 from ktui.core.routes import badge_of_route
 from ktui.core.selection import Selection
 from ktui.core.state import RouteStep
-from ktui.kube.flowcontrol import PriorityLevel
+from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.routing import sentences
 from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
 from ktui.tui.keys.hints import key_of

@@ -14,9 +14,9 @@ from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.kube.advice import advise
 from ktui.kube.explain import explain
-from ktui.kube.flowcontrol import LEVELS, PriorityLevel, displayed_level
+from ktui.kube.flow_schemas import LEVELS, PriorityLevel, displayed_level
 from ktui.kube.gates import phase_of
-from ktui.kube.routing.assumed_state import assumed_state
+from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError
 from ktui.kube.version_comparison import VersionResult, compare_versions

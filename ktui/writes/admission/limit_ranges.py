@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.apiserver.server import Server
-from ktui.kube.field_paths import within_limit
+from ktui.kube.fielderrors import within_limit
 from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource
 from ktui.kube.status import forbidden

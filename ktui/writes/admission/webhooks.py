@@ -9,7 +9,7 @@ from typing import Any
 from ktui.apiserver.server import Server
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource
-from ktui.kube.selectors.documents import requirements_of
+from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import internal_error
 from ktui.writes import stored_objects
 from ktui.writes.admission.lookups import builtin, every

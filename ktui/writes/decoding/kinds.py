@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ktui.kube.fielderrors import invalid_object, invalid_value
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 

@@ -10,8 +10,7 @@ from ktui.apiserver.warnings import warning_headers
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import internal_error
-from ktui.kube.structural.pruning import prune_object
-from ktui.kube.structural.schema import ANYTHING
+from ktui.kube.structural.schema import ANYTHING, prune_object
 from ktui.kube.structural.shaping import shape
 from ktui.writes import stored_objects
 from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_texts

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.kube.field_paths import within_limit
-from ktui.kube.golang.quoting import quote
+from ktui.kube.fielderrors import within_limit
+from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, StatusError
 from ktui.writes.managedfields.compare import Changes, compare

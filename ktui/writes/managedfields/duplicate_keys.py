@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.field_paths import Path, joined
+from ktui.kube.fielderrors import Path, joined
 from ktui.writes.managedfields.compare import item_key
 from ktui.writes.managedfields.fieldset import step_text
 from ktui.writes.managedfields.nodes import Keys, Node

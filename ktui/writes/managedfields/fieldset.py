@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.large_trees import in_order
+from ktui.kube.json_trees import in_order
 
 FieldSet = dict[str, Any]
 

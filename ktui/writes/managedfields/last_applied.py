@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.writes.managedfields.compare import compare
 from ktui.writes.managedfields.fieldset import FieldSet, difference, union

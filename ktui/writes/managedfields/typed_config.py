@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ktui.kube.field_paths import Path, joined
-from ktui.kube.golang.values import go_type, go_value
+from ktui.kube.fielderrors import Path, joined
+from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, items
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of

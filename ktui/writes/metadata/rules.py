@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, limited, too_long
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.names import label_key_faults
 
 Obj = dict[str, Any]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
-from ktui.kube.golang.values import go_type, go_value
+from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.json_trees import hashed
 from ktui.wire.schema import NO_RULE, MergeRule, fields_by_name, rule_of
 from ktui.writes.patches.element_order import in_order_of

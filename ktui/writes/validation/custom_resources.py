@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from ktui.kube.field_paths import Path, joined
-from ktui.kube.fielderrors import FieldError, limited, required
-from ktui.kube.golang.quoting import quote
+from ktui.kube.fielderrors import FieldError, Path, joined, limited, required
+from ktui.kube.golang.formatting import quote
 from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, is_choice, items

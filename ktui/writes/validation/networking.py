@@ -14,7 +14,7 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
 )
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from ktui.writes.validation.selectors import label_selector_errors
 from ktui.writes.validation.updates.field_rules import Obj, bad, spec_of

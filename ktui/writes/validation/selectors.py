@@ -8,7 +8,7 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, limited, required
 from ktui.kube.names import label_key_faults, label_value_faults
 from ktui.kube.selectors import LabelSelector
-from ktui.kube.selectors.documents import requirements_of
+from ktui.kube.selectors.requirements import requirements_of
 
 Obj = dict[str, Any]
 

@@ -17,7 +17,7 @@ from ktui.apiserver.flow_control import Ticket
 from ktui.cacher.settings import Settings
 from ktui.contract.events import FlowConfig, LevelScrape, RequestFinished, RequestsDump
 from ktui.etcd.client import EtcdClient
-from ktui.kube.flow_defaults import AUTO_UPDATE
+from ktui.kube.flow_schemas import AUTO_UPDATE
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 from ktui.kube.versions import behaviour_of

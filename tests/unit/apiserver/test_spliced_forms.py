@@ -21,7 +21,7 @@ from ktui.apiserver.forms.partial import LIST_KIND, metadata_of, partial
 from ktui.apiserver.negotiation import JSON, PROTOBUF, Form, Target
 from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.tables import table_row
+from ktui.kube.tables.table import table_row
 from ktui.storage.errors import UnreadableError
 from ktui.storage.objects import Reader, StoredObject
 from ktui.wire.encode import encode_object, envelope_of

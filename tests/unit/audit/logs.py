@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from ktui.audit.formats.record import LoggedRequest, SlowRequest
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

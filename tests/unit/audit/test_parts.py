@@ -12,7 +12,7 @@ from ktui.audit.formats.record import Malformed, SlowRequest
 from ktui.audit.group import Client, RangeKey, client_of, range_key
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.topk import TopGroups
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 
 from .logs import go_duration
 

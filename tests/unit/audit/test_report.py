@@ -21,7 +21,7 @@ from ktui.contract.etcd import PrefixChild
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken
 from ktui.kube.advice import advise
-from ktui.kube.routing.assumed_state import assumed_state
+from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import BehaviourError, behaviour_of

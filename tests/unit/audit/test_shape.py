@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ktui.core.ranking.canonical import canonical
 from ktui.core.ranking.shape import LONGEST_URI, RequestShape, shape_of, shape_of_uri
 from ktui.kube import continuetoken
-from ktui.kube.routing.assumed_state import assumed_state
+from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request

@@ -14,7 +14,7 @@ from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.sorted_store import SortedStore
 from ktui.cacher.watch_cache import WatchCache
-from ktui.kube.routing.scope import RequestScope
+from ktui.kube.routing.parameters import RequestScope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.meter import Meter, metered

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.flowcontrol.levels import Levels, SeatClaim, StoredSpec, allocate
-from ktui.kube.flow_defaults import default_levels
 from ktui.kube.flow_rules import level_spec
+from ktui.kube.flow_schemas import default_levels
 from tests.unit.flowcontrol.ticking import Ticking, request
 
 CLAIMS = st.lists(

@@ -7,7 +7,7 @@ import pytest
 from ktui.apiserver.flow_control import Rejected, Ticket
 from ktui.flowcontrol.controller import MaxInFlight
 from ktui.flowcontrol.levels import LONGEST, RetryAfter
-from ktui.kube.flowcontrol import classify
+from ktui.kube.flow_schemas import classify
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import MASTERS, Requester
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ktui.apiserver.flow_control import Ticket
 from ktui.flowcontrol.fair_queues import FairQueues
 from ktui.kube.flow_rules import QueuingSpec, schema_spec
-from ktui.kube.flowcontrol import FlowSchema, PriorityLevel
+from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester
 

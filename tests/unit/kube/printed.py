@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ktui.kube.resources import Resource
-from ktui.kube.tables import table_row
+from ktui.kube.tables.table import table_row
 
 
 def printed_cells(resource: Resource, obj: dict[str, Any], now: datetime) -> list[Any]:

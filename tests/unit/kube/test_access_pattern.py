@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ktui.kube.access_pattern import JSON, METADATA_ONLY, PROTOBUF, UNKNOWN, AccessPattern
 from ktui.kube.advice import advise
 from ktui.kube.continuetoken import encode
-from ktui.kube.routing.assumed_state import assumed_state
+from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.advice import advise, etcd_cost, near_parameter
-from ktui.kube.cautions import cautions
-from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
-from ktui.kube.routing.cache_state import Readiness
+from ktui.kube.explain import cautions
+from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of

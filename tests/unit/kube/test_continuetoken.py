@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube import continuetoken
-from ktui.kube.golang.pathclean import clean
+from ktui.kube.golang.formatting import clean
 from ktui.kube.status import StatusError
 
 _SEGMENTS = st.text(alphabet="abz09.-:<&>\u2028é\0", min_size=1, max_size=8)

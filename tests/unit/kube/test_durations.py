@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.golang.durations import format_duration, parse_duration
+from ktui.kube.golang.times import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.flow_defaults import default_levels, default_schemas
 from ktui.kube.flow_rules import FlowRule, LevelSpec, SchemaSpec, level_spec, schema_spec
-from ktui.kube.flowcontrol import Classifier, FlowSchema, PriorityLevel
+from ktui.kube.flow_schemas import Classifier, FlowSchema, PriorityLevel, default_levels, default_schemas
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 

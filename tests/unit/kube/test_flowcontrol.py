@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.flowcontrol import LEVELS, classify
+from ktui.kube.flow_schemas import LEVELS, classify
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 

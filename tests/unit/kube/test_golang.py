@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.golang import base64std, base64url, jsonscan
-from ktui.kube.golang.numbers import NumError, general, parse_int, parse_uint
-from ktui.kube.golang.pathclean import clean
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang import base64text, jsonscan
+from ktui.kube.golang.formatting import NumError, clean, general, parse_int, parse_uint, quote
 
 
 @pytest.mark.parametrize(
@@ -63,7 +61,7 @@ def test_parse_uint_takes_no_sign(text: str) -> None:
 
 @given(st.binary())
 def test_base64url_round_trip(data: bytes) -> None:
-    assert base64url.decode(base64url.encode(data)) == data
+    assert base64text.decode(base64text.encode(data)) == data
 
 
 @pytest.mark.parametrize(
@@ -71,23 +69,23 @@ def test_base64url_round_trip(data: bytes) -> None:
     [("garbage!", 7), ("YWJj==", 4), ("YWJjZ", 4), ("YW Jj", 2), ("YW\nJ+", 4), ("é", 0)],
 )
 def test_base64url_names_the_bad_byte(text: str, byte: int) -> None:
-    with pytest.raises(base64url.CorruptInputError) as error:
-        base64url.decode(text)
+    with pytest.raises(base64text.CorruptInputError) as error:
+        base64text.decode(text)
     assert str(error.value) == f"illegal base64 data at input byte {byte}"
 
 
 def test_base64url_skips_line_ends() -> None:
-    assert base64url.decode("YW\r\nJj\n") == b"abc"
+    assert base64text.decode("YW\r\nJj\n") == b"abc"
 
 
 @given(st.binary(max_size=40))
 def test_base64url_agrees_with_python_on_what_is_valid(data: bytes) -> None:
     text = base64.urlsafe_b64encode(data).decode()
     if text.endswith("="):
-        with pytest.raises(base64url.CorruptInputError):
-            base64url.decode(text)
+        with pytest.raises(base64text.CorruptInputError):
+            base64text.decode(text)
     else:
-        assert base64url.decode(text) == data
+        assert base64text.decode(text) == data
 
 
 @pytest.mark.parametrize(
@@ -174,7 +172,7 @@ def test_clean(path: str, cleaned: str) -> None:
     ],
 )
 def test_base64_that_go_cannot_decode(text: str, at: int | None) -> None:
-    assert base64std.fault(text) == ("" if at is None else f"illegal base64 data at input byte {at}")
+    assert base64text.fault(text) == ("" if at is None else f"illegal base64 data at input byte {at}")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.golang.jsonencode import to_json
+from ktui.kube.golang.formatting import to_json
 
 
 def test_what_html_and_javascript_stumble_over_is_escaped() -> None:

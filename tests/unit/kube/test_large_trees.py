@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube import json_trees, large_trees
-from ktui.kube.large_trees import STEP_BYTES, STEP_NAMES, decoded, in_order
+from ktui.kube import json_trees
+from ktui.kube.json_trees import STEP_BYTES, STEP_NAMES, decoded, in_order
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text()
 TREES = st.recursive(
@@ -29,7 +29,7 @@ LARGE = {
 @given(TREES)
 def test_a_tree_is_decoded_in_steps(tree):
     text = msgspec.json.encode(tree)
-    value, end = large_trees._value(text, 0)
+    value, end = json_trees._value(text, 0)
     assert (value, end) == (msgspec.json.decode(text), len(text))
 
 
@@ -43,7 +43,7 @@ def test_no_step_of_a_large_tree_is_much_longer_than_the_others(name, monkeypatc
         steps.append(len(part))
         return msgspec.json.Decoder().decode(part)
 
-    monkeypatch.setattr(large_trees.msgspec.json, "decode", decode)
+    monkeypatch.setattr(json_trees.msgspec.json, "decode", decode)
     assert decoded(text) == tree
     assert max(steps) <= max(STEP_BYTES, 2 * longest) + 2
 
@@ -53,7 +53,7 @@ def test_no_step_of_a_large_tree_is_much_longer_than_the_others(name, monkeypatc
     [b'{"a":1,}', b"[1,]", b'{"a":[1,,2]}', b'{"a":tru}', b'{"a":1 "b":2}', b'{"a"', b"[" * 5000, b"{}{}"],
 )
 def test_what_is_not_json_is_an_error_as_in_one_go(text, monkeypatch):
-    monkeypatch.setattr(large_trees, "STEP_BYTES", 0)
+    monkeypatch.setattr(json_trees, "STEP_BYTES", 0)
     with pytest.raises((msgspec.DecodeError, RecursionError)):
         decoded(text)
 

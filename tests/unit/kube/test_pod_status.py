@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.tables.age import Age, unix_time
-from ktui.kube.tables.podstatus import pod_status
+from ktui.kube.tables.fields import Age, unix_time
+from ktui.kube.tables.printers.core import pod_status
 
 _READY = {"type": "Ready", "status": "True"}
 _RUNNING = {"ready": True, "state": {"running": {}}}

@@ -6,11 +6,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ktui.kube import continuetoken
-from ktui.kube.golang.numbers import NumError, parse_uint
-from ktui.kube.listoptions import ListOptions, parse_list_options, with_watch_defaults
+from ktui.kube.golang.formatting import NumError, parse_uint
+from ktui.kube.listoptions import ListOptions, parse_list_options, read_list, read_watch, with_watch_defaults
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.status import StatusError, continue_with_resource_version, invalid_resource_version
-from ktui.kube.validation import read_list, read_watch
 from ktui.kube.versions import Behaviour, behaviour_of
 from tests.unit.kube.recorded import cases, served
 

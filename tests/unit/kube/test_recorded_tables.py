@@ -7,7 +7,7 @@ from typing import Any
 
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.resources import BUILTIN
-from ktui.kube.tables import table_columns
+from ktui.kube.tables.table import table_columns
 from tests.unit.kube.printed import printed_cells
 from tests.unit.kube.recorded import cases, objects, served
 from tools.fidelity.recordings import WIRE, lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.golang.timeparse import RFC3339_MICRO, time_fault
+from ktui.kube.golang.times import RFC3339_MICRO, time_fault
 
 AS = 'as "2006-01-02T15:04:05Z07:00": cannot parse'
 

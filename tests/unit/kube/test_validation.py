@@ -2,15 +2,9 @@
 
 import pytest
 
-from ktui.kube.listoptions import parse_list_options
+from ktui.kube.listoptions import parse_list_options, read_list, read_watch, validate_list, validate_watch
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
-from ktui.kube.validation import (
-    read_list,
-    read_watch,
-    validate_list,
-    validate_watch,
-)
 from ktui.kube.versions import behaviour_of
 
 NEEDS_RV = (

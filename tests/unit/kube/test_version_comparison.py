@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.routing.assumed_state import assumed_state
+from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.request import parse_request
 from ktui.kube.seats import SeatRange
 from ktui.kube.version_comparison import VersionResult, compare_versions

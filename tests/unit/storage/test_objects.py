@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ktui.cacher.sorted_store import SortedStore
 from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN
-from ktui.kube.tables.row import TableRow
+from ktui.kube.tables.table import TableRow
 from ktui.storage.kept_json import KeptJson
 from ktui.storage.objects import Reader, StoredObject
 from ktui.wire.encode import encode_object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.flowcontrol import RequestAttributes, classify
+from ktui.kube.flow_schemas import RequestAttributes, classify
 from ktui.kube.users import requester_of
 from ktui.workloads.running.users import LoadUser, user_of
 

@@ -13,7 +13,7 @@ from ktui.apiserver.http.request import MAX_BODY_BYTES
 from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError, bad_request
-from ktui.kube.structural.pruning import prune_object
+from ktui.kube.structural.schema import prune_object
 from ktui.wire.stored_codec import unknown_fields
 from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
 from ktui.writes.metadata.objectmeta import validate_metadata

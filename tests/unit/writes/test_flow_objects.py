@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.flow_defaults import default_levels, default_schemas
+from ktui.kube.flow_schemas import default_levels, default_schemas
 from ktui.writes.defaults.workloads import set_defaults
 from ktui.writes.validation.flow_objects import level_errors, schema_errors
 

@@ -6,18 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ktui.kube.tables.fields import Obj
-from ktui.kube.tables.printers import access, batch, cluster, core, dynamic, network, storage, workloads
+from ktui.kube.tables.printers import cluster, core, network, storage, workloads
 
 Printer = Callable[[Obj], list[Any]]
 
 PRINTERS: dict[str, Printer] = {
     **core.PRINTERS,
     **workloads.PRINTERS,
-    **batch.PRINTERS,
     **network.PRINTERS,
     **storage.PRINTERS,
-    **access.PRINTERS,
     **cluster.PRINTERS,
-    **dynamic.PRINTERS,
 }
 """Printers by resource id. Their cells do not include the name, which nearly all kinds print the same way."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ktui.kube.tables.fields import NONE, UNSET, Obj, deleting, dig, items, joined, size
-from ktui.kube.tables.printers.core import born
+from ktui.kube.tables.printers.core import born, paths
 
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _MODES = {
@@ -64,30 +64,6 @@ def persistentvolumeclaims(obj: Obj) -> list[Any]:
     ]
 
 
-def storageclasses(obj: Obj) -> list[Any]:
-    return [
-        dig(obj, "provisioner", ""),
-        dig(obj, "reclaimPolicy", "Delete"),
-        dig(obj, "volumeBindingMode", "Immediate"),
-        dig(obj, "allowVolumeExpansion", False),
-        born(obj),
-    ]
-
-
-def volumeattachments(obj: Obj) -> list[Any]:
-    return [
-        dig(obj, "spec.attacher", ""),
-        dig(obj, "spec.source.persistentVolumeName", ""),
-        dig(obj, "spec.nodeName", ""),
-        dig(obj, "status.attached", False),
-        born(obj),
-    ]
-
-
-def volumeattributesclasses(obj: Obj) -> list[Any]:
-    return [dig(obj, "driverName", ""), born(obj)]
-
-
 def csidrivers(obj: Obj) -> list[Any]:
     tokens = dig(obj, "spec.tokenRequests")
     return [
@@ -108,9 +84,16 @@ def csinodes(obj: Obj) -> list[Any]:
 PRINTERS = {
     "persistentvolumes": persistentvolumes,
     "persistentvolumeclaims": persistentvolumeclaims,
-    "storageclasses.storage.k8s.io": storageclasses,
-    "volumeattachments.storage.k8s.io": volumeattachments,
-    "volumeattributesclasses.storage.k8s.io": volumeattributesclasses,
+    "storageclasses.storage.k8s.io": paths(
+        "provisioner",
+        ("reclaimPolicy", "Delete"),
+        ("volumeBindingMode", "Immediate"),
+        ("allowVolumeExpansion", False),
+    ),
+    "volumeattachments.storage.k8s.io": paths(
+        "spec.attacher", "spec.source.persistentVolumeName", "spec.nodeName", ("status.attached", False)
+    ),
+    "volumeattributesclasses.storage.k8s.io": paths("driverName"),
     "csidrivers.storage.k8s.io": csidrivers,
     "csinodes.storage.k8s.io": csinodes,
 }

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ktui.kube.field_paths import Path, joined
-from ktui.kube.fielderrors import FieldError, limited, not_supported, required
+from ktui.kube.fielderrors import FieldError, Path, joined, limited, not_supported, required
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.names import subdomain_faults
 from ktui.writes.metadata.objectmeta import metadata_of

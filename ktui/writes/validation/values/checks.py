@@ -15,7 +15,7 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
 )
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
 from ktui.kube.names import (
     config_key_faults,
     dns_label_faults,

@@ -7,8 +7,8 @@ import zoneinfo
 from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, invalid_value, required
-from ktui.kube.golang.durations import parse_duration
-from ktui.kube.golang.quoting import quote
+from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.times import parse_duration
 
 _MONTHS = {"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9}
 _MONTHS |= {"oct": 10, "nov": 11, "dec": 12}

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ktui.kube.field_paths import Path, joined
-from ktui.kube.fielderrors import FieldError, limited
+from ktui.kube.fielderrors import FieldError, Path, joined, limited
 
 Check = Callable[[Any], Iterable[FieldError]]
 Row = tuple[str, Check]

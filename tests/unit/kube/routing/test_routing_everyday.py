@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.kube import continuetoken
-from ktui.kube.routing.assumed_state import RevisionAge, assumed_state
-from ktui.kube.routing.cache_state import Readiness
+from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request

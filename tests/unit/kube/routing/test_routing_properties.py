@@ -8,11 +8,16 @@ from hypothesis import strategies as st
 
 from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState, WatchParameters
+from ktui.kube.routing.parameters import (
+    MAX_REVISION,
+    DecodedToken,
+    ListParameters,
+    TokenState,
+    WatchParameters,
+)
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.reasons import GET_REASONS, LIST_REASONS, REASONS, WATCH_REASONS
-from ktui.kube.routing.resource_version import MAX_REVISION
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of
 
 GATES = ("ConsistentListFromCache", "ListFromCacheSnapshot", "WatchList", "ResilientWatchCacheInitialization")

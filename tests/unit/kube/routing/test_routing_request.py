@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.listoptions import parse_list_options, with_watch_defaults
-from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.listoptions import parse_list_options, read_list, read_watch, with_watch_defaults
+from ktui.kube.routing.cache_state import CacheState, etcd_supports_progress, is_etcd_version
 from ktui.kube.routing.parameters import TokenState
 from ktui.kube.routing.predict import predict
-from ktui.kube.routing.progress import etcd_supports_progress, is_etcd_version
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.status import StatusError
-from ktui.kube.validation import read_list, read_watch
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 NEW, OLD = behaviour_of("1.36"), behaviour_of("1.26")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.kube.resources import BUILTIN
-from ktui.kube.routing.scope import NAME, NAMESPACE, scope_of
+from ktui.kube.routing.parameters import NAME, NAMESPACE, scope_of
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.versions import behaviour_of
 
