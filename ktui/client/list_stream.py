@@ -1,8 +1,9 @@
 """Split response bodies into small pieces, and count the items of a List in them, without decoding them.
 
 Only the envelope (kind, metadata, a Status' message) is decoded at the end, so a huge response
-needs no memory. Items are counted chunk by chunk with operations on whole buffers: delete all bytes
-except quotes and brackets, remove strings, sum up the depth.
+needs no memory. Items are counted chunk by chunk: a parser takes what lies between two items, and the rest is
+counted with operations on whole buffers: delete all bytes except quotes and brackets, remove strings, sum up
+the depth.
 """
 
 from __future__ import annotations
@@ -79,11 +80,14 @@ class _Gzip:
 
 # A response that is not a List is kept up to this size, for its metadata or message.
 KEPT_BYTES = 4 * 1024 * 1024
+_LONGEST_ITEM = 256 * 1024  # bytes without the beginning of an item, after which only brackets are counted
 _ITEMS = re.compile(rb'"items"\s*:\s*\[')
 _TOKENS = re.compile(rb'\\.|["{}\[\]]', re.DOTALL)
 _BRACKETS = b"{[}]"
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'"{}[]')
 _DEPTHS = bytes.maketrans(_BRACKETS, b"\x01\x01\xff\xff")  # +1 and, as a signed byte, -1
+
+_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 
@@ -146,7 +150,57 @@ class ListBody:
 
 
 class ArrayCounter:
-    """Counts the objects of a JSON array, from after its `[`."""
+    """Counts the objects of a JSON array, from after its `[`.
+
+    Most items begin alike, with `{"metadata":`. Where one begins the bytes are cut: `[`, what is before, and
+    `]` are JSON only if the cut is between two items, and then have these items. To count them so takes a
+    sixth of the time that their brackets take.
+    """
+
+    def __init__(self) -> None:
+        self._before = 0  # items before the last cut
+        self._since: bytes | None = b""  # the bytes since then; None: nothing is cut any more
+        self._beginning = b""  # `},` and how the first item begins, up to its first colon
+        self._rest = BracketCounter()  # of the bytes since the last cut
+
+    @property
+    def elements(self) -> int:
+        return self._before + self._rest.elements
+
+    @property
+    def ended(self) -> bool:
+        return self._rest.ended
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Count the next chunk; return the rest from the array's `]` on once it has ended."""
+        if self._since is None:
+            return self._rest.feed(chunk)
+        since = self._since + chunk
+        if end := self._count_whole(since):
+            chunk = since = since[end:]
+            self._rest = BracketCounter()
+        self._since = since if len(since) <= _LONGEST_ITEM else None
+        return self._rest.feed(chunk)
+
+    def _count_whole(self, since: bytes) -> int:
+        """Count the items before the last beginning of one. Return where that is, 0 if there is none."""
+        if not self._beginning:
+            self._beginning = b"}," + since[: since.find(b":") + 1]
+            if not self._beginning.startswith(b"},{"):
+                self._beginning = b""
+                return 0
+        end = since.rfind(self._beginning)
+        if end < 0:
+            return 0
+        try:
+            self._before += len(_ARRAY.decode(b"[%b]" % since[: end + 1]))
+        except (msgspec.MsgspecError, RecursionError):
+            return 0
+        return end + 2
+
+
+class BracketCounter:
+    """Counts the objects of a JSON array by the depth of their brackets, from after its `[`."""
 
     def __init__(self) -> None:
         self.elements = 0

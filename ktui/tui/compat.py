@@ -15,6 +15,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual._context import active_app
 from textual._styles_cache import StylesCache
 from textual.app import App
+from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
 from textual.strip import Strip
@@ -92,7 +93,19 @@ def _safe_segment(segment: Segment) -> Segment:
     return Segment(text, style, control)
 
 
-class QuietApp(SafeApp):
+class RepaintingApp(SafeApp):
+    """An app that paints the whole screen again whenever the terminal reports its size.
+
+    A terminal that became smaller and then as large as before has lost cells. Textual ignores a size that
+    it knows; while an app is busy, it may learn of none of the sizes between.
+    """
+
+    def on_resize(self, event: Resize) -> None:
+        if self._size == event.size and self.screen_stack:  # else Textual paints it all
+            self.screen.refresh()
+
+
+class QuietApp(RepaintingApp):
     """An app that keeps the exception that ended it, for its runner to report.
 
     Textual would print the traceback with all local variables, which may include tokens.

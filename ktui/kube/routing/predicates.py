@@ -82,7 +82,7 @@ class Predicate(Enum):
     RV_UNPARSABLE = "resourceVersion unparsable?", _unset
     # where to read
     ONE_KEY = "metadata.name narrows to one key?", _key
-    NO_CACHE = "resource without watch cache?", str
+    NO_CACHE = "resource has a watch cache", str
     RV_UNSET = "resourceVersion unset?", _unset
     RV_ZERO = "resourceVersion 0 (any)?", _unset
     RV_ZERO_OR_UNSET = "resourceVersion 0 or unset?", _unset
@@ -101,7 +101,7 @@ class Predicate(Enum):
     BEFORE_SNAPSHOTS = "older than every snapshot?", _snapshot
     LOST_PAGE = "1.33.0–1.33.2: consistent read with a limit?", str
     # the cache
-    NOT_READY = "cache not ready?", str
+    NOT_READY = "watch cache ready", str
     CHEAP_PAGE = "limit and no selector?", _limit_and_selector
     CACHE_BEHIND = "cache behind resourceVersion?", _cache_at
     CACHE_BEHIND_EXACT = "cache behind the exact revision?", _cache_at
@@ -131,7 +131,13 @@ class Predicate(Enum):
 # What the cache needs. They are shown as met or not, and not as a question for its absence.
 _NEEDS = frozenset(
     need.parameters
-    for need in (Predicate.CONSISTENT_READS_OFF, Predicate.SNAPSHOTS_OFF, Predicate.PROGRESS_UNSUPPORTED)
+    for need in (
+        Predicate.NO_CACHE,
+        Predicate.CONSISTENT_READS_OFF,
+        Predicate.SNAPSHOTS_OFF,
+        Predicate.PROGRESS_UNSUPPORTED,
+        Predicate.NOT_READY,
+    )
 )
 
 

@@ -83,6 +83,7 @@ class KeysPane(ServerPane):
         self.list = KeyList("")
         self.wanted = ""
         self._short_prefix = ""  # for the title: without the tree's root
+        self._number = ""  # of keys, for the title
         self._debounce = Debounce(self, SETTLE)
 
     def compose(self) -> ComposeResult:
@@ -107,7 +108,8 @@ class KeysPane(ServerPane):
         """Read the keys below a prefix from the first; the title leaves out the tree's `root`."""
         self.list = KeyList(prefix)
         self._short_prefix = prefix.removeprefix(root) or prefix
-        self.border_title = line(self._short_prefix)
+        self._number = ""
+        self._entitle()
         self.say(self.table, "reading …")
         self._read(self.list)
 
@@ -126,6 +128,15 @@ class KeysPane(ServerPane):
         self.border_title = line("keys")
         self.say(self.table, "choose a prefix")
 
+    def on_resize(self) -> None:
+        if self.list.prefix:
+            self._entitle()
+
+    def _entitle(self) -> None:
+        prefix = self._short_prefix + self.list.shared.removeprefix(self.list.prefix)
+        room = max(10, self.size.width - len(self._number) - 4)
+        self.border_title = line(f"{key_tail(prefix, room)}{self._number}")
+
     def select_key(self, key: str) -> None:
         """Put the cursor on a key, now or once the key has been read; "" ends that."""
         self.wanted = key
@@ -137,10 +148,8 @@ class KeysPane(ServerPane):
         some, order = len(keys.keys) < keys.count, keys.sort.removeprefix("-")
         read = f"{integer(len(keys.keys))} of " if some else ""
         by = f" by {order}" if order else ""
-        number = f" · {read}{integer(keys.count)}{by}"
-        prefix = self._short_prefix + keys.shared.removeprefix(keys.prefix)
-        room = max(10, self.size.width - len(number) - 4)
-        self.border_title = line(f"{key_tail(prefix, room)}{number}")
+        self._number = f" · {read}{integer(keys.count)}{by}"
+        self._entitle()
         if some and not order:  # the table can sort only when it has all keys
             self.table.sorted_by_owner = False
             self.table.unsort()

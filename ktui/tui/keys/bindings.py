@@ -310,9 +310,9 @@ CONFIRM: Bindings = [
 
 PAGES: Bindings = [
     _key("pages.close", "escape,q", "dismiss", "close", "close"),
-    _key("pages.next", "y,right,tab", "turn(1)", "next", "next page"),
-    _key("pages.previous", "left,shift+tab", "turn(-1)", "previous", "previous page"),
-    _key("pages.copy", "c", "copy", "copy", "copy this page to the clipboard"),
+    _key("pages.next", "y,right,tab", "turn(1)", "next", "next form"),
+    _key("pages.previous", "left,shift+tab", "turn(-1)", "previous", "previous form"),
+    _key("pages.copy", "c", "copy", "copy", "copy this form to the clipboard"),
 ]
 
 COMPARE: Bindings = [_key("compare.close", "escape,q", "dismiss(None)", "close", "compare nothing")]

@@ -12,8 +12,9 @@ from ktui.core.routes import ERROR, PENDING, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.charts.bars import bar, share_of
 
-BAR = 12  # cells of a bar
-SHORT_BAR = 5
+BARS = ((150, 12), (100, 8))  # least cells of the table → cells of a bar
+SHORTEST_BAR = 5
+_PREVIOUS = ("previous run", "previous", "prev.")
 UNTOLD = Badge("?", "$ink-muted", "route not known")
 
 
@@ -146,7 +147,9 @@ def _pages(row: ResultLine) -> int:
 
 
 def _bar(row: ResultLine, share: float, room: int, style: str) -> Cell:
-    return ("previous run"[:room], "$ink-faint") if row.result.previous else (bar(share, room), style)
+    if row.result.previous:
+        return (next(word for word in _PREVIOUS if len(word) <= room), "$ink-faint")
+    return (bar(share, room), style)
 
 
 def _why(row: ResultLine) -> Cell:
@@ -158,11 +161,11 @@ def _why(row: ResultLine) -> Cell:
 
 def columns(width: int) -> tuple[Column[ResultLine], ...]:
     """Return the columns for a table of `width` cells; those that do not fit are left out by priority."""
-    room = SHORT_BAR if width < 100 else BAR
+    room = next((bar for least, bar in BARS if width >= least), SHORTEST_BAR)
     return (
         Column("route", "route", _routes, lambda row: row.result.route, 5, priority=0,
                about="predicted → measured route; ≠ where they differ"),
-        Column("form", "variant", _form, lambda row: row.result.label, 15, wish=23, flex=1, most=26,
+        Column("form", "variant", _form, lambda row: row.result.label, 15, wish=23, flex=1, most=40,
                priority=0,
                about="number and variant of the request"),
         Column("status", "http", lambda row: str(row.result.status or ""), lambda row: row.result.status, 4,

@@ -32,7 +32,7 @@ def prediction_content(prediction: LabPrediction, width: int, height: int) -> Co
         above.append(_guarantees(prediction, explanation, width))
     above.append(versions_line(prediction.versions, width))
     left = max(1, height - len(above) - 1) if tight else height
-    warnings = _warnings(explanation, width)[:left]
+    warnings = _warnings(explanation, width, left)
     above += [*warnings, *_cheaper(explanation, width, min(2, left - len(warnings)))]
     steps = sentences.trace(explanation.plan, RouteStep)
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
@@ -69,10 +69,13 @@ def _seats(prediction: LabPrediction, explanation: Explanation) -> str:
     return f"{text} seat{'' if high == 1 else 's'}"
 
 
-def _warnings(explanation: Explanation, width: int) -> list[Content]:
-    drawn = []
+def _warnings(explanation: Explanation, width: int, most: int) -> list[Content]:
+    drawn: list[Content] = []
     for text in explanation.warnings:
-        wrapped = textwrap.wrap(safe(text), max(10, width - INDENT), max_lines=2, placeholder=" …")
+        if len(drawn) == most:
+            break
+        room = min(2, most - len(drawn))
+        wrapped = textwrap.wrap(safe(text), max(10, width - INDENT), max_lines=room, placeholder=" …")
         drawn += [line(("! " if at == 0 else "  ", "bold $warning"), part) for at, part in enumerate(wrapped)]
     return drawn
 

@@ -74,14 +74,15 @@ def _number(
     )  # fmt: skip
 
 
-def _resource(of: Callable[[Any], str], width: int = 16) -> Column[Any]:
+def _resource(of: Callable[[Any], str], width: int = 16, wish: int = 0) -> Column[Any]:
     def cell(row: Any) -> Cell:
         plural, dot, group = of(row).partition(".")
         return ((plural, "$foreground"), (f"{dot}{group}", "$ink-muted"))
 
     return Column(
-        "resource", "resource", cell, of, width, flex=2, most=44, priority=0, about="the Kubernetes resource"
-    )
+        "resource", "resource", cell, of, width, flex=2, most=44, wish=wish, priority=0,
+        about="the Kubernetes resource",
+    )  # fmt: skip
 
 
 def _per_second(value: float) -> str:
@@ -196,7 +197,7 @@ USERS: tuple[Column[UserLine], ...] = (
 )  # fmt: skip
 
 CACHES: tuple[Column[CacheAt], ...] = (
-    _resource(lambda row: row.resource),
+    _resource(lambda row: row.resource, wish=27),
     Column("replica", "replica", lambda row: row.replica, width=7, priority=0, about="which process"),
     Column("rv", "rv", lambda row: integer(row.rv) if row.rv is not None else UNKNOWN,
            lambda row: row.rv or 0, 14, align="right", priority=0, descending=True,
@@ -209,11 +210,11 @@ CACHES: tuple[Column[CacheAt], ...] = (
     _number("objects", "objects", lambda row: row.routes.objects, "objects: apiserver_resource_objects",
             width=7, priority=1),
     _number("bytes", "bytes", lambda row: row.routes.size_bytes,
-            "the server's own estimate: apiserver_resource_size_estimate_bytes", priority=4, unit="B"),
+            "the server's own estimate: apiserver_resource_size_estimate_bytes", priority=5, unit="B"),
     _number("capacity", "buffer", lambda row: row.capacity,
             "length of the event buffer: watch_cache_capacity", width=6, priority=1),
     _number("grown", "grown", lambda row: row.routes.capacity_increases, "times that it was enlarged",
-            priority=3, loud=1),
+            priority=5, loud=1),
     _number("events", "ev/s", lambda row: row.routes.per_second(row.routes.cache_events),
             "events a second from etcd", priority=1, shown=_per_second),
     _number("refills", "refills", lambda row: row.routes.refills,
@@ -221,7 +222,7 @@ CACHES: tuple[Column[CacheAt], ...] = (
     _number("wait", "wait ms", lambda row: row.routes.wait_ms, "mean wait of readers for it", width=7,
             priority=2, unit="ms", of=lambda row: row.routes.waits),
     _number("checks", "checks", lambda row: row.routes.checks_ok, "comparisons with etcd that agreed",
-            width=6, priority=4),
+            width=6, priority=5),
     _number("failed", "differ", lambda row: row.routes.checks_failed, "comparisons with etcd that differed",
             width=6, priority=3, loud=1, loud_style="bold $error"),
 )  # fmt: skip

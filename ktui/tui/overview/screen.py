@@ -35,6 +35,10 @@ TITLES = {"prefixes": "etcd", "caches": "cache", "requests": "requests"}
 WHOLE = {"race": "cache", "why": "requests"}
 
 
+def _is_list(row: RequestRow | None) -> bool:
+    return row is not None and row.started.verb == "LIST"
+
+
 class OverviewScreen(ModeScreen):
     """Prefixes, caches and their progress on the left; live requests and their reasons on the right.
 
@@ -70,7 +74,7 @@ class OverviewScreen(ModeScreen):
                     share=True,
                     id="requests",
                     classes="box",
-                    empty="no requests yet — they appear here as clients send them",
+                    empty="no requests yet — those of kubectl, the Lab and Workloads appear here",
                 )
                 yield self._charts
                 yield self._why
@@ -151,12 +155,14 @@ class OverviewScreen(ModeScreen):
 
     @property
     def subject(self) -> RequestRow | None:
-        """The request in the why panel; it stays the same until the user moves the cursor."""
+        """The request in the why panel: the first LIST, or until there is one the first request; it stays
+        the same until the user moves the cursor."""
         table, known = self.requests, self.ktui.state.requests
         if not table.following:
             return table.row
         number, filtered = self._subject or (0, "")
-        if (row := known.get(number)) is not None and filtered == table.filter.text:
+        row = known.get(number)
+        if row is not None and filtered == table.filter.text and (_is_list(row) or not _is_list(table.row)):
             return row
         self._subject = (table.row.id, table.filter.text) if table.row is not None else None
         return table.row

@@ -17,7 +17,9 @@ from ktui.tui.charts.bars import bar
 from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 
-EMPTY = "no reads answered yet — the most expensive kinds of requests appear here, with what to do about them"
+EMPTY = (
+    "no reads answered yet — once some are, the most expensive are ranked here, with what to do about them"
+)
 TOP = Part("most expensive")  # reference to the ranking
 _SHARE, _BAR, _SIZE = 4, 8, 8
 _WITH_SIZE, _WITH_BAR = 100, 130  # cells

@@ -67,9 +67,15 @@ def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Con
         line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted")) if tried else line("")
     )
     # Two changes may differ only at their ends: neither is cut.
-    change, *more = _wrap(remedy.change, width - 2 - (key.cell_length + 1 if tried else 0))
+    beside = width - 2 - (key.cell_length + 1 if tried else 0)
+    longest = max(map(len, remedy.change.split()), default=0)
+    change, *more = _wrap(remedy.change, beside if longest <= beside else width - 2)
     first = line(("→ ", f"bold {remedy.style}"), (change, "bold $ink-strong"))
-    drawn = [between(first, key, width), *(line((f"  {part}", "bold $ink-strong")) for part in more)]
+    fits = first.cell_length + key.cell_length < width
+    drawn = [between(first, key if fits else line(""), width)]
+    drawn += [line((f"  {part}", "bold $ink-strong")) for part in more]
+    if tried and not fits:
+        drawn.append(Content.assemble("  ", key))
     if saving := remedy.saving():
         drawn += _wrapped(f"predicted: {saving}", width, remedy.style, indent=2)
     return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent=2)]

@@ -110,8 +110,8 @@ def trace_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Con
     blocks = step_blocks(kept, width, height - (1 if hidden else 0))
     drawn = [text for block in blocks for text in block]
     if hidden and height > len(drawn):
-        others = "more" if any(step.taken for step in hidden) else "others: no"
-        drawn.append(line((f"  … {len(hidden)} {others}", "$ink-muted")))
+        undecisive = " that did not decide" if not any(step.taken for step in hidden) else ""
+        drawn.append(line((f"  … {len(hidden)} more{undecisive}", "$ink-muted")))
     return drawn
 
 

@@ -20,7 +20,7 @@ _VERSION, _NUMBER, _NOTE = 13, 5, 27  # cells
 _WIDEST_BAR = 40
 _FOOT = (
     "ktui copies nothing: watchers get the stored bytes",
-    "other versions: predicted by their rules for these watchers",
+    "other versions: predicted by their rules",
 )
 _OLD = ", ".join(
     name for era in DELETED_HISTORY if era.carries is DeletedObject.OLD_RV for name in era.releases

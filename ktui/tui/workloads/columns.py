@@ -48,7 +48,7 @@ WORKLOAD_COLUMNS: tuple[Column[WorkloadRow], ...] = (
 )  # fmt: skip
 
 KNOB_COLUMNS: tuple[Column[KnobRow], ...] = (
-    Column("knob", "knob", lambda row: row.name, width=14, priority=0, about="its name for `--set`"),
+    Column("knob", "knob", lambda row: row.name, width=15, priority=0, about="its name for `--set`"),
     Column("value", "value", lambda row: (row.shown or "–", "bold $accent" if row.changed else ""), width=12,
            priority=0, about="its value now; highlighted when it is not the default"),
     Column("about", "what it is", lambda row: (row.knob.about, "$ink-muted"), width=WORDS, flex=1, priority=3,

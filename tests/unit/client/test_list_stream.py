@@ -50,6 +50,20 @@ def test_counts_as_a_decoder_would(
     assert reader.envelope().metadata.continue_token == "abc"
 
 
+alike = st.text() | st.just('},{"metadata":') | values | st.just([{"metadata": 1}, {"metadata": 2}])
+
+
+@given(
+    items=st.lists(st.fixed_dictionaries({"metadata": alike}, optional={"spec": alike}), max_size=8),
+    sizes=st.lists(st.integers(1, 90), min_size=1, max_size=5),
+)
+def test_items_that_begin_alike_are_counted_as_a_decoder_would(items: list[Any], sizes: list[int]) -> None:
+    document = {"items": items, "metadata": {"resourceVersion": "7"}}
+    reader = read(json.dumps(document, separators=(",", ":")).encode(), sizes)
+    assert reader.items == len(items)
+    assert reader.envelope().metadata.resource_version == "7"
+
+
 def test_an_object_is_not_taken_for_a_list() -> None:
     pod = {"kind": "Pod", "metadata": {"resourceVersion": "3"}, "spec": {"configMap": {"items": [{}, {}]}}}
     reader = read(json.dumps(pod).encode(), [11], collection=False)

@@ -19,7 +19,7 @@ def test_what_a_predicate_saw_is_written_beside_its_question() -> None:
     plan = decide_list(ListParameters("80", limit=500), READY, behaviour_of("1.36"))
     assert [(line.rule, line.saw, line.taken) for line in sentences.trace_lines(plan)][-3:] == [
         ("older than every snapshot?", "80, oldest snapshot 60", False),
-        ("cache not ready?", "ready", False),
+        ("watch cache ready", "ready", False),
         ("cache behind the exact revision?", "80, cache at 100", False),
     ]
 
