@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ktui.cli.attach import add_attach_arguments
 from ktui.cli.budgets.outcome import add_budget_arguments
-from ktui.cli.durations import moment
-from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.options import count
+from ktui.cli.options import add_etcd_version, count, moment, supports_progress
 from ktui.cli.output import emit, emit_json
+from ktui.cli.targets import add_attach_arguments
 from ktui.kube.gates import VERSION_RANGE
 
 if TYPE_CHECKING:

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
     from ktui import __version__  # start-up time
-    from ktui.cli.confirm_lists import ask_before
+    from ktui.cli.confirm import ask_before
     from ktui.cli.targets import target
     from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench
 

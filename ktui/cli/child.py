@@ -1,4 +1,4 @@
-"""Run `ktui serve` as a child process: start, wait, stop."""
+"""Child processes: run `ktui serve` as one (start, wait, stop), read its lines, end it with its parent."""
 
 from __future__ import annotations
 
@@ -8,12 +8,51 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ktui.cli.logs import log_of
-from ktui.cli.streams import lines_of
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.running import find_running
+from ktui.tui.source import Report
+
+if TYPE_CHECKING:
+    from ktui.client.api import ApiClient
+
+
+LONGEST = 8192  # bytes of a line that are kept
+_CHUNK = 1 << 16
+
+
+async def lines_of(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield each line without its end, cut at LONGEST bytes. (asyncio's iteration fails at a long line.)"""
+    rest = b""
+    while chunk := await stream.read(_CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line[:LONGEST].decode("utf-8", "replace").rstrip()
+        rest = rest[:LONGEST]
+    if rest:
+        yield rest.decode("utf-8", "replace").rstrip()
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel send SIGTERM to this process when `parent` ends, even by `kill -9`.
+
+    Linux only: elsewhere the parent has to stop its children itself. Exits at once if the parent
+    ended before this call.
+    """
+    if sys.platform == "linux":
+        import ctypes  # start-up time
+
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(0)
+
 
 log = log_of(__name__)
 
@@ -121,3 +160,76 @@ class ServerChild:
             if server.pid == pid:
                 return server.connection
         raise ClientError("the server serves, but its state file is missing")
+
+
+# Start or attach to the dashboard's server: a child process, or a server that runs already.
+
+DYING_SECONDS = 3.0  # longest time between a server's last message and its end
+
+
+class ChildLauncher:
+    """Runs `ktui serve` as a child process, which can be restarted."""
+
+    reconnects = False
+
+    def __init__(self, child: ServerChild, begins: str = "starting etcd and the API server") -> None:
+        """`begins` says what the server does first."""
+        self._child = child
+        self._begins = begins
+
+    async def start(self, report: Report) -> ApiClient:
+        report(self._begins)
+        connection, make = await asyncio.gather(self._child.start(), _client())
+        report("reading the first telemetry")
+        return make(connection)
+
+    async def restart(self, report: Report) -> ApiClient:
+        await self._child.stop()
+        return await self.start(report)
+
+    async def stop(self) -> None:
+        await self._child.stop()
+
+    async def why_stopped(self) -> str:
+        with contextlib.suppress(TimeoutError):  # the server is still running
+            async with asyncio.timeout(DYING_SECONDS):
+                return await self._child.wait()
+        return ""
+
+
+class AttachLauncher:
+    """Attaches to a server that another process started, and never stops it.
+
+    `find` returns its current connection: after a restart, a server on this machine has another token
+    and another certificate.
+    """
+
+    reconnects = True
+
+    def __init__(
+        self, connection: ServerConnection, find: Callable[[], ServerConnection] | None = None
+    ) -> None:
+        self._connection = connection
+        self._find = find or (lambda: connection)
+
+    async def start(self, report: Report) -> ApiClient:
+        report(f"attaching to {self._connection.url}")
+        make = await _client()
+        return make(self._connection)
+
+    async def restart(self, report: Report) -> ApiClient:
+        self._connection = self._find()
+        return await self.start(report)
+
+    async def stop(self) -> None: ...
+
+    async def why_stopped(self) -> str:
+        return ""  # unknown: the connection is all there is
+
+
+async def _client() -> type[ApiClient]:
+    """Import the client in a thread: httpx takes long to import, and the first frame does not need it."""
+    await asyncio.to_thread(import_module, "ktui.client.api")
+    from ktui.client.api import ApiClient  # start-up time
+
+    return ApiClient

@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING
 
 from ktui import __version__
 from ktui.cli.crash import keep_quiet, report
-from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, check_terminal, fail
+from ktui.cli.live_options import add_otlp_argument, add_prometheus_arguments, listen, prometheus_connection
 from ktui.cli.logs import add_log_arguments, log_of, report_log_problem, start_log
 from ktui.cli.options import (
     add_behaviour_arguments,
     add_context_argument,
     add_demo_arguments,
     add_source_arguments,
+    add_token_arguments,
     passed_on,
     secrets_environment,
 )
-from ktui.cli.otlp import add_otlp_argument, listen
 from ktui.cli.output import tell
 from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
-from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
-from ktui.cli.terminal import check_terminal
-from ktui.cli.token import add_token_arguments
 from ktui.config.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -139,7 +137,7 @@ def _open(args: argparse.Namespace) -> int:
     from ktui.contract.errors import RecordingError
 
     if args.page_of:
-        from ktui.cli.parent_process import die_with_parent  # start-up time
+        from ktui.cli.child import die_with_parent  # start-up time
 
         die_with_parent(args.page_of)
     # A closed terminal ends this process, even if its parent ignored the signal.
@@ -314,7 +312,7 @@ def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
 
 
 def _source(args: argparse.Namespace, child: ServerChild | None) -> TelemetrySource:
-    from ktui.cli.launchers import AttachLauncher, ChildLauncher  # start-up time
+    from ktui.cli.child import AttachLauncher, ChildLauncher  # start-up time
     from ktui.tui.source import LiveSource
 
     if args.replay:
@@ -322,7 +320,7 @@ def _source(args: argparse.Namespace, child: ServerChild | None) -> TelemetrySou
 
         return ReplaySource(_recording(args.replay), args.speed)
     if child is None:
-        from ktui.cli.attach import require_connection  # start-up time
+        from ktui.cli.targets import require_connection  # start-up time
 
         return LiveSource(AttachLauncher(require_connection(args), lambda: require_connection(args)))
     if args.etcd:
@@ -348,7 +346,7 @@ def check_source(args: argparse.Namespace) -> None:
     if args.replay:
         _recording(args.replay)
     elif args.attach:
-        from ktui.cli.attach import require_connection  # start-up time
+        from ktui.cli.targets import require_connection  # start-up time
 
         require_connection(args)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from msgspec import Struct, field
 
+from ktui.cli.exit_codes import USAGE, fail
+from ktui.cli.options import take_token
 from ktui.cli.output import warn
-from ktui.cli.token import take_token
 from ktui.config.contexts import NONE
 from ktui.config.document import Config, read_config
 from ktui.config.errors import ConfigError, nearest
@@ -18,6 +21,30 @@ from ktui.config.places import CONFIG_ENV, config_file
 from ktui.config.resolve import Chosen, ResolvedValue, choose_context, preset
 from ktui.config.settings import SERVE, settings_of
 from ktui.config.tomlfile import TomlFile
+
+# An argparse parser with one-line errors: the usage of twenty lines would hide the error.
+
+ALIKE = 0.7  # of two words: a letter more or less, or two in another order
+_UNKNOWN = re.compile(r"unrecognized arguments: (\S+)")
+
+
+class Parser(argparse.ArgumentParser):
+    """ArgumentParser with one-line errors and suggestions; also used for subcommands."""
+
+    def error(self, message: str) -> NoReturn:
+        text = message.removeprefix("argument ")
+        if unknown := _UNKNOWN.match(message):
+            text = self._unknown(unknown[1])
+        self.exit(fail(f"{text}; `{self.prog} --help` for details", USAGE))
+
+    def _unknown(self, word: str) -> str:
+        if not word.startswith("-"):
+            return f"{word!r} is an unexpected argument"
+        options = {o.lstrip("-"): o for action in self._actions for o in action.option_strings}
+        # Without the dashes, which all have in common.
+        close = difflib.get_close_matches(word.partition("=")[0].lstrip("-"), options, n=1, cutoff=ALIKE)
+        return f"there is no option {word}" + (f", did you mean {options[close[0]]}?" if close else "")
+
 
 # Commands that send requests to a cluster: their context never comes from the config file.
 SENDING = ("list", "bench", "observe", "record")

@@ -1,5 +1,9 @@
 """The exit codes of all commands. Other programs rely on them."""
 
+from __future__ import annotations
+
+import os
+
 from ktui.cli.output import warn
 
 OK = 0
@@ -17,3 +21,15 @@ def fail(message: str, status: int = NO_CONNECTION) -> int:
     """Print one sentence on standard error and return the exit code."""
     warn(message)
     return status
+
+
+def check_terminal() -> int:
+    """Return OK if Textual can run: it reads standard input and draws on standard error."""
+    in_a_page = bool(os.environ.get("TEXTUAL_DRIVER"))  # of `ktui web`
+    if in_a_page or (os.isatty(0) and os.isatty(2)):
+        return OK
+    return fail(
+        "screens need a terminal, as standard input and standard error; without one there is "
+        "`ktui serve`, `ktui list`, and `ktui --screenshot FILE.svg`",
+        USAGE,
+    )

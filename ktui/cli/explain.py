@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ktui.cli.etcd_version import add_etcd_version, supports_progress
 from ktui.cli.exit_codes import OK, USAGE, fail
+from ktui.cli.options import add_etcd_version, supports_progress
 from ktui.cli.output import emit, emit_json
 from ktui.kube.gates import VERSION_RANGE
 

@@ -46,8 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 def report(args: argparse.Namespace) -> dict[str, Any]:
     """Return the JSON object of `--json`."""
-    from ktui.cli.info_facts import limits, places, terminal, versions  # start-up time
-    from ktui.cli.info_settings import contexts, settings
+    from ktui.cli.info_facts import contexts, limits, places, settings, terminal, versions  # start-up time
     from ktui.cli.preferences import problems_of
     from ktui.config.resolve import strange_variables
 

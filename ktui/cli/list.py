@@ -7,8 +7,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.live_options import add_otlp_argument, listen
 from ktui.cli.options import count
-from ktui.cli.otlp import add_otlp_argument, listen
 from ktui.cli.output import emit_json
 from ktui.cli.targets import add_target_arguments, demo_refuses, target_conflict
 

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from ktui import __version__
-from ktui.cli.effective_options import add_config_argument, parse
+from ktui.cli.effective_options import Parser, add_config_argument, parse
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail
 from ktui.cli.output import emit
-from ktui.cli.parser import Parser
 from ktui.config.errors import ConfigError
 from ktui.config.settings import DASHBOARD
 

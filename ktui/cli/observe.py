@@ -9,12 +9,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ktui.cli.durations import seconds
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.otlp import add_otlp_argument
+from ktui.cli.live_options import add_otlp_argument, add_prometheus_arguments, prometheus_connection
+from ktui.cli.options import seconds
 from ktui.cli.output import emit_json, warn
 from ktui.cli.printing import Printer
-from ktui.cli.prometheus import add_prometheus_arguments, prometheus_connection
 
 GRACE, CLOSING = 10.0, 2.0  # seconds after --for until the report is made, whatever the server does
 
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from ktui.core.live.report import report_document
 
     if args.otlp is not None:
-        from ktui.cli.otlp import observe_traces  # start-up time
+        from ktui.cli.live_options import observe_traces  # start-up time
 
         if args.kubeconfig or args.context or args.prometheus:
             why = "it reports the requests in traces, the others report metrics"

@@ -1,14 +1,143 @@
-"""Options that the dashboard and `ktui serve` share: etcd, rules, caches to warm, demo cluster."""
+"""Options that several commands share: etcd, rules, caches to warm, demo cluster, tokens, times, sizes."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import stat
+from collections.abc import Container
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ktui.cli.output import warn
+from ktui.config.errors import ConfigError
 from ktui.kube.gates import VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.config.contexts import Context
+
+
+MAX_BYTES = 64 * 1024
+
+
+def add_token_arguments(parser: argparse._ActionsContainer, token: str) -> None:
+    """Add both options; `token` describes the token and the default."""
+    parser.add_argument("--token", metavar="T", default="", help=f"{token}; every user here can read it (ps)")
+    parser.add_argument(
+        "--token-file", metavar="FILE", default="", help="read the token from FILE, which must have mode 0600"
+    )
+
+
+def take_token(args: argparse.Namespace, given: Container[str]) -> None:
+    """Set `args.token` from `--token-file`; warn if `--token` is among the `given` options.
+
+    Options take precedence over tokens in the config file. Raises ConfigError.
+    """
+    if "token" in given and args.token_file:
+        raise ConfigError("--token and --token-file exclude each other: leave out --token")
+    if "token" in given:
+        warn("warning: every user of this machine can read --token (ps): use --token-file or KTUI_TOKEN")
+    elif args.token_file:
+        args.token = read_token(Path(args.token_file).expanduser())
+
+
+def read_token(path: Path) -> str:
+    """Return the token in a file. Raises ConfigError if others can read the file, or it is empty."""
+    try:
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot read --token-file {path}: {error.strerror}") from error
+    if mode & 0o077:
+        raise ConfigError(f"--token-file {path} has mode {mode:04o}, others can use it: chmod 600 {path}")
+    try:
+        token = content.decode("ascii").strip()
+    except UnicodeDecodeError:
+        token = ""
+    if not token or len(content) > MAX_BYTES or not token.isprintable() or " " in token:
+        raise ConfigError(f"--token-file {path} does not hold a token: one line of letters, digits and signs")
+    return token
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|m|h)?")
+LONGEST = 24 * 3600.0
+
+
+def seconds(text: str) -> float:
+    """Parse `30s`, `5m`, `1h`, or a number of seconds. Raises ArgumentTypeError."""
+    found = _DURATION.fullmatch(text.strip())
+    value = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    if not 0 < value <= LONGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a day: write it like 30s or 5m")
+    return value
+
+
+_LONG = re.compile(r"([0-9]{1,6})(s|m|h|d)")
+LONGEST_DAYS = 366
+
+
+def long_seconds(text: str) -> float:
+    """Parse `90m`, `48h`, `7d`: up to a year. Raises ArgumentTypeError."""
+    found = _LONG.fullmatch(text.strip())
+    value = float(int(found[1]) * _SECONDS[found[2]]) if found else 0.0
+    if not 0 < value <= LONGEST_DAYS * _SECONDS["d"]:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a year: write it like 48h or 7d")
+    return value
+
+
+_SIZE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([KMGT])(i?)B?", re.IGNORECASE)
+
+
+def size(text: str) -> int:
+    """Parse `500MB`, `2GB`, `2Gi`: bytes, by 1000 or with an i by 1024. Raises ArgumentTypeError."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write it like 500MB or 2GB")
+    unit = 1024 if found[3] else 1000
+    return round(float(found[1]) * float(unit) ** ("KMGT".index(found[2].upper()) + 1))
+
+
+_AGO = re.compile(r"([0-9]{1,6})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def moment(text: str) -> int:
+    """Parse `2026-11-23T10:00:00Z`, `2026-11-23`, or `90m` (before now): microseconds since 1970, UTC without
+    a zone. Raises ArgumentTypeError."""
+    if found := _AGO.fullmatch(text.strip()):
+        at = datetime.now(UTC) - timedelta(seconds=int(found[1]) * _SECONDS[found[2]])
+    else:
+        try:
+            at = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a time: write it like 2026-11-23T10:00:00Z, or 2h for two hours ago"
+            ) from None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return round(at.timestamp() * 1e6)
+
+
+def add_etcd_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--etcd-version", metavar="V", help="does this etcd support progress requests? (default: it does)"
+    )
+
+
+def supports_progress(args: argparse.Namespace) -> bool:
+    """Return whether that etcd supports progress requests. Raises ConfigError for an invalid version."""
+    from ktui.config.errors import ConfigError  # start-up time
+    from ktui.kube.routing.cache_state import etcd_supports_progress, is_etcd_version
+
+    version: str | None = args.etcd_version
+    if version is None:
+        return True
+    if not is_etcd_version(version):
+        raise ConfigError(f"{version!r} is not an etcd version: write it like 3.5.13")
+    return etcd_supports_progress(version)
 
 
 def add_source_arguments(parser: argparse.ArgumentParser) -> None:

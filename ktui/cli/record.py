@@ -6,9 +6,9 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING
 
-from ktui.cli.durations import long_seconds, seconds, size
 from ktui.cli.exit_codes import NO_CONNECTION, USAGE, fail
-from ktui.cli.otlp import add_otlp_argument, listen
+from ktui.cli.live_options import add_otlp_argument, listen
+from ktui.cli.options import long_seconds, seconds, size
 
 if TYPE_CHECKING:
     from ktui.traces.receiver import OtlpReceiver

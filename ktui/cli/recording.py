@@ -94,7 +94,7 @@ def _info(path: Path, as_json: bool) -> int:
 
 
 def _cut(source: Path, target: Path, begin: str, end: str) -> int:
-    from ktui.cli.recording_cut import cut  # start-up time
+    from ktui.cli.recording_info import cut  # start-up time
     from ktui.core.recordings.recorder import write_recording
     from ktui.core.replay.index import Index
 

@@ -28,7 +28,7 @@ FAILING = "failing clients: "  # a line of standard error for the server: a JSON
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ktui.cli.attach import add_attach_arguments  # start-up time
+    from ktui.cli.targets import add_attach_arguments  # start-up time
 
     parser = subparsers.add_parser(
         "seed",
@@ -52,9 +52,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.attach import require_connection  # start-up time
+    from ktui.cli.child import die_with_parent  # start-up time
     from ktui.cli.crash import keep_quiet
-    from ktui.cli.parent_process import die_with_parent
+    from ktui.cli.targets import require_connection  # start-up time
     from ktui.client.connection import ClientError
     from ktui.workloads.demo.plan import DemoSize, make_plan
 

@@ -12,9 +12,9 @@ from ktui.cli.options import (
     add_context_argument,
     add_demo_arguments,
     add_source_arguments,
+    add_token_arguments,
 )
 from ktui.cli.output import emit, warn
-from ktui.cli.token import add_token_arguments
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -147,9 +147,9 @@ def run(args: argparse.Namespace) -> int:
     import asyncio  # start-up time
 
     from ktui.apiserver.http.open_files import file_limit, most_connections, raise_file_limit
+    from ktui.cli.child import die_with_parent
     from ktui.cli.crash import keep_quiet
     from ktui.cli.logs import report_log_problem, start_log
-    from ktui.cli.parent_process import die_with_parent
     from ktui.cli.server.config import ServeConfig
     from ktui.cli.server.runtime import shorten_thread_switches
 

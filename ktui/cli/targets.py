@@ -1,4 +1,4 @@
-"""The server that a measuring command sends to: of `--attach`, running, of a kubeconfig, or a new one."""
+"""The servers of commands: a ktui server (`--attach`, or the newest on this machine), or a kubeconfig's."""
 
 from __future__ import annotations
 
@@ -6,18 +6,48 @@ import argparse
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.cli.attach import add_attach_arguments
-from ktui.cli.options import context_environment, context_words
+from ktui.cli.options import add_token_arguments, context_environment, context_words
 from ktui.cli.output import warn
+from ktui.client.connection import ClientError, ServerConnection, connection_from_url
+from ktui.client.running import find_by_url, find_running
 from ktui.core.format import integer
 
 if TYPE_CHECKING:
     from ktui.cli.child import ServerChild
-    from ktui.client.connection import ServerConnection
     from ktui.client.target import Target
     from ktui.config.contexts import Context
+
+
+NEWEST = "the server to talk to (default: the one that runs on this machine)"
+
+
+def add_attach_arguments(parser: argparse._ActionsContainer, about: str = NEWEST) -> None:
+    parser.add_argument("--attach", metavar="URL", help=about)
+    add_token_arguments(parser, "its bearer token (default: KTUI_TOKEN, or its state file)")
+    parser.add_argument("--server-ca", metavar="FILE", help="CA of the server's certificate")
+
+
+def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
+    """Return the server of `--attach`, else the newest running on this machine, else None."""
+    if args.attach:
+        known = find_by_url(args.attach)
+        if known is not None and not args.server_ca:
+            return replace(known.connection, token=args.token or known.connection.token)
+        return connection_from_url(args.attach, args.token, Path(args.server_ca) if args.server_ca else None)
+    return next((server.connection for server in find_running()), None)
+
+
+def require_connection(args: argparse.Namespace) -> ServerConnection:
+    """Return the server as `attached_connection` does. Raises ClientError if there is none."""
+    connection = attached_connection(args)
+    if connection is None:
+        raise ClientError("no ktui server runs on this machine; start one with `ktui` or `ktui serve`")
+    return connection
+
 
 # A demo cluster for one command: large enough to show differences, created in a few seconds.
 PODS, NODES = 600, 20
@@ -151,8 +181,7 @@ async def _open(found: Target) -> AsyncIterator[Target]:
 
 
 def _connection(args: argparse.Namespace) -> ServerConnection | None:
-    from ktui.cli.attach import attached_connection  # start-up time
-    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
 
     if not (args.kubeconfig or args.context):
         return attached_connection(args)

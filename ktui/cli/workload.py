@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from ktui.cli import durations
+from ktui.cli import options
 from ktui.cli.exit_codes import INTERRUPTED, NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit_json, emit_json_text, progress
@@ -112,7 +112,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def seconds(text: str) -> float:
     """Parse `90`, `60s`, `5m`, `1h` as seconds. Raises ArgumentTypeError."""
-    value = durations.seconds(text)
+    value = options.seconds(text)
     if value > MOST_SECONDS:
         raise argparse.ArgumentTypeError(f"{text!r}: a run takes at most 1h")
     return value
@@ -160,7 +160,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from ktui.cli.workload_settings import variants_of  # start-up time
+    from ktui.cli.workload_server import variants_of  # start-up time
     from ktui.workloads.registry import find_workload
     from ktui.workloads.running.knobs import WorkloadError
 
@@ -234,7 +234,7 @@ def _stops_at_ctrl_c(run: Run) -> Iterator[None]:
 
 async def _stream(run: Run) -> None:
     """Print lines of JSON for the dashboard each second, and follow its commands on standard input."""
-    from ktui.cli.streams import lines_of  # start-up time
+    from ktui.cli.child import lines_of  # start-up time
     from ktui.workloads.running.summary import (
         SECOND,
         Refused,

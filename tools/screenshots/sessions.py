@@ -14,10 +14,9 @@ from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.growing_logs import audit_activity
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
-from ktui.cli.attach import require_connection
-from ktui.cli.child import ServerChild
-from ktui.cli.launchers import AttachLauncher, ChildLauncher
+from ktui.cli.child import AttachLauncher, ChildLauncher, ServerChild
 from ktui.cli.main import dashboard_parser
+from ktui.cli.targets import require_connection
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi

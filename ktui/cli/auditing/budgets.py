@@ -13,8 +13,8 @@ from ktui.cli.auditing.outputs import problems
 from ktui.cli.budgets.files import markdown_report
 from ktui.cli.budgets.outcome import check_options, finish
 from ktui.cli.budgets.report import BudgetReport, print_document, print_report
-from ktui.cli.etcd_version import supports_progress
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, USAGE, fail
+from ktui.cli.options import supports_progress
 from ktui.cli.output import emit
 from ktui.core.budgets.judge import BudgetJudge, BudgetVerdict
 from ktui.core.format import integer, many

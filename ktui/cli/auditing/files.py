@@ -25,7 +25,7 @@ from ktui.audit.reading.framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, LongLine, UnpackLimit
 from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all, read_on_dask
-from ktui.cli.attach import attached_connection
+from ktui.cli.targets import attached_connection
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
 from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import shape_of_uri

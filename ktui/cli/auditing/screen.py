@@ -16,9 +16,8 @@ import msgspec
 
 from ktui.audit.growing_logs import LiveTally, listening
 from ktui.audit.reading.files import open_logs
-from ktui.cli.exit_codes import OK, USAGE, fail
+from ktui.cli.exit_codes import OK, USAGE, check_terminal, fail
 from ktui.cli.output import emit_json, warn
-from ktui.cli.terminal import check_terminal
 
 if TYPE_CHECKING:
     from ktui.audit.build import Wish

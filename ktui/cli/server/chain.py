@@ -6,9 +6,11 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from ktui.apiserver.app import Application
 from ktui.apiserver.chain import Authorizer
 from ktui.apiserver.dispatch import Handlers
 from ktui.authn.authenticator import TokenAuthenticator
@@ -20,6 +22,11 @@ from ktui.authz.reviews import AccessReviews
 from ktui.authz.roles import Roles, create_default_roles
 from ktui.cacher.registry import Registry
 from ktui.kube.users import Requester
+from ktui.writes.definitions.controller import DefinitionController
+from ktui.writes.dependents_controller import DependentsController
+from ktui.writes.namespace_controller import NamespaceController
+from ktui.writes.quota_controller import QuotaController
+from ktui.writes.storage_protection import StorageProtection
 
 log = logging.getLogger(__name__)
 
@@ -97,3 +104,32 @@ def make_chain(
         roles = Roles(registry)
         return RequestChain(authenticator, RbacAuthorizer(roles), roles, RoleAggregation(registry))
     return RequestChain(authenticator, AlwaysAllow(), None)
+
+
+# The controllers that run inside the server.
+
+
+class ServerController(Protocol):
+    """Follows objects through their watch caches from `start` to `stop`, and writes what they require."""
+
+    def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+def make_controllers(app: Application, *, owned: bool) -> list[ServerController]:
+    """Return kube-apiserver's own controller, and those that kubectl waits for.
+
+    The latter are kube-controller-manager's: they run only if ktui has started the etcd (`owned`), as another
+    etcd has a kube-controller-manager. It must be writable.
+    """
+    registry = app.server.services.registry
+    controllers: list[ServerController] = [DefinitionController(registry)]
+    if owned:
+        controllers += [
+            QuotaController(registry, lambda: app.catalog.table.preferred()),
+            NamespaceController(app.server),
+            DependentsController(app.server),
+            StorageProtection(registry),
+        ]
+    return controllers

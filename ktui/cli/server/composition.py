@@ -20,18 +20,15 @@ from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
 from ktui.cli.output import warn
-from ktui.cli.server.chain import SYNC_SECONDS, RequestChain, make_chain
+from ktui.cli.server.chain import SYNC_SECONDS, RequestChain, ServerController, make_chain, make_controllers
 from ktui.cli.server.config import ServeConfig
-from ktui.cli.server.controllers import ServerController, make_controllers
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
-from ktui.cli.server.facts import Facts
+from ktui.cli.server.facts import Facts, ServerRecording, log_telemetry
 from ktui.cli.server.faults import FaultInjector
 from ktui.cli.server.flow import ServerFlow
-from ktui.cli.server.heap import trim_when_quiet
-from ktui.cli.server.log_telemetry import log_telemetry
-from ktui.cli.server.record import ServerRecording
 from ktui.cli.server.request_logs import RequestLogFiles
+from ktui.cli.server.runtime import trim_when_quiet
 from ktui.client.connection import ServerConnection
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw, write_kubeconfig
 from ktui.contract.events import TaskFailures

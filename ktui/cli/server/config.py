@@ -8,6 +8,8 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
@@ -16,12 +18,47 @@ from ktui.apiserver.http.tls_front import check_authorities
 from ktui.authn.token_file import read_users
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.cli.server.request_logs import policy_of
-from ktui.cli.server.tracing_file import TracingConfig, read_tracing_config
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.requestlogs.audit_policy import AuditPolicy
 from ktui.writes.bootstrap.start import service_range_of
+
+# The file of `--tracing-config-file`: a TracingConfiguration, as kube-apiserver reads it.
+
+_VERSIONS = tuple(f"apiserver.config.k8s.io/{version}" for version in ("v1alpha1", "v1beta1", "v1"))
+
+
+class TracingConfig(NamedTuple):
+    """Where spans are sent, and for how many requests of a million."""
+
+    endpoint: str
+    rate: int
+
+
+def read_tracing_config(path: Path) -> TracingConfig:
+    """Parse a TracingConfiguration. Raises ValueError."""
+    import yaml  # start-up time
+
+    try:
+        document = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ValueError(f"--tracing-config-file {path} cannot be read: {error}") from None
+    if (
+        not isinstance(document, dict)
+        or document.get("kind") != "TracingConfiguration"
+        or document.get("apiVersion") not in _VERSIONS
+    ):
+        raise ValueError(f"{path} is not a TracingConfiguration of {_VERSIONS[1]}")
+    if unknown := document.keys() - {"kind", "apiVersion", "endpoint", "samplingRatePerMillion"}:
+        raise ValueError(f"{path}: unknown field {sorted(map(str, unknown))[0]!r}")
+    endpoint, rate = document.get("endpoint") or "localhost:4317", document.get("samplingRatePerMillion") or 0
+    if not isinstance(endpoint, str) or urlsplit(f"//{endpoint}").hostname is None:
+        raise ValueError(f"{path}: endpoint is HOST:PORT")
+    if not isinstance(rate, int) or isinstance(rate, bool) or not 0 <= rate <= 1_000_000:
+        raise ValueError(f"{path}: samplingRatePerMillion is a number from 0 to 1000000")
+    return TracingConfig(endpoint, rate)
+
 
 SERVICE_RANGE = "10.32.0.0/16"  # the demo cluster's services are in it
 

@@ -1,9 +1,17 @@
-"""Interpreter settings for a server: short thread switches and no long garbage collection."""
+"""How the server's process runs: short thread switches, no long garbage collection, freed memory returned."""
 
 from __future__ import annotations
 
+import asyncio
+import ctypes
 import gc
+import os
 import sys
+import time
+from collections.abc import Awaitable, Callable
+from functools import cache, partial
+
+from ktui.telemetry.memory import resident_bytes
 
 # Python's default is 5 ms: while a LIST is transcoded, the HTTP server's threads would wait that long for
 # each switch, and a request takes several. A GET during a LIST takes 2.5 ms instead of 6.
@@ -23,3 +31,48 @@ def freeze_heap() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+# The server is quiet if it used less than this share of a CPU for this time.
+QUIET_SECONDS = 5.0
+QUIET_SHARE = 0.2
+# Least growth since the last trimming.
+GROWN_BYTES = 8 << 20
+
+
+async def trim_when_quiet(
+    resident: Callable[[], int | None] = resident_bytes,
+    cpu: Callable[[], float] = time.process_time,
+    pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    trim: Callable[[], None] | None = None,
+) -> None:
+    """Return free pages of the heap to the system whenever the process has grown and is quiet again.
+
+    The allocator keeps freed memory between live objects. Trimming blocks threads that allocate for
+    tens of milliseconds, so it is not done while the server is busy.
+    """
+    trim = trim or _malloc_trim()
+    if trim is None or resident() is None:
+        return
+    trimmed, spent = 0, cpu()
+    while True:
+        await pause(QUIET_SECONDS)
+        before, spent = spent, cpu()
+        quiet = spent - before < QUIET_SECONDS * QUIET_SHARE
+        if quiet and (resident() or 0) >= trimmed + GROWN_BYTES:
+            await asyncio.to_thread(trim)
+            trimmed = resident() or 0
+
+
+def _malloc_trim() -> Callable[[], None] | None:
+    libc = _glibc()
+    return None if libc is None else partial(libc.malloc_trim, 0)
+
+
+@cache
+def _glibc() -> ctypes.CDLL | None:
+    try:
+        glibc = os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, ValueError):  # another C library or system
+        return None
+    return ctypes.CDLL(None) if glibc else None

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from ktui.cli.logs import log_of
-from ktui.cli.server.tracing_file import TracingConfig
+from ktui.cli.server.config import TracingConfig
 from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestRouted, RequestStarted
 from ktui.kube.requestinfo import parse_path
 from ktui.telemetry.bus import Bus

@@ -220,7 +220,7 @@ def _cut_torn_end(path: Path) -> int | None:
 
 def _copy_whole_lines(path: Path, target: Path) -> int:
     """Write the whole lines of `path` to `target`; return the bytes of the rest."""
-    import zlib  # only after a recorder was killed
+    import zlib  # start-up time: only after a recorder was killed
 
     from ktui.private_file import open_private
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.cli.launchers import AttachLauncher
+from ktui.cli.child import AttachLauncher
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.core.lab.result import LabResult

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from ktui.cli.launchers import AttachLauncher
+from ktui.cli.child import AttachLauncher
 from ktui.client.connection import connection_from_url
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from ktui.cli.server.heap import GROWN_BYTES, QUIET_SECONDS, QUIET_SHARE, trim_when_quiet
+from ktui.cli.server.runtime import GROWN_BYTES, QUIET_SECONDS, QUIET_SHARE, trim_when_quiet
 
 BUSY, IDLE = QUIET_SECONDS * QUIET_SHARE, 0.0
 MB = 1 << 20

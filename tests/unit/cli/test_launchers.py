@@ -11,10 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ktui.cli import launchers
-from ktui.cli.attach import attached_connection
-from ktui.cli.child import ServerChild
-from ktui.cli.launchers import AttachLauncher, ChildLauncher
+from ktui.cli import child
+from ktui.cli.child import AttachLauncher, ChildLauncher, ServerChild
+from ktui.cli.targets import attached_connection
 from ktui.client.api import clear_errors
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.running import announce
@@ -55,7 +54,7 @@ class Stuck(ServerChild):
 
 
 async def test_a_server_that_lives_on_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launchers, "DYING_SECONDS", 0.01)
+    monkeypatch.setattr(child, "DYING_SECONDS", 0.01)
     assert await ChildLauncher(Stuck([])).why_stopped() == ""
 
 

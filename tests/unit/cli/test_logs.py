@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cli import logs
-from ktui.cli.server.log_telemetry import TelemetryLog
+from ktui.cli.server.facts import TelemetryLog
 from ktui.config.errors import ConfigError
 from ktui.contract.events import CacheStatus, EtcdHealth, RequestFinished, RequestStarted
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from ktui.cli.server.config import read_tracing_config
 from ktui.cli.server.tracing import MOST_QUEUED, Tracer, request_with
-from ktui.cli.server.tracing_file import read_tracing_config
 from ktui.contract.events import AnyEvent, ChainStage, EtcdCall, RequestFinished, RequestStarted
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.otlp_json import decode_json
