@@ -60,7 +60,8 @@ class Services:
     `event_ttl` is the lifetime of an Event in seconds. `service_cluster_ip_range` is the network of cluster
     IPs, unless one is stored. `warm` is awaited before the first request, with the resources that are served
     then. `faults` is None if ktui did not start this etcd, or the etcd holds a snapshot. `counts_quotas`: a
-    controller of quotas runs here. `connections` are the figures of the HTTP server.
+    controller of quotas runs here. `disabled_admission` are admission plugins that are off. `connections` are
+    the figures of the HTTP server.
     """
 
     registry: Registry
@@ -78,4 +79,5 @@ class Services:
     faults: Faults | None = None
     request_logs: Sequence[RequestLog] = ()
     counts_quotas: bool = False
+    disabled_admission: frozenset[str] = frozenset()
     connections: Connections = field(default_factory=lambda: Connections(0))

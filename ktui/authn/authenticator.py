@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ktui.apiserver.http.request import Request
-from ktui.authn.service_accounts import ISSUER, CheckedToken, InvalidToken, ServiceAccountTokens
+from ktui.authn.service_accounts import CheckedToken, InvalidToken, ServiceAccountTokens
 from ktui.kube.status import unauthorized
 from ktui.kube.users import ANONYMOUS, AUTHENTICATED, MASTERS, Requester
 
@@ -45,8 +45,11 @@ class TokenAuthenticator:
         except InvalidToken:
             raise unauthorized() from None
 
-    async def of_token(self, sent: str, audiences: tuple[str, ...] = (ISSUER,)) -> CheckedToken:
-        """Return the user of a token and those of `audiences` for which it is valid; raise InvalidToken."""
+    async def of_token(self, sent: str, audiences: tuple[str, ...] = ()) -> CheckedToken:
+        """Return the user of a token and those of `audiences` for which it is valid; raise InvalidToken.
+
+        `audiences` (): the server's own.
+        """
         if self.token is not None and hmac.compare_digest(sent.encode(), self.token.encode()):
             return CheckedToken(ADMINISTRATOR, ())
         if (user := self.users.get(sent)) is not None:

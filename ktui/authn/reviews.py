@@ -9,7 +9,7 @@ from typing import Any
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.authn.authenticator import TokenAuthenticator
-from ktui.authn.service_accounts import BOUND, ISSUER, BoundObject, InvalidToken
+from ktui.authn.service_accounts import BOUND, BoundObject, InvalidToken
 from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusCause, bad_request, conflict, invalid, not_found
@@ -48,7 +48,7 @@ class AuthenticationReviews:
 
     async def _status(self, token: str, audiences: tuple[str, ...]) -> Obj:
         try:
-            found = await self._authenticator.of_token(token, audiences or (ISSUER,))
+            found = await self._authenticator.of_token(token, audiences)
         except InvalidToken as error:
             return {"user": {}, "error": f"[invalid bearer token, {error}]"}
         status: Obj = {"authenticated": True, "user": found.user.document()}
@@ -63,7 +63,7 @@ class AuthenticationReviews:
         if account is None:
             raise not_found(resource, name)
         spec = request.setdefault("spec", {})
-        spec["audiences"] = list(spec.get("audiences") or (ISSUER,))
+        spec["audiences"] = list(spec.get("audiences") or self._accounts.audiences)
         if spec.get("expirationSeconds") is None:
             spec["expirationSeconds"] = HOUR
         _check_seconds(spec["expirationSeconds"])
@@ -100,6 +100,10 @@ class AuthenticationReviews:
                     f"cannot bind token for serviceaccount {quote(account)} to pod running with "
                     "different serviceaccount name."
                 )
+            if node := (pod.get("spec") or {}).get("nodeName"):
+                there = await self._accounts.find("nodes", "", node)
+                about = {"name": node} | ({"uid": there.uid} if there is not None else {})
+                return BoundObject(kind, name, found.uid, about)
         return BoundObject(kind, name, found.uid)
 
 

@@ -1,25 +1,28 @@
-"""Tokens of service accounts: signed by the server, verified against the stored account."""
+"""Tokens of service accounts: signed by the server, verified against the stored account.
+
+Upstream: pkg/serviceaccount (jwt.go, claims.go, legacy.go).
+"""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jwt
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages.router import Page
+from ktui.authn.keys import PrivateKey, VerificationKey
 from ktui.kube.resources import BUILTIN
-from ktui.kube.status import not_acceptable
+from ktui.kube.status import not_acceptable, path_not_found
 from ktui.kube.users import AUTHENTICATED, SERVICE_ACCOUNT, Requester, service_account_groups
 
 if TYPE_CHECKING:
@@ -27,15 +30,34 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
 
 ISSUER = "https://kubernetes.default.svc"
-ALGORITHM = "ES256"
+LEGACY_ISSUER = "kubernetes/serviceaccount"  # of the tokens in Secrets, which do not expire
+LEGACY = "kubernetes.io/serviceaccount/"
+INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since"
 LEEWAY_SECONDS = 60  # kube-apiserver's, for clocks that differ or are set
-CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
-POD_NAME, POD_UID = "authentication.kubernetes.io/pod-name", "authentication.kubernetes.io/pod-uid"
+# A token that a kubelet requests for a pod with this lifetime is valid for a year: older clients do not read
+# the renewed one.
+WARN_SECONDS, EXTENDED_SECONDS = 3607, 365 * 24 * 3600
+EXTRA = "authentication.kubernetes.io/"
+CREDENTIAL_ID = f"{EXTRA}credential-id"
 BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 
 
 class InvalidToken(Exception):
     """The token is not a service account's, or its account or bound object no longer exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSettings:
+    """How tokens are signed and verified.
+
+    `signing` None: with the server's own key. `keys` verify tokens besides the signing key. The first of
+    `issuers` is that of new tokens, all are accepted. `audiences` are the server's own; (): its issuers.
+    """
+
+    signing: PrivateKey | None = None
+    keys: tuple[VerificationKey, ...] = ()
+    issuers: tuple[str, ...] = (ISSUER,)
+    audiences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,72 +68,142 @@ class CheckedToken:
 
 @dataclass(frozen=True, slots=True)
 class BoundObject:
-    """The object whose deletion invalidates a token; `kind` is "" for a token that is not bound."""
+    """The object whose deletion invalidates a token; `kind` is "" for a token that is not bound.
+
+    `node` has the name and uid (if it exists) of the node of a bound pod.
+    """
 
     kind: str = ""
     name: str = ""
     uid: str = ""
+    node: dict[str, str] | None = None
 
 
 class ServiceAccountTokens:
-    """Signs and verifies tokens; `key` None: a new key, valid as long as the server runs."""
+    """Signs and verifies tokens. Without a signing key it makes one, valid as long as the server runs."""
 
-    def __init__(self, registry: Registry, key: ec.EllipticCurvePrivateKey | None = None) -> None:
+    def __init__(self, registry: Registry, settings: TokenSettings | None = None) -> None:
+        settings = settings or TokenSettings()
         self._registry = registry
-        self._key = key or ec.generate_private_key(ec.SECP256R1())
-        public = self._key.public_key().public_bytes(
-            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-        self._key_id = base64.urlsafe_b64encode(hashlib.sha256(public).digest()).rstrip(b"=").decode()
+        self._key = settings.signing or ec.generate_private_key(ec.SECP256R1())
+        self._signing = VerificationKey.of(self._key.public_key())
+        self._keys = {key.key_id: key for key in (*settings.keys, self._signing)}
+        self._issuers = settings.issuers
+        self.audiences = settings.audiences or settings.issuers
 
     def sign(
         self, account: StoredObject, audiences: tuple[str, ...], seconds: int, bound: BoundObject
     ) -> tuple[str, int]:
-        """Return a token of the account, and its expiry time (Unix seconds)."""
+        """Return a token of the account, and the time (Unix seconds) until which it should be used."""
         now = int(time.time())
         about: dict[str, Any] = {
             "namespace": account.namespace,
             "serviceaccount": {"name": account.name, "uid": account.uid},
         }
+        lifetime = seconds
         if bound.kind:
             about[bound.kind.lower()] = {"name": bound.name, "uid": bound.uid}
+        if bound.kind == "Pod":
+            if bound.node:
+                about["node"] = bound.node
+            if seconds == WARN_SECONDS and set(audiences) <= set(self.audiences):
+                lifetime, about["warnafter"] = EXTENDED_SECONDS, now + seconds
         claims = {
             "aud": list(audiences),
-            "exp": now + seconds,
+            "exp": now + lifetime,
             "iat": now,
-            "iss": ISSUER,
+            "iss": self._issuers[0],
             "jti": str(uuid.uuid4()),
             "kubernetes.io": about,
             "nbf": now,
             "sub": f"{SERVICE_ACCOUNT}{account.namespace}:{account.name}",
         }
-        return jwt.encode(claims, self._key, ALGORITHM, {"kid": self._key_id}), now + seconds
+        headers = {"kid": self._signing.key_id}
+        return jwt.encode(claims, self._key, self._signing.algorithm, headers), now + seconds
 
-    async def check(self, token: str, audiences: tuple[str, ...] = (ISSUER,)) -> CheckedToken:
-        """Return the account's user if account and bound object still exist; raise InvalidToken."""
+    async def check(self, token: str, audiences: tuple[str, ...] = ()) -> CheckedToken:
+        """Return the account's user if account and bound object still exist; raise InvalidToken.
+
+        `audiences` are those for one of which the token must be valid; (): the server's own.
+        """
+        claims = self._verified(token)
+        valid_for = _texts(claims.get("aud")) or self.audiences  # a Secret's token is for the server only
+        common = tuple(name for name in valid_for if name in (audiences or self.audiences))
+        if not common:
+            raise InvalidToken("the token is for other audiences")
         try:
-            claims = jwt.decode(
-                token,
-                self._key.public_key(),
-                [ALGORITHM],
-                audience=list(audiences),
-                issuer=ISSUER,
-                leeway=LEEWAY_SECONDS,
-            )
+            if claims["iss"] == LEGACY_ISSUER:
+                user = await self._legacy_user(claims, token)
+            else:
+                user = await self._user(claims)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidToken(f"the token lacks a claim of service accounts: {error}") from error
+        return CheckedToken(user, common)
+
+    def _verified(self, token: str) -> dict[str, Any]:
+        """Return the claims if the signature, the issuer and the times are right."""
+        try:
+            wanted = str(jwt.get_unverified_header(token).get("kid") or "")
+            issuer = jwt.decode(token, options={"verify_signature": False}).get("iss")
+            if issuer not in (*self._issuers, LEGACY_ISSUER):
+                raise InvalidToken("the token has another issuer")
+            candidates: Sequence[VerificationKey] = list(self._keys.values())
+            if wanted in self._keys:
+                candidates = [self._keys[wanted]]
+            return self._decoded(token, candidates)
         except jwt.InvalidTokenError as error:
             raise InvalidToken(str(error)) from error
+
+    def _decoded(self, token: str, candidates: Sequence[VerificationKey]) -> dict[str, Any]:
+        refusal: jwt.InvalidTokenError = jwt.InvalidSignatureError("Signature verification failed")
+        for candidate in candidates:
+            try:
+                return jwt.decode(
+                    token,
+                    candidate.key,
+                    [candidate.algorithm],
+                    leeway=LEEWAY_SECONDS,
+                    options={"verify_aud": False},
+                )
+            except (jwt.InvalidSignatureError, jwt.InvalidAlgorithmError):
+                continue  # signed by another key
+            except jwt.InvalidTokenError as error:
+                refusal = error
+                break
+        raise refusal
+
+    async def _user(self, claims: dict[str, Any]) -> Requester:
         about = claims["kubernetes.io"]
         namespace, account = about["namespace"], about["serviceaccount"]
+        _check_subject(claims, namespace, account["name"])
         await self._still_there("serviceaccounts", namespace, account)
-        extra = {CREDENTIAL_ID: [f"JTI={claims['jti']}"]}
+        extra = {CREDENTIAL_ID: [f"JTI={claims['jti']}"]} if claims.get("jti") else {}
         for kind, resource in BOUND.items():
-            if (bound := about.get(kind.lower())) is not None:
+            bound = about.get(kind.lower())
+            if bound is None:
+                continue
+            if kind != "Node" or about.get("pod") is None:  # of a pod's node nothing is required
                 await self._still_there(resource, "" if kind == "Node" else namespace, bound)
-                if kind == "Pod":
-                    extra |= {POD_NAME: [bound["name"]], POD_UID: [bound["uid"]]}
-        groups = (*service_account_groups(namespace), AUTHENTICATED)
-        user = Requester(claims["sub"], groups, account["uid"], extra)
-        return CheckedToken(user, tuple(name for name in claims["aud"] if name in audiences))
+            if kind != "Secret":
+                names = {f"{kind.lower()}-{member}": bound.get(member) for member in ("name", "uid")}
+                extra |= {EXTRA + name: [value] for name, value in names.items() if value}
+        return _user_of(claims["sub"], namespace, account["uid"], extra)
+
+    async def _legacy_user(self, claims: dict[str, Any], token: str) -> Requester:
+        """The user of a token in a Secret of type kubernetes.io/service-account-token, which must have it."""
+        namespace, secret = claims[f"{LEGACY}namespace"], claims[f"{LEGACY}secret.name"]
+        account = {member: claims[f"{LEGACY}service-account.{member}"] for member in ("name", "uid")}
+        _check_subject(claims, namespace, account["name"])
+        found = await self.find("secrets", namespace, secret)
+        stored = json.loads(found.full_json()) if found is not None else {}
+        if not stored or stored["metadata"].get("deletionTimestamp"):
+            raise InvalidToken("Token has been invalidated")
+        if base64.b64decode((stored.get("data") or {}).get("token") or "") != token.encode():
+            raise InvalidToken("Token does not match server's copy")
+        if INVALID_SINCE in (stored["metadata"].get("labels") or {}):
+            raise InvalidToken(f"the token in secret {namespace}/{secret} has been marked invalid")
+        await self._still_there("serviceaccounts", namespace, account)
+        return _user_of(claims["sub"], namespace, account["uid"], {})
 
     async def _still_there(self, name: str, namespace: str, wanted: dict[str, str]) -> None:
         found = await self.find(name, namespace, wanted["name"])
@@ -124,25 +216,38 @@ class ServiceAccountTokens:
         assert resource is not None
         return (await self._registry.for_resource(resource).get(namespace or None, wanted, "0")).object
 
+    @property
+    def is_discoverable(self) -> bool:
+        """True if other systems can find the documents: the issuer is an https URL."""
+        return self._issuers[0].startswith("https://")
+
     def discovery(self, keys_url: str) -> dict[str, Any]:
         """Return the document of /.well-known/openid-configuration."""
         return {
-            "issuer": ISSUER,
+            "issuer": self._issuers[0],
             "jwks_uri": keys_url,
             "response_types_supported": ["id_token"],
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [ALGORITHM],
+            "id_token_signing_alg_values_supported": sorted({key.algorithm for key in self._keys.values()}),
         }
 
     def keys(self) -> dict[str, Any]:
         """Return the document of /openid/v1/jwks."""
-        numbers = self._key.public_key().public_numbers()
-        x, y = (
-            base64.urlsafe_b64encode(number.to_bytes(32, "big")).rstrip(b"=").decode()
-            for number in (numbers.x, numbers.y)
-        )
-        key = {"use": "sig", "kty": "EC", "kid": self._key_id, "crv": "P-256", "alg": ALGORITHM}
-        return {"keys": [key | {"x": x, "y": y}]}
+        return {"keys": [key.jwk() for key in self._keys.values()]}
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """The `aud` of a token: a text or a list of texts."""
+    return (value,) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _check_subject(claims: dict[str, Any], namespace: str, account: str) -> None:
+    if claims["sub"] != f"{SERVICE_ACCOUNT}{namespace}:{account}":
+        raise InvalidToken("sub claim is invalid")
+
+
+def _user_of(name: str, namespace: str, uid: str, extra: dict[str, list[str]]) -> Requester:
+    return Requester(name, (*service_account_groups(namespace), AUTHENTICATED), uid, extra)
 
 
 CONFIGURATION, KEYS = "/.well-known/openid-configuration", "/openid/v1/jwks"
@@ -150,13 +255,17 @@ KEY_SET = "application/jwk-set+json"
 
 
 def pages(accounts: ServiceAccountTokens) -> dict[str, Page]:
-    """Return the pages of the two documents by path."""
+    """Return the pages of the two documents by path; 404 without an https issuer, as upstream."""
 
     async def configuration(request: Request, response: Response) -> None:
+        if not accounts.is_discoverable:
+            raise path_not_found()
         address = f"https://{request.headers.get('host', 'localhost')}"
         await _send(request, response, JSON, accounts.discovery(address + KEYS))
 
     async def keys(request: Request, response: Response) -> None:
+        if not accounts.is_discoverable:
+            raise path_not_found()
         await _send(request, response, KEY_SET, accounts.keys())
 
     return {CONFIGURATION: configuration, KEYS: keys}

@@ -104,11 +104,12 @@ class _Line(Struct, frozen=True):
 
 def _parsed(parser: argparse.ArgumentParser, words: Sequence[str], command: str) -> _Line:
     options = {action.dest: action for action in parser._actions if action.option_strings}
-    args = parser.parse_args(words, argparse.Namespace(**dict.fromkeys(options, _UNSET)))
-    given = {dest for dest in options if getattr(args, dest, _UNSET) is not _UNSET}
-    for dest, action in options.items():
-        if getattr(args, dest) is _UNSET:
-            setattr(args, dest, _default(action))
+    # What a repeatable option appends to has to be a list or None.
+    unset = {dest: None if isinstance(a, argparse._AppendAction) else _UNSET for dest, a in options.items()}
+    args = parser.parse_args(words, argparse.Namespace(**unset))
+    given = {dest for dest in options if getattr(args, dest) is not unset[dest]}
+    for dest in options.keys() - given:
+        setattr(args, dest, _default(options[dest]))
     return _Line(command, args, options, given)
 
 

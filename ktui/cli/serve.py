@@ -81,6 +81,36 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default="AlwaysAllow",
         help="RBAC: the stored roles decide what users may do; system:masters may do everything",
     )
+    tokens = parser.add_argument_group("tokens of service accounts")
+    tokens.add_argument(
+        "--service-account-key-file",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="PEM keys (RSA or ECDSA; public, private or certificates) that verify tokens, besides the "
+        "signing key; repeatable",
+    )
+    tokens.add_argument(
+        "--service-account-signing-key-file",
+        metavar="FILE",
+        default="",
+        help="the private key that signs tokens (default: the server's TLS key)",
+    )
+    tokens.add_argument(
+        "--service-account-issuer",
+        metavar="ISSUER",
+        action="append",
+        default=[],
+        help="the issuer in new tokens; repeated: others that are accepted (default: "
+        "https://kubernetes.default.svc)",
+    )
+    tokens.add_argument(
+        "--api-audiences",
+        metavar="NAME[,NAME…]",
+        action="append",
+        default=[],
+        help="audiences whose tokens this server accepts (default: the issuers)",
+    )
     logs = parser.add_argument_group("logs of requests, as kube-apiserver writes them")
     logs.add_argument("--audit-log-path", metavar="FILE", help="write audit.k8s.io/v1 Events; - is stdout")
     logs.add_argument(
@@ -116,6 +146,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="CIDR",
         default="10.32.0.0/16",
         help="where services get their cluster IPs, unless etcd has a ServiceCIDR (default: 10.32.0.0/16)",
+    )
+    parser.add_argument(
+        "--disable-admission-plugins",
+        metavar="NAME[,NAME…]",
+        action="append",
+        default=[],
+        help="admission plugins to leave out: LimitRanger, ResourceQuota, ServiceAccount",
     )
     flow = parser.add_argument_group("flow control")
     for kind, name, seats in (("reads", "requests", 400), ("writes", "mutating-requests", 200)):

@@ -134,7 +134,7 @@ def stages(plan: DemoPlan, now: float) -> Iterator[SeedStage]:
     yield SeedStage("nodes", nodes, cluster.nodes(plan, now))
     yield SeedStage("node leases", nodes, cluster.leases(plan, now))
     yield SeedStage("configuration", daemons, cluster.daemon_configs())
-    yield SeedStage("configuration", 2 * spaces + 2 * each, apps.configs(plan))
+    yield SeedStage("configuration", spaces + 2 * each, apps.configs(plan))
     yield SeedStage("deployments", 2 * each, apps.deployments(plan))
     all_pods = chain(cluster.daemon_pods(plan, now), apps.pods(plan, now))
     yield SeedStage(LAST_FOR_CLIENTS, daemons * nodes + pods, all_pods)

@@ -23,10 +23,11 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.changes import changes, outline
 from ktui.writes.admission.classes import set_classes
-from ktui.writes.admission.limit_ranges import check_limits, limits_of, set_defaults
+from ktui.writes.admission.limit_ranges import LIMIT_RANGER, Limits, check_limits, limits_of, set_defaults
 from ktui.writes.admission.pods import admit_pod
-from ktui.writes.admission.quotas import charge_quotas
+from ktui.writes.admission.quotas import QUOTAS, charge_quotas
 from ktui.writes.admission.rights import authorize_creation, confirm_new_grant
+from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT, admit_account
 from ktui.writes.admission.unenforced import unenforced
 from ktui.writes.admission.webhooks import check_webhooks
 from ktui.writes.before_create import prepare, set_requester
@@ -150,19 +151,30 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
         node = await find_node(server, name)
     before = await compute(outline, obj)
     call.resume()
+    limits = await _limits(server, call, new.resource, obj)
     await set_classes(server, new.resource, obj)
-    limits = await limits_of(server, new.resource, call.info.namespace)
-    if new.resource.id == "pods":
-        for each in limits:
-            await compute(set_defaults, obj, each)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     await compute(_admit, server, call, new.resource, obj, node)
     if not new.authorized:
         authorize_creation(server, call, new.resource)
     await compute(check_limits, new.resource, obj, limits)
-    await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
+    if QUOTAS not in server.services.disabled_admission:
+        await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
     call.passed("admission", await compute(lambda: changes(before, outline(obj))))
     return obj
+
+
+async def _limits(server: Server, call: Call, resource: Resource, obj: Obj) -> Limits:
+    """Run what LimitRanger and ServiceAccount set in a new pod; return the limits to check it by."""
+    off, namespace = server.services.disabled_admission, call.info.namespace
+    limits = [] if LIMIT_RANGER in off else await limits_of(server, resource, namespace)
+    if resource.id == "pods":
+        for each in limits:
+            await compute(set_defaults, obj, each)
+        if SERVICE_ACCOUNT not in off:
+            name = call.sent.get("name") or call.sent.get("generateName") or metadata_of(obj)["name"]
+            await admit_account(server, resource, namespace, str(name), obj)
+    return limits
 
 
 def _tracked(new: Creation, obj: Obj) -> Obj:

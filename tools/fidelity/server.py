@@ -17,7 +17,14 @@ from ktui.etcd.embedded import EmbeddedEtcd
 TOKEN = "tok-ktui"  # the one in the recorded requests
 _NOTIFIES_IDLE_CACHES = "experimental-watch-progress-notify-interval"
 START_SECONDS = 120.0
-_SERVE = ("serve", "--allow-writes", "--warm=all", "--etcd-prefix=/registry")
+# The recorded servers ran without ServiceAccount: no pod in the recordings has a token's volume.
+_SERVE = (
+    "serve",
+    "--allow-writes",
+    "--warm=all",
+    "--etcd-prefix=/registry",
+    "--disable-admission-plugins=ServiceAccount",
+)
 
 
 class _Etcd(EmbeddedEtcd):

@@ -8,20 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from cryptography.hazmat.primitives.asymmetric import ec
-
 from ktui.apiserver.app import Application
 from ktui.apiserver.chain import Authorizer
 from ktui.apiserver.dispatch import Handlers
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.reviews import AuthenticationReviews
-from ktui.authn.service_accounts import ServiceAccountTokens, pages
+from ktui.authn.service_accounts import ServiceAccountTokens, TokenSettings, pages
 from ktui.authz.aggregation import RoleAggregation
 from ktui.authz.rbac import AlwaysAllow, RbacAuthorizer
 from ktui.authz.reviews import AccessReviews
 from ktui.authz.roles import Roles, create_default_roles
 from ktui.cacher.registry import Registry
 from ktui.kube.users import Requester
+from ktui.writes.accounts_controller import AccountsController
 from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.dependents_controller import DependentsController
 from ktui.writes.namespace_controller import NamespaceController
@@ -93,13 +92,13 @@ def make_chain(
     users: Mapping[str, Requester] | None = None,
     *,
     mode: str = ALWAYS_ALLOW,
-    key: ec.EllipticCurvePrivateKey | None = None,
+    tokens: TokenSettings | None = None,
 ) -> RequestChain:
     """Make the request chain.
 
-    `key` signs the tokens of service accounts; None: a new key for this process.
+    `tokens` None: tokens of service accounts are signed by a new key of this process.
     """
-    authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, key), users or {})
+    authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, tokens), users or {})
     if mode == RBAC:
         roles = Roles(registry)
         return RequestChain(authenticator, RbacAuthorizer(roles), roles, RoleAggregation(registry))
@@ -117,17 +116,18 @@ class ServerController(Protocol):
     async def stop(self) -> None: ...
 
 
-def make_controllers(app: Application, *, owned: bool) -> list[ServerController]:
+def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[ServerController]:
     """Return kube-apiserver's own controller, and those that kubectl waits for.
 
     The latter are kube-controller-manager's: they run only if ktui has started the etcd (`owned`), as another
-    etcd has a kube-controller-manager. It must be writable.
+    etcd has a kube-controller-manager. It must be writable. `root_ca`: of this server, PEM; "" without TLS.
     """
     registry = app.server.services.registry
     controllers: list[ServerController] = [DefinitionController(registry)]
     if owned:
         controllers += [
             QuotaController(registry, lambda: app.catalog.table.preferred()),
+            AccountsController(registry, root_ca),
             NamespaceController(app.server),
             DependentsController(app.server),
             StorageProtection(registry),

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,8 @@ class Composition:
         await self._http.start()
         await self._bootstrap(client, registry)
         if not client.read_only:
-            self._controllers = make_controllers(app, owned=self._owned)
+            root_ca = "" if tls is None else tls.cert.read_text()
+            self._controllers = make_controllers(app, owned=self._owned, root_ca=root_ca)
             for controller in self._controllers:
                 controller.start()
         if self._args.log_file:
@@ -244,14 +246,17 @@ class Composition:
             faults=self._faults,
             request_logs=self._request_logs.logs if self._request_logs is not None else (),
             counts_quotas=self._owned and not client.read_only,
+            disabled_admission=self._config.disabled_admission,
             connections=self._connections,
         )
 
     def _make_chain(self, registry: Registry) -> RequestChain:
         tls = self._tls()
-        key = None if tls is None else load_key(tls)
-        config = self._config
-        return make_chain(registry, config.token, config.users, mode=self._args.authorization_mode, key=key)
+        config, mode = self._config, self._args.authorization_mode
+        tokens = config.tokens
+        if tokens.signing is None and tls is not None:
+            tokens = replace(tokens, signing=load_key(tls))
+        return make_chain(registry, config.token, config.users, mode=mode, tokens=tokens)
 
     def _make_flow(self, registry: Registry, settings: Settings) -> ServerFlow:
         args = self._args

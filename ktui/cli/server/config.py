@@ -15,6 +15,8 @@ from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
 from ktui.apiserver.http.server import split_listen
 from ktui.apiserver.http.tls_front import check_authorities
+from ktui.authn.keys import read_private_key, read_public_keys
+from ktui.authn.service_accounts import ISSUER, TokenSettings
 from ktui.authn.token_file import read_users
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.cli.server.request_logs import policy_of
@@ -22,6 +24,9 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.requestlogs.audit_policy import AuditPolicy
+from ktui.writes.admission.limit_ranges import LIMIT_RANGER
+from ktui.writes.admission.quotas import QUOTAS
+from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT
 from ktui.writes.bootstrap.start import service_range_of
 
 # The file of `--tracing-config-file`: a TracingConfiguration, as kube-apiserver reads it.
@@ -60,6 +65,7 @@ def read_tracing_config(path: Path) -> TracingConfig:
     return TracingConfig(endpoint, rate)
 
 
+ADMISSION = (LIMIT_RANGER, QUOTAS, SERVICE_ACCOUNT)  # the plugins that can be disabled
 SERVICE_RANGE = "10.32.0.0/16"  # the demo cluster's services are in it
 
 
@@ -75,6 +81,8 @@ class ServeConfig:
     audit_policy: AuditPolicy
     service_range: str  # of cluster IPs, a CIDR
     most_connections: int
+    disabled_admission: frozenset[str]
+    tokens: TokenSettings
     tracing: TracingConfig | None = None
 
     @classmethod
@@ -113,7 +121,57 @@ class ServeConfig:
         tracing = None
         if args.tracing_config_file:
             tracing = read_tracing_config(Path(args.tracing_config_file).expanduser())
-        return cls(args, behaviour, token, warm, users, policy_of(args), services, most, tracing)
+        return cls(
+            args,
+            behaviour,
+            token,
+            warm,
+            users,
+            policy_of(args),
+            services,
+            most,
+            _disabled_admission(args.disable_admission_plugins),
+            _token_settings(args),
+            tracing,
+        )
+
+
+def _token_settings(args: argparse.Namespace) -> TokenSettings:
+    """Return how tokens of service accounts are signed and verified, by the options of kube-apiserver."""
+    signing, own = args.service_account_signing_key_file, None
+    if signing:
+        own = read_private_key(Path(signing).expanduser(), "--service-account-signing-key-file")
+    keys = [
+        key
+        for name in args.service_account_key_file
+        for key in read_public_keys(Path(name).expanduser(), "--service-account-key-file")
+    ]
+    issuers = tuple(args.service_account_issuer) or (ISSUER,)
+    for at, issuer in enumerate(issuers):
+        if not issuer:
+            raise ValueError("--service-account-issuer should not be an empty string")
+        if issuer in issuers[:at]:
+            raise ValueError(f"--service-account-issuer {issuer} is already specified")
+        if ":" in issuer and not _is_url(issuer):
+            raise ValueError(f"--service-account-issuer {issuer} has a ':' and is not a URL")
+    audiences = [name.strip() for text in args.api_audiences for name in text.split(",")]
+    return TokenSettings(own, tuple(keys), issuers, tuple(name for name in audiences if name))
+
+
+def _is_url(text: str) -> bool:
+    try:
+        return bool(urlsplit(text).scheme)
+    except ValueError:
+        return False
+
+
+def _disabled_admission(given: list[str]) -> frozenset[str]:
+    """Return the names in all `--disable-admission-plugins`, each a list with commas."""
+    names = frozenset(name.strip() for text in given for name in text.split(",") if name.strip())
+    if unknown := sorted(names.difference(ADMISSION)):
+        allowed = f"{', '.join(ADMISSION[:-1])} and {ADMISSION[-1]}"
+        raise ValueError(f"--disable-admission-plugins {unknown[0]}: only {allowed} can be disabled")
+    return names
 
 
 def _most_connections(args: argparse.Namespace) -> int:

@@ -14,12 +14,9 @@ PENDING_EVERY, FAILED_EVERY = 97, 211
 
 def configs(plan: DemoPlan) -> Iterator[Create]:
     for namespace in plan.namespaces:
-        data = {"ca.crt": "-----BEGIN CERTIFICATE-----\n(demo)\n-----END CERTIFICATE-----\n"}
-        root = _config(namespace, "kube-root-ca.crt", {}, data)
-        yield Create(core(namespace, "configmaps"), root, alike="root CA")
         metadata = {"name": "default", "namespace": namespace}
         body: Json = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
-        yield Create(core(namespace, "serviceaccounts"), body, alike="service account")
+        yield Create(core(namespace, "serviceaccounts"), body)  # the server may have created it
     for app in plan.apps:
         data = {"app.toml": f'name = "{app.name}"\n[log]\nlevel = "info"\n' + "# tuned by hand\n" * 12}
         config = _config(app.namespace, f"{app.name}-config", app.labels, data)

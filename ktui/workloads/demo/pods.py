@@ -133,7 +133,6 @@ def _container_status(facts: PodFacts, now: float, running: bool, restarts: int)
 
 
 def _spec(facts: PodFacts) -> Json:
-    token = {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}}
     return {
         "nodeName": facts.node,
         "serviceAccountName": "default",
@@ -149,7 +148,7 @@ def _spec(facts: PodFacts) -> Json:
         "containers": [_container(facts)],
         "volumes": [
             {"name": "config", "configMap": {"name": facts.config, "defaultMode": 420}},
-            {"name": "kube-api-access", "projected": {"sources": [token], "defaultMode": 420}},
+            _token_volume(_token_volume_name(facts)),
         ],
         "tolerations": [
             {
@@ -161,6 +160,22 @@ def _spec(facts: PodFacts) -> Json:
             for taint in ("not-ready", "unreachable")
         ],
     }
+
+
+def _token_volume_name(facts: PodFacts) -> str:
+    """One name for all pods of an owner, so that the server adds none and their copies share it."""
+    return f"kube-api-access-{demo_uid(facts.namespace, *facts.owner)[:5]}"
+
+
+def _token_volume(name: str) -> Json:
+    """The volume that the admission plugin ServiceAccount adds to pods without one."""
+    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [namespace]}},
+    ]
+    return {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
 
 
 def _container(facts: PodFacts) -> Json:
@@ -182,9 +197,9 @@ def _container(facts: PodFacts) -> Json:
         "volumeMounts": [
             {"name": "config", "mountPath": "/etc/app", "readOnly": True},
             {
-                "name": "kube-api-access",
-                "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+                "name": _token_volume_name(facts),
                 "readOnly": True,
+                "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
             },
         ],
         "livenessProbe": probe,

@@ -19,9 +19,9 @@ from ktui.writes.metadata.objectmeta import metadata_of
 
 Obj = dict[str, Any]
 
+LIMIT_RANGER = "LimitRanger"
 ANNOTATION = "kubernetes.io/limit-ranger"
 LIMITED = ("pods", "persistentvolumeclaims")
-
 
 Limits = list[list[Obj]]
 

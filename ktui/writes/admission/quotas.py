@@ -1,7 +1,7 @@
 """ResourceQuota: charge a new object to the quotas of its namespace, or refuse it.
 
 Upstream: apiserver/pkg/admission/plugin/resourcequota. A quota limits the names in its `status.hard`, which
-the quota controller copies from the spec; ktui runs no such controller.
+the quota controller copies from the spec.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified,
 from ktui.writes.metadata.objectmeta import metadata_of
 
 Obj = dict[str, Any]
+
+QUOTAS = "ResourceQuota"
 
 
 async def charge_quotas(

@@ -17,6 +17,7 @@ from ktui.apiserver.call import RequestLog
 from ktui.apiserver.flow_control import Unlimited
 from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.services import Services
+from ktui.authn.service_accounts import TokenSettings
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
@@ -31,6 +32,7 @@ from ktui.storage.leases import Leases
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from ktui.wire.stored_codec import StoredCodec
+from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT
 from ktui.writes.definitions.controller import DefinitionController
 from ktui.writes.handlers import WRITES
 from tests.etcd.serving import plain_client
@@ -137,8 +139,12 @@ async def running(
     settings: Settings | None = None,
     *,
     gentle: bool = False,
+    disabled_admission: frozenset[str] = frozenset({SERVICE_ACCOUNT}),
+    tokens: TokenSettings | None = None,
 ) -> AsyncIterator[Api]:
-    """`seats` of priority levels; 0: no flow control. `gentle`: as over an etcd that others depend on."""
+    """No controller creates accounts here, so pods need none unless `disabled_admission` says otherwise.
+
+    `seats` of priority levels; 0: no flow control. `gentle`: as over an etcd that others depend on."""
     bus, settings, leases = Bus(), settings or Settings(), Leases(client)
     facts = Facts(client, prefix)
 
@@ -147,7 +153,7 @@ async def running(
 
     registry = Registry(make_store, settings, bus)
     browser = EtcdBrowser(client, prefix, gentle=gentle)
-    chain = make_chain(registry, token, users, mode=mode)
+    chain = make_chain(registry, token, users, mode=mode, tokens=tokens)
     await chain.start(writable=True)
     flow = ServerFlow(registry, settings, bus, seats, 0, follows=True)
     if seats:
@@ -163,6 +169,7 @@ async def running(
         chain.authorizer,
         flow_control=flow.controller if seats else Unlimited(),
         request_logs=request_logs,
+        disabled_admission=disabled_admission,
     )
     app = build_app(services, WRITES | chain.handlers | flow.handlers)
     server = HttpServer(app, "127.0.0.1:0")

@@ -34,6 +34,7 @@ POD_SPEC: dict[str, Any] = {
             "livenessProbe": {"httpGet": {"port": 80}},
         }
     ],
+    "serviceAccountName": "builder",
     "volumes": [
         {"name": "h", "hostPath": {"path": "/h"}},
         {"name": "p", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},

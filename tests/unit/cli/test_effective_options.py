@@ -276,6 +276,8 @@ NEVER_PRESET = {
     "max_connections",
     "audit_log_path", "audit_policy_file", "audit_log_mode", "audit_log_maxsize", "audit_log_maxbackup",
     "audit_log_maxage", "http_log", "client_ca_file", "service_cluster_ip_range", "otlp",
+    "disable_admission_plugins", "service_account_key_file", "service_account_signing_key_file",
+    "service_account_issuer", "api_audiences",
     "tracing_config_file",
 }  # fmt: skip
 

@@ -35,7 +35,7 @@ _ROWS: dict[str, tuple[Row, ...]] = {
     "persistentvolumeclaims": storage.CLAIM,
     "persistentvolumes": storage.VOLUME,
     "poddisruptionbudgets.policy": policies.BUDGET,
-    "pods": below("spec", pods.POD_SPEC),
+    "pods": below("spec", pods.POD),
     "podtemplates": below("template", pods.TEMPLATE),
     "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS,
     "replicasets.apps": workloads.REPLICA_SET,

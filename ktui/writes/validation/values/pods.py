@@ -157,6 +157,17 @@ def _starting(container: Obj) -> Iterator[FieldError]:
             yield forbidden(f".{name}", "may not be set for init containers without restartPolicy=Always")
 
 
+def _tokens(spec: Obj) -> Iterator[FieldError]:
+    """A token is of the pod's account: without one there is none. Templates are not checked."""
+    if spec.get("serviceAccountName"):
+        return
+    for at, volume in enumerate(spec.get("volumes") or []):
+        for number, source in enumerate((volume.get("projected") or {}).get("sources") or []):
+            if source.get("serviceAccountToken") is not None:
+                where = f".volumes[{at}].projected.sources[{number}].serviceAccountToken"
+                yield forbidden(where, "must not be specified when serviceAccountName is not set")
+
+
 _EXPRESSIONS: tuple[Row, ...] = (
     ("matchExpressions[].key", qualified),
     ("matchExpressions[]", _term),
@@ -226,4 +237,5 @@ POD_SPEC: tuple[Row, ...] = (
     ("securityContext.sysctls[]", has("name")),
 )
 
+POD: tuple[Row, ...] = (*POD_SPEC, ("", _tokens))
 TEMPLATE: tuple[Row, ...] = (("", _template), *below("spec", POD_SPEC))

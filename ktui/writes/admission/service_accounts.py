@@ -1,0 +1,186 @@
+"""ServiceAccount: each new pod runs as a service account of its namespace, whose token it mounts.
+
+Upstream: plugin/pkg/admission/serviceaccount.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.apiserver.server import Server
+from ktui.kube.resources import Resource
+from ktui.kube.status import forbidden
+from ktui.writes import stored_objects
+from ktui.writes.admission.lookups import builtin
+from ktui.writes.metadata.objectmeta import generate_name, metadata_of
+
+Obj = dict[str, Any]
+
+SERVICE_ACCOUNT = "ServiceAccount"
+DEFAULT = "default"
+MIRROR = "kubernetes.io/config.mirror"
+ONLY_ITS_SECRETS = "kubernetes.io/enforce-mountable-secrets"
+TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+VOLUME_PREFIX = "kube-api-access-"
+MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+ROOT_CA = "kube-root-ca.crt"
+# The controller creates a namespace's `default` a moment after the namespace. Upstream asks ten times, in
+# about 1.4 s; so does this, but first after a shorter time.
+RETRY_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.5)
+
+
+async def admit_account(server: Server, resource: Resource, namespace: str, name: str, pod: Obj) -> None:
+    """Set the pod's account, its token's volume and its pull secrets, in place; `name` is for errors.
+
+    Raises StatusError 403 for an account that does not exist, and for a mirror pod that uses one.
+    """
+    spec = pod.setdefault("spec", {})
+    if MIRROR in (metadata_of(pod).get("annotations") or {}):
+        for why in _mirror_faults(spec):
+            raise forbidden(resource, name, why)
+        return
+    wanted = spec["serviceAccountName"] = spec.get("serviceAccountName") or DEFAULT
+    spec["serviceAccount"] = wanted
+    account = await _find(server, namespace, wanted)
+    if account is None:
+        lacking = f'serviceaccount "{wanted}" not found'
+        raise forbidden(resource, name, f"error looking up service account {namespace}/{wanted}: {lacking}")
+    if _mounts_token(account, spec):
+        _mount_token(spec)
+    if not spec.get("imagePullSecrets") and (secrets := account.get("imagePullSecrets")):
+        spec["imagePullSecrets"] = [{"name": secret.get("name", "")} for secret in secrets]
+    if (metadata_of(account).get("annotations") or {}).get(ONLY_ITS_SECRETS) in TRUE:
+        for why in _foreign_secrets(account, spec):
+            raise forbidden(resource, name, why)
+
+
+async def _find(server: Server, namespace: str, name: str) -> Obj | None:
+    """Return the account from the cache, or from etcd if it was just created."""
+    accounts = builtin("", "serviceaccounts")
+    found = await stored_objects.find(server, accounts, namespace, name)
+    waits = iter(RETRY_SECONDS if name == DEFAULT else ())
+    while found is None:
+        answer = await server.cacher(accounts).get(namespace, name, "")
+        if answer.object is not None:
+            return await stored_objects.tree(server, answer.object, accounts)
+        if (seconds := next(waits, None)) is None:
+            return None
+        await asyncio.sleep(seconds)
+    return found
+
+
+def _mounts_token(account: Obj, spec: Obj) -> bool:
+    """The pod's own choice counts, then the account's; the default is to mount."""
+    for choice in (spec.get("automountServiceAccountToken"), account.get("automountServiceAccountToken")):
+        if choice is not None:
+            return bool(choice)
+    return True
+
+
+def _mount_token(spec: Obj) -> None:
+    """Mount the token into each container that mounts nothing at its path; add the volume if one does."""
+    volumes = spec.get("volumes") or []
+    names = (str(volume.get("name") or "") for volume in volumes)
+    there = next((name for name in names if name.startswith(VOLUME_PREFIX)), "")
+    volume = there or generate_name(VOLUME_PREFIX)
+    needed = False
+    for member in ("initContainers", "containers"):
+        for container in spec.get(member) or []:
+            mounts = container.get("volumeMounts") or []
+            if not any(mount.get("mountPath") == MOUNT_PATH for mount in mounts):
+                mount = {"name": volume, "readOnly": True, "mountPath": MOUNT_PATH}
+                container["volumeMounts"] = [*mounts, mount]
+                needed = True
+    if needed and not there:
+        spec["volumes"] = [*volumes, token_volume(volume)]
+
+
+def token_volume(name: str) -> Obj:
+    """Return the volume with an account's token, the API server's CA and the pod's namespace."""
+    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+    sources = [
+        {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+        {"configMap": {"name": ROOT_CA, "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [namespace]}},
+    ]
+    return {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
+
+
+def _mirror_faults(spec: Obj) -> Iterator[str]:
+    if spec.get("serviceAccountName"):
+        yield "a mirror pod may not reference service accounts"
+    if any(True for _ in _secret_names(spec)):
+        yield "a mirror pod may not reference secrets"
+    for volume in spec.get("volumes") or []:
+        for source in (volume.get("projected") or {}).get("sources") or []:
+            if source.get("serviceAccountToken") is not None:
+                yield "a mirror pod may not use ServiceAccountToken volume projections"
+
+
+def _secret_names(spec: Obj) -> Iterator[str]:
+    """Yield the names of all Secrets that a pod refers to (upstream: VisitPodSecretNames)."""
+    for secret in spec.get("imagePullSecrets") or []:
+        yield secret.get("name") or ""
+    for container in _containers(spec, "initContainers", "containers", "ephemeralContainers"):
+        for source in container.get("envFrom") or []:
+            if source.get("secretRef") is not None:
+                yield source["secretRef"].get("name") or ""
+        for _, name in _secret_variables(container):
+            yield name
+    for volume in spec.get("volumes") or []:
+        for kind, source in volume.items():
+            if isinstance(source, dict):
+                yield from _secrets_of_volume(kind, source)
+
+
+def _secrets_of_volume(kind: str, source: Obj) -> Iterator[str]:
+    if name := source.get("secretName"):  # secret, azureFile
+        yield name
+    for member in ("secretRef", "nodePublishSecretRef"):  # cephfs, cinder, csi, flexVolume, iscsi, rbd, …
+        if source.get(member) is not None:
+            yield source[member].get("name") or ""
+    if kind == "projected":
+        for each in source.get("sources") or []:
+            if each.get("secret") is not None:
+                yield each["secret"].get("name") or ""
+
+
+def _foreign_secrets(account: Obj, spec: Obj) -> Iterator[str]:
+    """Yield why the pod may not use a Secret: its account does not list it."""
+    about = (
+        f"is not allowed because service account {metadata_of(account).get('name')} does not reference that"
+    )
+    allowed = {secret.get("name") for secret in account.get("secrets") or []}
+    for volume in spec.get("volumes") or []:
+        if volume.get("secret") is not None and (name := volume["secret"].get("secretName")) not in allowed:
+            yield f'volume with secret.secretName="{name}" {about} secret'
+    for member, word in (("initContainers", "init container"), ("containers", "container")):
+        for container in _containers(spec, member):
+            for variable, name in _secret_variables(container):
+                if name not in allowed:
+                    what = f"{word} {container.get('name')} with envVar {variable}"
+                    yield f'{what} referencing secret.secretName="{name}" {about} secret'
+            for source in container.get("envFrom") or []:
+                name = (source.get("secretRef") or {}).get("name")
+                if source.get("secretRef") is not None and name not in allowed:
+                    what = f"{word} {container.get('name')} with envFrom"
+                    yield f'{what} referencing secret.secretName="{name}" {about} secret'
+    pulls = {secret.get("name") for secret in account.get("imagePullSecrets") or []}
+    for at, secret in enumerate(spec.get("imagePullSecrets") or []):
+        if (name := secret.get("name")) not in pulls:
+            yield f'imagePullSecrets[{at}].name="{name}" {about} imagePullSecret'
+
+
+def _containers(spec: Obj, *members: str) -> Iterator[Obj]:
+    for member in members:
+        yield from spec.get(member) or []
+
+
+def _secret_variables(container: Obj) -> Iterator[tuple[str, str]]:
+    """Yield each variable of a container that has its value from a Secret, with the Secret's name."""
+    for variable in container.get("env") or []:
+        reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
+        if reference is not None:
+            yield variable.get("name") or "", reference.get("name") or ""
