@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.base import EventForm, UnfitEventError
@@ -31,8 +30,7 @@ LIVE_STEPS = 16
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     negotiate(call.request.accept, custom=resource.custom, collection=True)
     listed = parse_list_options(call.request.query)
-    requested = replace(listed, watch=True)
-    options = with_watch_defaults(requested, watch_list=call.behaviour.watch_list)
+    options = with_watch_defaults(listed, watch_list=call.behaviour.watch_list)
     if listed.watch:
         selectors = await compute(read_watch, options, call.behaviour, resource)
     else:  # upstream checks the options of a path below /watch/ as those of a LIST
@@ -47,7 +45,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         WatchRequest(
             call.info.namespace or None,
             call.info.name or None,
-            requested,  # as the client wrote it; the plan has the defaults
+            listed,  # as the client wrote it; the plan has the defaults
             selection,
             lasts,
             resource=resource,
@@ -55,7 +53,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         )
     )
     call.planned(answer.plan, answer.route)
-    opened = _opened(call, requested, form.target, answer.route, lasts)
+    opened = _opened(call, listed, form.target, answer.route, lasts)
     watch = server.watches.add(opened, answer, call.meter, call.begun)
     answer.stream.on_live = call.initialized
     if answer.stream.live:

@@ -146,13 +146,18 @@ class ListParameters:
 
 @dataclass(frozen=True, slots=True)
 class WatchParameters:
-    """The parts of a WATCH that routing depends on."""
+    """The parts of a WATCH that routing depends on.
+
+    `by_path`: the path says that it is a WATCH (`/api/v1/watch/pods`), not `watch=true`. Upstream checks the
+    options of such a request as those of a LIST, and sets no defaults of a WATCH.
+    """
 
     resource_version: str = ""
     match: str = ""
     bookmarks: bool = False
     send_initial_events: bool | None = None
     has_token: bool = False
+    by_path: bool = False
 
 
 def list_parameters(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListParameters:
@@ -177,4 +182,5 @@ def watch_parameters(options: ListOptions) -> WatchParameters:
         bookmarks=options.allow_watch_bookmarks,
         send_initial_events=options.send_initial_events,
         has_token=bool(options.continue_),
+        by_path=not options.watch,
     )

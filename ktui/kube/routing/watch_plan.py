@@ -6,7 +6,7 @@ from ktui.kube import status
 from ktui.kube.listoptions import ListOptions, validate_watch
 from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.list_case import NOT_OLDER_THAN
+from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN
 from ktui.kube.routing.parameters import MAX_REVISION, WatchParameters, parse_rv
 from ktui.kube.routing.plan import PROBED, EtcdOp, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
@@ -123,6 +123,7 @@ def _default(case: WatchCase) -> None:
     """Apply the gate WatchList: a WATCH from unset or 0 gets initial events by default."""
     on = case.behaviour.watch_list
     asks_nothing = case.initial is None and case.match == "" and case.rv in ("", "0")
+    asks_nothing = asks_nothing and not case.parameters.by_path
     if case.behaviour.minor < 27:
         return
     if case.trace.ask(Predicate.WATCH_LIST_DEFAULTS, on and asks_nothing, on, case.rv):
@@ -130,17 +131,35 @@ def _default(case: WatchCase) -> None:
 
 
 def _rejected_by_api(case: WatchCase) -> Plan | None:
-    illegal = _illegal(case)
+    by_path = case.parameters.by_path
+    illegal = _illegal_for_list(case) if by_path else _illegal(case)
     if not case.trace.ask(Predicate.ILLEGAL_OPTIONS, bool(illegal), illegal):
         return None
     options = ListOptions(
-        watch=True,
+        watch=not by_path,
         resource_version=case.rv,
         resource_version_match=case.match,
         send_initial_events=case.initial,
         continue_="token" if case.parameters.has_token else "",
     )
-    return case.rejects("w.badmatch", errors.invalid_options(validate_watch, options, case.behaviour))
+    validate = validate_list if by_path else validate_watch
+    return case.rejects("w.badmatch", errors.invalid_options(validate, options, case.behaviour))
+
+
+def _illegal_for_list(case: WatchCase) -> str:
+    """Return why the API rejects the options as those of a LIST (422), "" if they are valid."""
+    match = case.match
+    if case.initial is not None:
+        return "sendInitialEvents on a list"
+    if not match:
+        return ""
+    if case.parameters.has_token:
+        return "resourceVersionMatch with continue"
+    if match not in (EXACT, NOT_OLDER_THAN):
+        return f"resourceVersionMatch={match}"
+    if case.rv == "" or (match == EXACT and case.rv == "0"):
+        return f"resourceVersionMatch={match} with resourceVersion {case.rv or 'unset'}"
+    return ""
 
 
 def _illegal(case: WatchCase) -> str:

@@ -35,7 +35,8 @@ class Events:
 async def watching(
     api: Api, query: str = "", path: str = COLLECTION, **headers: str
 ) -> AsyncIterator[Events]:
-    url = f"{path}?watch=1&timeoutSeconds=100&{query}"
+    by_path = "/watch/" in path
+    url = f"{path}?{'' if by_path else 'watch=1&'}timeoutSeconds=100&{query}"
     async with api.http.stream("GET", url, headers=headers) as response:
         assert response.status_code == 200, await response.aread()
         yield Events(response.aiter_lines())
@@ -142,6 +143,21 @@ async def test_stopping_the_server_ends_its_streams(api: Api, monkeypatch: pytes
 
 
 WATCH_LIST = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+
+
+@pytest.mark.parametrize(
+    "options", ["", "resourceVersion=0", "resourceVersion=0&resourceVersionMatch=NotOlderThan"]
+)
+async def test_a_watch_by_its_path_has_no_bookmark_after_the_first_objects(api: Api, options: str) -> None:
+    """Upstream reads the options of the old path as those of a LIST: no defaults of a WATCH."""
+    await ready(api)
+    first = await api.config_map("one")
+    await api.seen(first)
+    path = "/api/v1/watch/namespaces/a/configmaps"
+    async with watching(api, f"allowWatchBookmarks=true&{options}", path) as events:
+        assert await events.next() == {"type": "ADDED", "object": first}
+        second = await api.config_map("two")
+        assert await events.next() == {"type": "ADDED", "object": second}
 
 
 @pytest.mark.parametrize(
