@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.following import Changed, Replaced, follow
+from ktui.cacher.registry import Changed, Replaced, follow
 from ktui.kube.json_trees import copied
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
