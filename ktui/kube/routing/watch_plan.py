@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.listoptions import ListOptions, validate_watch
+from ktui.kube.listoptions import ListOptions, validate_list, validate_watch
 from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN
