@@ -26,6 +26,7 @@ COMMANDS = {
     "workload": ("ktui.cli.workload", "run client behaviours (agents that boot together, kubelets, …)"),
     "observe": ("ktui.cli.observe", "report where a real kube-apiserver serves its LISTs from"),
     "record": ("ktui.cli.record", "record a live kube-apiserver for days, to replay the worst moment"),
+    "rules": ("ktui.cli.rules", "print alert rules and a dashboard for what observe finds"),
     "rbac": ("ktui.cli.rbac", "print a read-only ClusterRole for observing a kube-apiserver"),
     "tracing-config": ("ktui.cli.tracing_config", "print what an apiserver needs to send its traces"),
     "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),

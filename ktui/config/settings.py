@@ -62,8 +62,12 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     *_of(
         "server",
-        (*BOTH, "explain", "audit", "ci"),
+        (*BOTH, "explain", "audit", "ci", "rules"),
         ("kube-version", kinds.VERSION, "whose rules are followed"),
+    ),
+    *_of(
+        "server",
+        (*BOTH, "explain", "audit", "ci"),
         ("feature-gates", kinds.GATES, "feature gates that override the version's defaults"),
     ),
     *_of(

@@ -142,13 +142,13 @@ _KINDS = (
         for resource, severity in (("secrets", _W), ("configmaps", _N))
     ),
     FindingKind(
-        "rejected", _C, "requests of a priority level were rejected with 429",
+        "rejected", _C, "requests were rejected with 429",
         "apiserver_flowcontrol_rejected_requests_total",
         "the Flow control screen shows who holds the seats: make those requests cheaper, "
         "or give the level more shares",
     ),
     FindingKind(
-        "queue-never-empty", _W, "requests of a priority level are always queued",
+        "queue-never-empty", _W, "requests are always queued",
         "apiserver_flowcontrol_current_inqueue_requests",
         "the level is short of seats: the Flow control screen shows who holds them",
     ),
