@@ -13,8 +13,8 @@ from ktui.authn.service_accounts import BOUND, BoundObject, InvalidToken
 from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusCause, bad_request, conflict, invalid, not_found
-from ktui.writes.metadata.objectmeta import timestamp
-from ktui.writes.reviews import Obj, answer_review, sent_review
+from ktui.writes.objectmeta import timestamp
+from ktui.writes.request_body import Obj, answer_review, sent_review
 
 TOKEN_REQUEST = Resource(
     "authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", "tokenrequest", namespaced=True

@@ -20,7 +20,7 @@ from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import timestamp
+from ktui.writes.objectmeta import timestamp
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent

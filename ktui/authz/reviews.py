@@ -12,7 +12,7 @@ from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, bad_request, invalid
 from ktui.kube.users import Requester
-from ktui.writes.reviews import Obj, answer_review, sent_review
+from ktui.writes.request_body import Obj, answer_review, sent_review
 
 CHOICES = "resourceAttributes", "nonResourceAttributes"
 

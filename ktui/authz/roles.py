@@ -16,7 +16,7 @@ from ktui.kube.rbac import Binding, BindingSubject, PolicyRule, binding_of, rule
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.supervision import stop
-from ktui.writes.bootstrap.creation import create_missing
+from ktui.writes.own_objects import create_missing
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent

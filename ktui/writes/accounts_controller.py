@@ -18,10 +18,10 @@ from ktui.kube.json_trees import copied
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
-from ktui.writes.admission.lookups import builtin
 from ktui.writes.admission.service_accounts import DEFAULT, ROOT_CA
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import fill_new, metadata_of, timestamp
+from ktui.writes.objectmeta import fill_new, metadata_of, timestamp
+from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent

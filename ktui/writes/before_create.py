@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.users import Requester
-from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
-from ktui.writes.definitions.defaults import set_new_status
-from ktui.writes.metadata.objectmeta import metadata_of, timestamp
+from ktui.writes.defaults import TEMPLATE_GENERATION
+from ktui.writes.definitions import set_new_status
+from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.validation.selectors import LEGACY_LABELS, PREFIXED_LABELS, PREFIXED_SINCE
 
 Obj = dict[str, Any]

@@ -6,8 +6,8 @@ import datetime
 from enum import Enum
 from typing import Any
 
-from ktui.writes.definitions.conditions import CLEANUP, set_condition
-from ktui.writes.metadata.objectmeta import metadata_of, timestamp
+from ktui.writes.definitions import CLEANUP, set_condition
+from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
 
 Obj = dict[str, Any]

@@ -9,20 +9,20 @@ from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, in
 from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
-from ktui.writes.admission.pods import tolerate
-from ktui.writes.decoding.kinds import wrong_custom_kind
-from ktui.writes.defaults.workloads import TEMPLATE_GENERATION
-from ktui.writes.definitions import defaults as definitions
+from ktui.writes import definitions
+from ktui.writes.admission.mutation import tolerate
+from ktui.writes.decoding.body import wrong_custom_kind
+from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import (
+from ktui.writes.objectmeta import (
     drop_empty,
+    finalizer_change_errors,
     metadata_of,
     next_generation,
     timestamp,
     validate_metadata,
 )
-from ktui.writes.metadata.rules import finalizer_change_errors
 from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, has_changed, object_errors

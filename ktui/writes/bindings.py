@@ -12,9 +12,9 @@ from ktui.kube.status import StatusError, bad_request, bare_error, unmet_in_stor
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
-from ktui.writes.admission.pods import copy_topology
+from ktui.writes.admission.mutation import copy_topology
 from ktui.writes.create import find_node
-from ktui.writes.metadata.objectmeta import metadata_of, timestamp
+from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import write_options
 
 Obj = dict[str, Any]

@@ -21,15 +21,12 @@ from ktui.kube.status import (
 )
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
-from ktui.writes.admission.changes import changes, outline
-from ktui.writes.admission.classes import set_classes
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER, Limits, check_limits, limits_of, set_defaults
-from ktui.writes.admission.pods import admit_pod
+from ktui.writes.admission.mutation import admit_pod, changes, outline, set_classes
 from ktui.writes.admission.quotas import QUOTAS, charge_quotas
 from ktui.writes.admission.rights import authorize_creation, confirm_new_grant
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT, admit_account
-from ktui.writes.admission.unenforced import unenforced
-from ktui.writes.admission.webhooks import check_webhooks
+from ktui.writes.admission.unenforced import check_webhooks, unenforced
 from ktui.writes.before_create import prepare, set_requester
 from ktui.writes.before_update import SIGNING_REQUESTS
 from ktui.writes.decoding.field_validation import (
@@ -44,13 +41,11 @@ from ktui.writes.decoding.field_validation import (
 from ktui.writes.decoding.typed import keep_empty_lists, shaped, warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import fill_new, metadata_of, timestamp, validate_metadata
-from ktui.writes.metadata.rules import finalizer_warnings
+from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
 from ktui.writes.options import WriteOptions, write_options
-from ktui.writes.services.allocation import allocating
+from ktui.writes.service_allocation import allocating
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import validate_new
-from ktui.writes.validation.warnings import object_warnings
+from ktui.writes.validation.objects import object_warnings, validate_new
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

@@ -14,20 +14,18 @@ from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
 from ktui.writes.admission.rights import confirm_changed_grant
-from ktui.writes.admission.unenforced import unevaluated
-from ktui.writes.admission.webhooks import check_webhooks
+from ktui.writes.admission.unenforced import check_webhooks, unevaluated
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, updated
 from ktui.writes.create import ttl_of
 from ktui.writes.decoding.body import name_kind
 from ktui.writes.decoding.field_validation import STRICT, WARN, Unfit, refused, refused_patch, strict_error
 from ktui.writes.decoding.typed import shaped, warn
 from ktui.writes.managedfields.apply import Apply
-from ktui.writes.metadata.rules import finalizer_warnings
+from ktui.writes.objectmeta import finalizer_warnings
 from ktui.writes.options import WriteOptions
-from ktui.writes.patches.patched_json import patched_text
-from ktui.writes.services.allocation import Unallocated, allocating
-from ktui.writes.validation.objects import has_changed
-from ktui.writes.validation.warnings import object_warnings
+from ktui.writes.patches.documents import patched_text
+from ktui.writes.service_allocation import Unallocated, allocating
+from ktui.writes.validation.objects import has_changed, object_warnings
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

@@ -8,7 +8,7 @@ from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import get
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.writes import bindings, create, delete, delete_collection, evictions, patch, scale, update
+from ktui.writes import bindings, create, delete, evictions, patch, scale, update
 
 # Refuse subresources that need what ktui does not have: kubelets, running pods, answering services.
 
@@ -31,7 +31,7 @@ WRITES = Handlers(
         "PUT": update.handle,
         "PATCH": patch.handle,
         "DELETE": delete.handle,
-        "DELETECOLLECTION": delete_collection.handle,
+        "DELETECOLLECTION": delete.handle_collection,
     },
     {
         **{name: dict.fromkeys(VERBS, refuse) for name in NAMES},

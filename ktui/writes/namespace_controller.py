@@ -19,12 +19,12 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, not_found
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.writer import NoWrite
-from ktui.writes.admission.lookups import builtin
-from ktui.writes.definitions.conditions import set_condition
+from ktui.writes.definitions import set_condition
 from ktui.writes.delete import delete
 from ktui.writes.marked_objects import MarkedObjects
-from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
+from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

@@ -7,8 +7,8 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_value
 from ktui.kube.json_trees import copied
-from ktui.writes.admission.pods import qos_class
-from ktui.writes.metadata.objectmeta import timestamp
+from ktui.writes.admission.mutation import qos_class
+from ktui.writes.objectmeta import timestamp
 from ktui.writes.validation.updates.field_rules import bad, spec_of
 
 Obj = dict[str, Any]

@@ -1,28 +1,122 @@
-"""PATCH: merge patch, JSON patch, strategic merge patch; server-side apply is in apply.py."""
+"""PATCH: merge patch, JSON patch, strategic merge patch, and server-side apply."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from ktui.apiserver.call import Call
+from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
+from ktui.kube.fielderrors import invalid_object, required, within_limit
+from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError
+from ktui.kube.status import StatusError, bad_request, bare_error, conflict
 from ktui.telemetry.off_loop import compute
-from ktui.writes import apply, request_body, stored_objects
-from ktui.writes.decoding.body import APPLY
+from ktui.writes import request_body, stored_objects
+from ktui.writes.before_update import check_identity
+from ktui.writes.create import Creation, create
+from ktui.writes.decoding.body import APPLY, SentBody, json_type
 from ktui.writes.decoding.field_validation import IGNORE
-from ktui.writes.guaranteed_update import Change, apply_change, context_of
+from ktui.writes.decoding.typed import undeclared
+from ktui.writes.guaranteed_update import Change, apply_change, context_of, update_or_create
+from ktui.writes.managedfields.apply import Apply
+from ktui.writes.managedfields.nodes import root_of
+from ktui.writes.managedfields.typed_config import list_faults, type_faults
+from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
-from ktui.writes.patches.documents import JSON_PATCH, patch_document, patch_type, patched
-from ktui.writes.patches.patched_json import of_json_patch, of_merge_patch
+from ktui.writes.patches.documents import (
+    JSON_PATCH,
+    of_json_patch,
+    of_merge_patch,
+    patch_document,
+    patch_type,
+    patched,
+)
+
+Obj = dict[str, Any]
+
+
+async def apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
+    """Merge the configuration into the object, or create the object from it."""
+    if not call.request.parameter("fieldManager"):
+        error = required("fieldManager", "is required for apply patch")
+        raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
+    options = write_options(call.request, "PatchOptions", applies=True)
+    config = _configuration(body, resource)
+    metadata = config.get("metadata")
+    if not isinstance(metadata, dict | None):
+        await compute(_check_declared, server, config, resource)
+    if isinstance((metadata or {}).get("managedFields"), list):
+        raise bad_request("metadata.managedFields must be nil")
+    apply = Apply(config, options.field_manager, resource, call.info.subresource, call.request.flag("force"))
+    context = context_of(server, call, resource, options, apply=apply)
+
+    def change(old: Obj) -> Obj:
+        _check_declared(server, config, resource)
+        new = apply.merged(old)
+        check_identity(new, context)  # the name may come from the object itself
+        return new
+
+    async def create_it() -> None:
+        await compute(_check_declared, server, config, resource)
+        new = await compute(copied, config)
+        check_identity(new, context)
+        metadata_of(new).pop("resourceVersion", None)
+        if uid := metadata_of(new).get("uid"):
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise conflict(resource, context.name, why)
+        await create(server, call, Creation(resource, new, options, apply=apply, authorized=False), form)
+
+    def update() -> Awaitable[None]:
+        return apply_change(server, call, context, change, form, options)
+
+    await (update() if call.info.subresource else update_or_create(update, create_it))
+
+
+def _configuration(body: SentBody, resource: Resource) -> Obj:
+    """Return the parsed body, YAML or JSON; raise StatusError 400."""
+    try:
+        document = body.document()
+        if body.duplicates:
+            raise ValueError(body.duplicates[0])
+    except ValueError as error:
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
+    if document is not None and not isinstance(document, dict):
+        raise bad_request(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+            f"{json_type(document)} into Go value of type map[string]interface {{}}"
+        )
+    document = document or {}
+    named = tuple(str(document.get(name) or "") for name in ("apiVersion", "kind"))
+    if named != (resource.api_version, resource.kind):
+        group, _, version = named[0].rpartition("/")
+        raise bad_request(f"invalid object type: {group}/{version}, Kind={named[1]}")
+    config: Obj = document
+    return config
+
+
+def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
+    """Raise upstream's StatusError 500 for undeclared fields, values of a wrong type, items without keys."""
+    faults = list(within_limit(type_faults(config, resource)))
+    if not faults:
+        faults = [f".{path}: field not declared in schema" for path in undeclared(server, config, resource)]
+        faults += list_faults(config, root_of(resource))
+    if not faults:
+        return
+    metadata = config.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    named = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+    text = faults[0] if len(faults) == 1 else "\n  ".join(["errors:", *faults])
+    raise bare_error(f"failed to create typed patch object ({named}; {kind}): {text}")
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     kind = patch_type(call, resource)
     form, body = await request_body.begin(server, call, resource)
     if kind == APPLY:
-        await apply.handle(server, call, resource, form, body)
+        await apply(server, call, resource, form, body)
         return
     options = write_options(call.request, "PatchOptions")
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
 from ktui.apiserver.negotiation import Form, negotiate
@@ -26,10 +27,12 @@ from ktui.writes.decoding.body import (
     decode_document,
     decode_object,
     media_type,
+    unregistered,
 )
 from ktui.writes.decoding.field_validation import Unfit, misfit, no_metadata, refused
-from ktui.writes.decoding.kinds import unregistered
 from ktui.writes.decoding.typed import shaped
+from ktui.writes.objectmeta import metadata_of
+from ktui.writes.options import write_options
 from ktui.writes.validation.updates import definitions
 
 Obj = dict[str, Any]
@@ -134,3 +137,21 @@ def from_protobuf(server: Server, message: bytes) -> bytes:
         return server.services.codec.object_json(message, None, None)
     except CodecError as error:
         raise ValueError(error.reason) from error
+
+
+async def sent_review(server: Server, call: Call, resource: Resource) -> tuple[Form, Obj]:
+    """Return the form of the answer and the sent document; raise StatusError 400, 406, 413 or 415."""
+    form = negotiate(call.request.accept, custom=False, pretty=call.request.wants_pretty)
+    write_options(call.request, "CreateOptions")
+    body = await read_body(server, call)
+    review = await compute(sent_document, server, body, resource.api_version, resource.kind)
+    return form, review
+
+
+async def answer_review(server: Server, call: Call, resource: Resource, review: Obj, form: Form) -> None:
+    """Send 201 with the review and its status."""
+    metadata = dict(metadata_of(review))
+    metadata.pop("managedFields", None)
+    answer = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
+    rest = {name: value for name, value in review.items() if name not in answer}
+    await send_other(server, call, answer | rest, form, 201)

@@ -17,10 +17,9 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.decoding.field_validation import refused_patch
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import WriteOptions, write_options
-from ktui.writes.patches.documents import patch_document, patch_type, patched
-from ktui.writes.patches.patched_json import patched_text
+from ktui.writes.patches.documents import patch_document, patch_type, patched, patched_text
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
 Obj = dict[str, Any]

@@ -17,10 +17,10 @@ from ktui.kube.status import StatusError
 from ktui.storage.objects import EVERYTHING
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import Slices
-from ktui.writes.admission.lookups import builtin
 from ktui.writes.before_create import PROTECTED
 from ktui.writes.marked_objects import MarkedObjects
-from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.objectmeta import metadata_of
+from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry

@@ -21,7 +21,7 @@ from ktui.authz.roles import Roles, create_default_roles
 from ktui.cacher.registry import Registry
 from ktui.kube.users import Requester
 from ktui.writes.accounts_controller import AccountsController
-from ktui.writes.definitions.controller import DefinitionController
+from ktui.writes.definitions_controller import DefinitionController
 from ktui.writes.dependents_controller import DependentsController
 from ktui.writes.namespace_controller import NamespaceController
 from ktui.writes.quota_controller import QuotaController

@@ -46,7 +46,7 @@ from ktui.supervision import Supervisor, Work, stop
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for
 from ktui.wire.stored_codec import StoredCodec, prepare
-from ktui.writes.bootstrap.start import create_cluster_objects
+from ktui.writes.bootstrap import create_cluster_objects
 from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)

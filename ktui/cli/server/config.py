@@ -27,7 +27,7 @@ from ktui.requestlogs.audit_policy import AuditPolicy
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER
 from ktui.writes.admission.quotas import QUOTAS
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT
-from ktui.writes.bootstrap.start import service_range_of
+from ktui.writes.bootstrap import service_range_of
 
 # The file of `--tracing-config-file`: a TracingConfiguration, as kube-apiserver reads it.
 

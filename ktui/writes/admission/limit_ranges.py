@@ -13,9 +13,9 @@ from ktui.kube.fielderrors import within_limit
 from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource
 from ktui.kube.status import forbidden
-from ktui.writes.admission.lookups import every
 from ktui.writes.admission.pod_resources import Quantities, containers_of, pod_total
-from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.objectmeta import metadata_of
+from ktui.writes.stored_objects import every
 
 Obj = dict[str, Any]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource
+from ktui.writes.admission.mutation import qos_class
 from ktui.writes.admission.pod_resources import Quantities, containers_of, pod_total
-from ktui.writes.admission.pods import qos_class
 
 Obj = dict[str, Any]
 

@@ -14,10 +14,10 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
-from ktui.writes.admission.lookups import builtin, every
 from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified, usage_of
-from ktui.writes.metadata.objectmeta import metadata_of
+from ktui.writes.objectmeta import metadata_of
+from ktui.writes.stored_objects import builtin, every
 
 Obj = dict[str, Any]
 

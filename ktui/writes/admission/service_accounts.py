@@ -13,8 +13,8 @@ from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource
 from ktui.kube.status import forbidden
 from ktui.writes import stored_objects
-from ktui.writes.admission.lookups import builtin
-from ktui.writes.metadata.objectmeta import generate_name, metadata_of
+from ktui.writes.objectmeta import generate_name, metadata_of
+from ktui.writes.stored_objects import builtin
 
 Obj = dict[str, Any]
 

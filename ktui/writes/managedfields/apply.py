@@ -5,29 +5,73 @@ A manager owns the fields of its configuration, and takes none from other manage
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 from ktui.kube.fielderrors import within_limit
-from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, StatusError
-from ktui.writes.managedfields.compare import Changes, compare
 from ktui.writes.managedfields.entries import entry_order, group_of, owned, store_entries, track_update
 from ktui.writes.managedfields.fieldset import (
+    Changes,
     FieldSet,
+    compare,
     difference,
     intersection,
     ordered,
     paths_of,
     union,
 )
-from ktui.writes.managedfields.last_applied import KUBECTL, agreed_fields, with_last_applied
 from ktui.writes.managedfields.merging import fields_of, merge_config, pruned
 from ktui.writes.managedfields.nodes import Node, root_of
-from ktui.writes.metadata.objectmeta import timestamp
+from ktui.writes.objectmeta import timestamp
 
 Obj = dict[str, Any]
+
+KUBECTL = "kubectl"
+ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def agreed_fields(obj: Obj, resource: Resource) -> FieldSet:
+    """Return the fields that a client-side apply set and that are unchanged: kubectl may take them."""
+    try:
+        last = json.loads(_annotation(obj))
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(last, dict) or last.get("apiVersion") != resource.api_version:
+        return {}
+    if not isinstance(last.get("metadata"), dict | None):
+        return {}
+    root = root_of(resource)
+    changes = compare(last, obj, root)
+    return difference(fields_of(last, root), union(changes.set, changes.removed))
+
+
+def with_last_applied(obj: Obj, config: Obj) -> Obj:
+    """Return the object with the configuration in its annotation, if it has that annotation."""
+    if not _annotation(obj):
+        return obj
+    metadata = obj["metadata"]
+    annotations = {**metadata["annotations"], ANNOTATION: _text(config)}
+    return {**obj, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _annotation(obj: Obj) -> str:
+    annotations = (obj.get("metadata") or {}).get("annotations")
+    found = annotations.get(ANNOTATION) if isinstance(annotations, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _text(config: Obj) -> str:
+    metadata = dict(config.get("metadata") or {})
+    if isinstance(metadata.get("annotations"), dict):
+        kept = {name: value for name, value in metadata["annotations"].items() if name != ANNOTATION}
+        metadata["annotations"] = kept
+    return to_json({**config, "metadata": metadata}, "sorted").decode() + "\n"
+
+
 Entry = dict[str, Any]
 
 APPLY = "Apply"

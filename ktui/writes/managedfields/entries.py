@@ -8,8 +8,7 @@ import msgspec.json
 
 from ktui.kube.resources import Resource
 from ktui.wire.codec import codec_for, encode_object
-from ktui.writes.managedfields.compare import compare
-from ktui.writes.managedfields.fieldset import FieldSet, difference, ordered, union
+from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 
 # Kinds stored as JSON, which have no messages.

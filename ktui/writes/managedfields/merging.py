@@ -7,8 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ktui.kube.json_trees import copied
-from ktui.writes.managedfields.compare import UNOWNED, Items, entry_of, item_key
-from ktui.writes.managedfields.fieldset import MEMBER, FieldSet, difference, intersection, union
+from ktui.writes.managedfields.fieldset import (
+    MEMBER,
+    UNOWNED,
+    FieldSet,
+    Items,
+    difference,
+    entry_of,
+    intersection,
+    item_key,
+    union,
+)
 from ktui.writes.managedfields.nodes import Node
 
 Obj = dict[str, Any]

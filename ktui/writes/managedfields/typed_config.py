@@ -10,6 +10,8 @@ from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, items
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
+from ktui.writes.managedfields.fieldset import item_key, step_text
+from ktui.writes.managedfields.nodes import Keys, Node
 
 Obj = dict[str, Any]
 _TEXTS, _NUMBERS = ("string", "bytes"), ("int32", "int64", "double")
@@ -117,3 +119,29 @@ def _of_list(value: list[Any], schema: Schema, path: Path | None) -> Iterator[st
             yield f"{joined(path)}: element {index}: associative list with keys may not have {what}"
         else:
             yield from _of_schema(item, items(schema), (path, f"[{index}]"))
+
+
+def list_faults(value: Any, node: Node, path: Path | None = None) -> Iterator[str]:
+    """Yield a sentence for each duplicate, with its path, in upstream's words."""
+    if isinstance(value, dict) and not node.atomic:
+        for name, member in value.items():
+            yield from list_faults(member, node.member(name), (path, f".{name}"))
+    elif isinstance(value, list) and (keys := node.keys(value)) is not None:
+        yield from _item_faults(value, keys, node, path)
+
+
+def _item_faults(items: list[Any], keys: Keys, node: Node, path: Path | None) -> Iterator[str]:
+    seen: dict[str, int] = {}
+    for at, item in enumerate(items):
+        missing = [key for key in keys or () if item.get(key, node.key_default(key)) is None]
+        if missing:
+            yield (
+                f"{joined(path)}: element {at}: associative list with keys has an element that omits key "
+                f'field "{missing[0]}" (and doesn\'t have default value)'
+            )
+            continue
+        key = item_key(keys, item, node)
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] == 2:
+            yield f"{joined(path)}: duplicate entries for key {step_text(key)}"
+        yield from list_faults(item, node.item(), (path, step_text(key)))

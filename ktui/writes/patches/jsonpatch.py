@@ -1,4 +1,4 @@
-"""JSON patch (RFC 6902) over JSON pointers (RFC 6901)."""
+"""JSON patch (RFC 6902) over JSON pointers (RFC 6901), and JSON merge patch (RFC 7386)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ from typing import Any
 
 from ktui.documents.limits import MAX_DEPTH
 from ktui.kube.json_trees import copied, deeper_than
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """A new tree: null removes, objects merge, everything else replaces. The inputs are not changed."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge_patch(merged.get(name), value)
+    return merged
+
 
 # kube-apiserver: JSONPatchMaxCopyBytes.
 MAX_COPIED_BYTES = 3 * 1024 * 1024

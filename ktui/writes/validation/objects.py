@@ -1,5 +1,6 @@
 """Validate the most common kinds: errors that make an object useless. Most of upstream's rules are
-missing."""
+missing.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +23,18 @@ from ktui.kube.fielderrors import (
 from ktui.kube.json_trees import copied
 from ktui.kube.names import config_key_faults
 from ktui.kube.resources import Resource
-from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.defaults import set_defaults
 from ktui.writes.validation.cluster_kinds import (
+    autoscaler_errors,
+    budget_errors,
+    level_errors,
     node_errors,
     role_errors,
     runtime_class_errors,
+    schema_errors,
     storage_class_errors,
     volume_errors,
 )
-from ktui.writes.validation.flow_objects import level_errors, schema_errors
 from ktui.writes.validation.networking import (
     ingress_class_errors,
     ingress_errors,
@@ -38,14 +42,13 @@ from ktui.writes.validation.networking import (
     service_errors,
 )
 from ktui.writes.validation.pod_specs import pod_spec_errors, template_errors
-from ktui.writes.validation.scaling import autoscaler_errors, budget_errors
 from ktui.writes.validation.selectors import (
     PREFIXED_SINCE,
     controller_selector_errors,
     generated_selector_errors,
     workload_selector_errors,
 )
-from ktui.writes.validation.updates import definitions
+from ktui.writes.validation.updates import definitions, services
 from ktui.writes.validation.updates.table import RULES, update_errors
 from ktui.writes.validation.values import value_errors
 
@@ -186,3 +189,25 @@ def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
 def has_changed(old: Obj, new: Obj) -> bool:
     """Whether an update changes more than metadata and status; most do not, and skip the other checks."""
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - _APART)
+
+
+TLS = "kubernetes.io/tls"
+PEM = b"-----BEGIN "
+
+
+def object_warnings(resource: str, obj: Obj) -> list[str]:
+    """Return the warnings for a new or changed object; `resource` is the resource's id."""
+    if resource == "services":
+        return services.warnings(obj)
+    return _tls_secret(obj) if resource == "secrets" else []
+
+
+def _tls_secret(secret: Obj) -> list[str]:
+    """Return upstream's warnings for a TLS Secret that Go cannot load; here only for missing PEM data."""
+    if secret.get("type") != TLS:
+        return []
+    data = secret.get("data") or {}
+    for name, what in (("tls.crt", "certificate"), ("tls.key", "key")):
+        if PEM not in base64.b64decode(data.get(name) or ""):
+            return [f"tls: failed to find any PEM data in {what} input"]
+    return []

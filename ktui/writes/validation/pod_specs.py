@@ -14,15 +14,94 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
 )
-from ktui.kube.names import dns_label_faults
-from ktui.writes.validation.pod_parts import (
-    affinity_errors,
-    container_part_errors,
-    spread_errors,
-    volume_errors,
-)
+from ktui.kube.names import dns_label_faults, label_key_faults
+from ktui.writes.validation.networking import port_errors
+from ktui.writes.validation.updates.field_rules import Obj, bad
 
-Obj = dict[str, Any]
+HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+WHEN_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
+
+
+def container_part_errors(container: Obj, spec: Obj, field: str) -> Iterator[FieldError]:
+    for index, port in enumerate(container.get("ports") or []):
+        number, where = port.get("containerPort") or 0, f"{field}.ports[{index}]"
+        if not number:
+            yield required(f"{where}.containerPort")
+        else:
+            yield from port_errors(number, f"{where}.containerPort")
+        if port.get("hostPort"):
+            yield from port_errors(port["hostPort"], f"{where}.hostPort")
+    for name in PROBES:
+        if (probe := container.get(name)) is not None:
+            yield from _handler(probe, f"{field}.{name}")
+    hooks = container.get("lifecycle") or {}
+    grace = spec.get("terminationGracePeriodSeconds")
+    for name in ("postStart", "preStop"):
+        if (hook := hooks.get(name)) is not None:
+            yield from _handler(hook, f"{field}.lifecycle.{name}")
+            seconds = (hook.get("sleep") or {}).get("seconds")
+            if seconds is not None and grace is not None and not 0 <= seconds <= grace:
+                why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+                yield bad(f"{field}.lifecycle.{name}.sleep", seconds, why)
+
+
+def _handler(handler: Obj, field: str) -> Iterator[FieldError]:
+    there = [name for name in HANDLERS if handler.get(name) is not None]
+    for name in there[1:]:
+        yield forbidden(f"{field}.{name}", "may not specify more than 1 handler type")
+    if not there:
+        yield required(field, "must specify a handler type")
+
+
+def volume_errors(volume: Obj, field: str) -> Iterator[FieldError]:
+    """Yield the errors of an unusable volume, which upstream does not count as a volume."""
+    secret = volume.get("secret")
+    if secret is not None and not secret.get("secretName"):
+        yield required(f"{field}.secret.secretName")
+
+
+def spread_errors(spec: Obj, field: str) -> Iterator[FieldError]:
+    for index, constraint in enumerate(spec.get("topologySpreadConstraints") or []):
+        where = f"{field}.topologySpreadConstraints[{index}]"
+        skew = constraint.get("maxSkew") or 0
+        if skew <= 0:
+            yield bad(f"{where}.maxSkew", skew, "must be greater than zero")
+        if not constraint.get("topologyKey"):
+            yield required(f"{where}.topologyKey", "can not be empty")
+        when = str(constraint.get("whenUnsatisfiable") or "")
+        if when not in WHEN_UNSATISFIABLE:
+            yield not_supported(f"{where}.whenUnsatisfiable", when, WHEN_UNSATISFIABLE)
+
+
+def affinity_errors(spec: Obj, field: str) -> Iterator[FieldError]:
+    affinity: dict[str, Any] = spec.get("affinity") or {}
+    for member in ("podAffinity", "podAntiAffinity"):
+        rules, where = affinity.get(member) or {}, f"{field}.affinity.{member}"
+        needed = "requiredDuringSchedulingIgnoredDuringExecution"
+        for index, term in enumerate(rules.get(needed) or []):
+            yield from _term(term, f"{where}.{needed}[{index}]")
+        wished = "preferredDuringSchedulingIgnoredDuringExecution"
+        for index, preferred in enumerate(rules.get(wished) or []):
+            yield from _weight(preferred, f"{where}.{wished}[{index}]")
+            yield from _term(
+                preferred.get("podAffinityTerm") or {}, f"{where}.{wished}[{index}].podAffinityTerm"
+            )
+
+
+def _weight(preferred: Obj, field: str) -> Iterator[FieldError]:
+    weight = preferred.get("weight") or 0
+    if not 1 <= weight <= 100:
+        yield bad(f"{field}.weight", weight, "must be in the range 1-100")
+
+
+def _term(term: Obj, field: str) -> Iterator[FieldError]:
+    key = str(term.get("topologyKey") or "")
+    if not key:
+        yield required(f"{field}.topologyKey", "can not be empty")
+    for fault in label_key_faults(key):
+        yield invalid_value(f"{field}.topologyKey", key, fault)
+
 
 ENDLESS = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 

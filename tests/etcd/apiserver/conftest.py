@@ -33,7 +33,7 @@ from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT
-from ktui.writes.definitions.controller import DefinitionController
+from ktui.writes.definitions_controller import DefinitionController
 from ktui.writes.handlers import WRITES
 from tests.etcd.serving import plain_client
 

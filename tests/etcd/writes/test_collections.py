@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.writes import delete_collection
+from ktui.writes import delete
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = pytest.mark.anyio
@@ -58,7 +58,7 @@ async def test_a_collection_is_deleted_as_it_was_at_a_resource_version(api: Api)
 
 async def test_a_collection_is_deleted_page_by_page(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     await api.warm()
-    monkeypatch.setattr(delete_collection, "PAGE", 2)
+    monkeypatch.setattr(delete, "PAGE", 2)
     for number in range(5):
         await api.config_map(f"c{number}")
     answer = await api.delete(COLLECTION)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ktui.writes.admission.lookups import builtin
 from ktui.writes.marked_objects import MarkedObjects
+from ktui.writes.stored_objects import builtin
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
-from ktui.writes.managedfields.apply import Apply
-from ktui.writes.managedfields.duplicate_keys import list_faults
+from ktui.writes.managedfields.apply import ANNOTATION, Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.managedfields.fieldset import paths_of
-from ktui.writes.managedfields.last_applied import ANNOTATION
 from ktui.writes.managedfields.merging import fields_of, merge_config, without
 from ktui.writes.managedfields.nodes import BuiltinNode, Node, SchemaNode, root_of
+from ktui.writes.managedfields.typed_config import list_faults
 
 Obj = dict[str, Any]
 KEYED = BuiltinNode("core.v1.Pod")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ktui.kube.flow_schemas import default_levels, default_schemas
-from ktui.writes.defaults.workloads import set_defaults
-from ktui.writes.validation.flow_objects import level_errors, schema_errors
+from ktui.writes.defaults import set_defaults
+from ktui.writes.validation.cluster_kinds import level_errors, schema_errors
 
 Obj = dict[str, Any]
 USER: Obj = {"kind": "User", "user": {"name": "u"}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.writes.metadata.objectmeta import fill_new, next_generation
+from ktui.writes.objectmeta import fill_new, next_generation
 
 SLICES, CLASSES = "endpointslices.discovery.k8s.io", "priorityclasses.scheduling.k8s.io"
 HOOKS = "validatingwebhookconfigurations.admissionregistration.k8s.io"

@@ -12,9 +12,9 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.structural.schema import is_choice
 from ktui.writes.admission.pod_resources import pod_total
 from ktui.writes.managedfields.apply import Apply
-from ktui.writes.managedfields.duplicate_keys import list_faults
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.managedfields.nodes import BuiltinNode
+from ktui.writes.managedfields.typed_config import list_faults
 from ktui.writes.patches.jsonpatch import json_patch
 from ktui.writes.validation.custom_resources import duplicates, validate
 from ktui.writes.validation.networking import service_errors

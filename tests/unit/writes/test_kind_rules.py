@@ -8,9 +8,8 @@ import pytest
 
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.writes.admission.unenforced import unenforced
-from ktui.writes.validation.objects import object_errors
+from ktui.writes.validation.objects import object_errors, object_warnings
 from ktui.writes.validation.statuses import status_errors
-from ktui.writes.validation.warnings import object_warnings
 
 Obj = dict[str, Any]
 CONTAINER = {"name": "main", "image": "nginx"}

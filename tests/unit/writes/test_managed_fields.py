@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.resources import BUILTIN
-from ktui.writes.managedfields.compare import compare
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.managedfields.fieldset import difference, intersection, ordered, union
+from ktui.writes.managedfields.fieldset import compare, difference, intersection, ordered, union
 from ktui.writes.managedfields.nodes import BuiltinNode, SchemaNode
 
 CORE = BUILTIN.find("", "v1", "pods")

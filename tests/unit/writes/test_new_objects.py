@@ -9,9 +9,9 @@ import pytest
 
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
-from ktui.writes.admission.pods import admit_pod
+from ktui.writes.admission.mutation import admit_pod
 from ktui.writes.before_create import prepare
-from ktui.writes.defaults.workloads import set_defaults
+from ktui.writes.defaults import set_defaults
 from ktui.writes.validation.objects import object_errors
 from ktui.writes.validation.updates import services
 

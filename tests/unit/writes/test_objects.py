@@ -9,10 +9,10 @@ import pytest
 
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.writes.admission.pods import admit_pod, qos_class
+from ktui.writes.admission.mutation import admit_pod, qos_class
 from ktui.writes.before_update import UpdateContext, check_identity, updated
-from ktui.writes.defaults.workloads import set_defaults
-from ktui.writes.metadata.objectmeta import fill_new, generate_name, validate_metadata
+from ktui.writes.defaults import set_defaults
+from ktui.writes.objectmeta import fill_new, generate_name, validate_metadata
 from tests.unit.writes.objects import CONFIG_MAPS, PODS, Obj, config_map, pod, resource
 
 

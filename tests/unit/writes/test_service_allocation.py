@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 from ktui.kube.status import StatusError
-from ktui.writes.services.addresses import Addresses, ServiceRange, Unavailable
-from ktui.writes.services.allocation import Allocation
-from ktui.writes.services.node_ports import NodePorts, PortUnavailable, _chosen
+from ktui.writes.service_addresses import (
+    Addresses,
+    NodePorts,
+    PortUnavailable,
+    ServiceRange,
+    Unavailable,
+    _chosen,
+)
+from ktui.writes.service_allocation import Allocation
 from tests.unit.growth import growth
 
 pytestmark = pytest.mark.anyio

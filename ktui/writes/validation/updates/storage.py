@@ -7,9 +7,8 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden
 from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import selector_shown
-from ktui.writes.validation.updates.differences import differences
-from ktui.writes.validation.updates.field_rules import Obj, at, bad, same, spec_of, unchanged
-from ktui.writes.validation.updates.scheduling import term_shown
+from ktui.writes.validation.updates.field_rules import Obj, at, bad, differences, same, spec_of, unchanged
+from ktui.writes.validation.updates.pods import term_shown
 
 _CLAIM = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound"

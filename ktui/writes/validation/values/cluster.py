@@ -17,9 +17,12 @@ from ktui.kube.fielderrors import (
 )
 from ktui.kube.names import path_segment_faults, subdomain_faults
 from ktui.writes.validation.values.checks import (
+    Check,
     Obj,
+    Row,
     address_range,
     at_least,
+    below,
     between,
     dns_label,
     has,
@@ -30,7 +33,6 @@ from ktui.writes.validation.values.checks import (
     selector,
 )
 from ktui.writes.validation.values.pods import EFFECTS
-from ktui.writes.validation.values.table import Check, Row, below
 
 RBAC = "rbac.authorization.k8s.io"
 _MOST_PRIORITY = 1_000_000_000

@@ -12,8 +12,10 @@ from ktui.kube.quantity import amount
 from ktui.writes.validation.networking import port_name_faults
 from ktui.writes.validation.values.checks import (
     Obj,
+    Row,
     address,
     at_least,
+    below,
     config_key,
     duplicate,
     has,
@@ -26,7 +28,6 @@ from ktui.writes.validation.values.checks import (
     variable_name,
     without_parents,
 )
-from ktui.writes.validation.values.table import Row, below
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _OWN = ("cpu", "memory", "ephemeral-storage")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError
 from ktui.writes.validation.values import cluster, networks, pods, policies, storage, workloads
-from ktui.writes.validation.values.table import Row, RuleTree, below, table_of
+from ktui.writes.validation.values.checks import Row, RuleTree, below, table_of
 
 _WEBHOOKS = "admissionregistration.k8s.io"
 _ROWS: dict[str, tuple[Row, ...]] = {

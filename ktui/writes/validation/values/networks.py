@@ -11,7 +11,9 @@ from ktui.kube.names import subdomain_faults
 from ktui.writes.validation.values.checks import (
     IP_FAULT,
     Obj,
+    Row,
     address_range,
+    below,
     dns_label,
     duplicate,
     has,
@@ -26,7 +28,6 @@ from ktui.writes.validation.values.checks import (
     subdomain,
 )
 from ktui.writes.validation.values.containers import PROTOCOLS
-from ktui.writes.validation.values.table import Row, below
 
 _DAY = 86400
 _ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"

@@ -17,7 +17,9 @@ from ktui.kube.fielderrors import (
 from ktui.kube.names import label_value_faults
 from ktui.writes.validation.values.checks import (
     Obj,
+    Row,
     address,
+    below,
     between,
     dns_label,
     duplicate,
@@ -34,7 +36,6 @@ from ktui.writes.validation.values.checks import (
     user_id,
 )
 from ktui.writes.validation.values.containers import CONTAINER, SECURITY
-from ktui.writes.validation.values.table import Row, below
 from ktui.writes.validation.values.volumes import VOLUMES
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -16,11 +16,12 @@ from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Obj,
+    Row,
+    below,
     more_than_nothing,
     one_of,
     unique,
 )
-from ktui.writes.validation.values.table import Row, below
 
 SCOPES = (
     "BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass",

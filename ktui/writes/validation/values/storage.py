@@ -9,6 +9,8 @@ from ktui.kube.quantity import amount
 from ktui.writes.validation.cluster_kinds import ACCESS_MODES
 from ktui.writes.validation.values.checks import (
     Obj,
+    Row,
+    below,
     has,
     more_than_nothing,
     one_of,
@@ -17,7 +19,6 @@ from ktui.writes.validation.values.checks import (
     subdomain,
 )
 from ktui.writes.validation.values.pods import NODE_SELECTOR
-from ktui.writes.validation.values.table import Row, below
 from ktui.writes.validation.values.volumes import HOST_PATH, NFS
 
 # Members of a volume's spec that are no source.

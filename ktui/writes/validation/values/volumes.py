@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_number, invalid_value, required
 from ktui.writes.validation.values.checks import (
     Obj,
+    Row,
     absolute_path,
+    below,
     dns_label,
     file_mode,
     has,
@@ -18,7 +20,6 @@ from ktui.writes.validation.values.checks import (
     unique,
     without_parents,
 )
-from ktui.writes.validation.values.table import Row, below
 
 HOST_PATH_TYPES = (
     "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",

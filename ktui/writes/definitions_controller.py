@@ -18,19 +18,14 @@ from ktui.kube.status import StatusError
 from ktui.storage.requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
-from ktui.writes.admission.lookups import builtin
 from ktui.writes.before_delete import Fate, begin_deletion
-from ktui.writes.bootstrap.creation import MANAGER, create_own
-from ktui.writes.bootstrap.objects import (
-    AUTOMANAGED,
-    CUSTOM_PRIORITY,
-    CUSTOM_VERSION_PRIORITY,
-    api_service,
-)
-from ktui.writes.definitions.conditions import CLEANUP, accept_names, set_condition
+from ktui.writes.bootstrap import AUTOMANAGED, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, api_service
+from ktui.writes.definitions import CLEANUP, accept_names, set_condition
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import metadata_of, timestamp
+from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
+from ktui.writes.own_objects import MANAGER, create_own
+from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
     from ktui.cacher.events import OutEvent

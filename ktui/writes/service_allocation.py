@@ -19,8 +19,7 @@ from ktui.kube.status import bare_error
 from ktui.telemetry.off_loop import compute
 from ktui.writes import stored_objects
 from ktui.writes.before_update import finished_deleting
-from ktui.writes.services.addresses import Addresses, ServiceRange, Unavailable
-from ktui.writes.services.node_ports import NodePorts, PortUnavailable
+from ktui.writes.service_addresses import Addresses, NodePorts, PortUnavailable, ServiceRange, Unavailable
 from ktui.writes.validation.updates.field_rules import bad
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
 

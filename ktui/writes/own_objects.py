@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.metadata.objectmeta import fill_new, timestamp
+from ktui.writes.objectmeta import fill_new, timestamp
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry

@@ -1,4 +1,4 @@
-"""Defaults that kube-apiserver 1.36 sets on objects before it stores them (the most common kinds)."""
+"""Defaults that kube-apiserver sets on objects before it stores them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from ktui.writes.defaults import others
-from ktui.writes.definitions.defaults import set_definition_defaults
+from ktui.writes import other_defaults
+from ktui.writes.definitions import set_definition_defaults
 
 Obj = dict[str, Any]
 
@@ -221,7 +221,7 @@ def _stateful_set(obj: Obj) -> None:
     for claim in spec.get("volumeClaimTemplates") or []:
         if isinstance(claim, dict):
             _fill(claim, apiVersion="v1", kind="PersistentVolumeClaim")
-            others.claim(claim)
+            other_defaults.claim(claim)
     _fill(_sub(obj, "status"), replicas=0, availableReplicas=0)
 
 
@@ -312,18 +312,18 @@ def _pod_template(obj: Obj) -> None:
 
 
 _BY_KIND: dict[str, Callable[[Obj], None]] = {
-    "CSIDriver": others.csi_driver,
-    "EndpointSlice": others.endpoint_slice,
-    "Endpoints": others.endpoints,
-    "FlowSchema": others.flow_schema,
-    "HorizontalPodAutoscaler": others.autoscaler,
-    "IngressClass": others.ingress_class,
-    "LimitRange": others.limit_range,
-    "MutatingWebhookConfiguration": others.mutating_webhooks,
-    "NetworkPolicy": others.network_policy,
+    "CSIDriver": other_defaults.csi_driver,
+    "EndpointSlice": other_defaults.endpoint_slice,
+    "Endpoints": other_defaults.endpoints,
+    "FlowSchema": other_defaults.flow_schema,
+    "HorizontalPodAutoscaler": other_defaults.autoscaler,
+    "IngressClass": other_defaults.ingress_class,
+    "LimitRange": other_defaults.limit_range,
+    "MutatingWebhookConfiguration": other_defaults.mutating_webhooks,
+    "NetworkPolicy": other_defaults.network_policy,
     "PodTemplate": _pod_template,
-    "ValidatingWebhookConfiguration": others.validating_webhooks,
-    "ClusterRoleBinding": others.role_binding,
+    "ValidatingWebhookConfiguration": other_defaults.validating_webhooks,
+    "ClusterRoleBinding": other_defaults.role_binding,
     "CronJob": _cron_job,
     "CustomResourceDefinition": set_definition_defaults,
     "DaemonSet": _daemon_set,
@@ -332,16 +332,16 @@ _BY_KIND: dict[str, Callable[[Obj], None]] = {
     "Job": _job,
     "Namespace": _namespace,
     "Node": _node,
-    "PersistentVolume": others.volume,
-    "PersistentVolumeClaim": others.claim,
+    "PersistentVolume": other_defaults.volume,
+    "PersistentVolumeClaim": other_defaults.claim,
     "Pod": _pod,
-    "PriorityLevelConfiguration": others.priority_level,
-    "PriorityClass": others.priority_class,
+    "PriorityLevelConfiguration": other_defaults.priority_level,
+    "PriorityClass": other_defaults.priority_class,
     "ReplicaSet": _replica_set,
     "ReplicationController": _replication_controller,
-    "RoleBinding": others.role_binding,
+    "RoleBinding": other_defaults.role_binding,
     "Secret": _secret,
     "Service": _service,
     "StatefulSet": _stateful_set,
-    "StorageClass": others.storage_class,
+    "StorageClass": other_defaults.storage_class,
 }

@@ -1,18 +1,24 @@
-"""The objects of an empty cluster, as kube-apiserver 1.36 creates them (without those of RBAC and flow
-control).
-
-Controllers of kube-apiserver: system namespaces, default priority classes, kubernetes Service with its
-endpoints, default ServiceCIDR, and the APIServices of its own groups.
-"""
+"""Objects that a kube-apiserver creates in an empty etcd when it starts."""
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ktui.kube.resources import ResourceTable
-from ktui.writes.metadata.objectmeta import timestamp
-from ktui.writes.services.addresses import ServiceRange, address_object
+from ktui.kube.resources import BUILTIN, ResourceTable
+from ktui.writes.objectmeta import timestamp
+from ktui.writes.own_objects import create_missing
+from ktui.writes.service_addresses import ServiceRange, address_object
+
+if TYPE_CHECKING:
+    from ktui.cacher.registry import Registry
+
+# The objects of an empty cluster, as kube-apiserver 1.36 creates them (without those of RBAC and flow
+# control).
+#
+# Controllers of kube-apiserver: system namespaces, default priority classes, kubernetes Service with its
+# endpoints, default ServiceCIDR, and the APIServices of its own groups.
 
 Obj = dict[str, Any]
 
@@ -170,3 +176,37 @@ def _head(api_version: str, kind: str, name: str, namespace: str = "", labels: O
     if labels:
         metadata["labels"] = dict(labels)
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+
+
+LOOPBACK = "127.0.0.1"
+
+
+async def create_cluster_objects(
+    registry: Registry, cidr: str, host: str, port: int, client_ca: str = ""
+) -> None:
+    """Create the objects that do not exist; raise an ExceptionGroup of StatusErrors.
+
+    `host` is where the server listens; `client_ca` are the certificates of `--client-ca-file`.
+    """
+    try:
+        address = str(ipaddress.ip_address(host))
+    except ValueError:  # a host name
+        address = LOOPBACK
+    await create_missing(
+        registry, [*cluster_objects(ServiceRange(cidr), address, port, client_ca), *api_services(BUILTIN)]
+    )
+
+
+def service_range_of(text: str) -> str:
+    """Return the network of `--service-cluster-ip-range`; ValueError says what is wrong with it."""
+    try:
+        network = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"--service-cluster-ip-range {text}: write a network like 10.96.0.0/16") from None
+    largest = 20 if network.version == 4 else 64
+    bits = network.max_prefixlen - network.prefixlen
+    if bits < 3:
+        raise ValueError(f"--service-cluster-ip-range {text}: at least 8 addresses are needed")
+    if bits > largest:
+        raise ValueError(f"--service-cluster-ip-range {text}: at most 2^{largest} addresses are allowed")
+    return str(network)

@@ -1,1 +1,0 @@
-"""Objects that a kube-apiserver creates in an empty etcd when it starts."""

@@ -1,1 +1,0 @@
-"""Defaults that kube-apiserver sets on objects before it stores them."""

@@ -1,1 +1,0 @@
-"""CustomResourceDefinitions: their validation, their defaults, and the controller that serves them."""

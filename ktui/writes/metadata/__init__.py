@@ -1,1 +1,0 @@
-"""ObjectMeta: the fields that the server sets, and their validation."""

@@ -1,1 +1,0 @@
-"""Allocate, keep and free the cluster IPs and node ports of Services."""
