@@ -188,7 +188,7 @@ def _run(args: argparse.Namespace) -> int:
     merging = what == "merge" and not Path(what).exists()
     if (merging or args.grouped) and (args.since is not None or args.until is not None):
         return fail("--since and --until apply to logs: give them where these are read", USAGE)
-    tally, wish = _merged(files, args, progress) if merging else _read(args, progress)
+    tally, wish = _merged(files, args, progress) if merging else read_tally(args, progress)
     if args.partial:
         from ktui.cli.auditing.outputs import write  # start-up time
 
@@ -217,15 +217,23 @@ def _wish(args: argparse.Namespace, progress: bool) -> Wish:
     return Wish(args.kube_version, gates, *find_sizes(args), progress, find_aggregated(args))
 
 
-def _read(args: argparse.Namespace, progress: bool) -> tuple[Tally, Wish]:
+def read_tally(args: argparse.Namespace, progress: bool, *, quiet: bool = False) -> tuple[Tally, Wish]:
+    """Read the logs, with a progress bar that Ctrl-C ends; `quiet` without both, in any thread.
+
+    Raises the errors that `run` handles.
+    """
     from ktui.audit.reading.files import open_logs  # start-up time
+    from ktui.audit.workers import read_all
     from ktui.cli.auditing.files import read_with_bar
 
     with open_logs(args.files) as logs:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
         wish = _wish(args, progress)
         tally = _tally(args)
-        read_with_bar(logs, tally, grouped=args.grouped, dask=args.dask)
+        if quiet:
+            read_all(logs, tally, lambda name, taken: None)
+        else:
+            read_with_bar(logs, tally, grouped=args.grouped, dask=args.dask)
     return tally, wish
 
 

@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 
 # Commands that send requests to a cluster: their context never comes from the config file.
-SENDING = ("list", "bench", "observe", "record")
+SENDING = ("list", "bench", "observe", "record", "mcp")
 _UNSET = object()
 
 

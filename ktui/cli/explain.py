@@ -89,12 +89,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     from ktui.config.errors import ConfigError  # start-up time
-    from ktui.kube.routing.request import RequestError, parse_request
+    from ktui.kube.routing.request import RequestError
     from ktui.kube.versions import BehaviourError
 
     try:
-        request = parse_request(args.path, args.verb)
-        explanations = [_explain(request, args, *pair) for pair in _behaviours(args)]
+        explanations = explanations_of(args)
     except (ConfigError, RequestError, BehaviourError) as error:
         return fail(str(error), USAGE)
     if args.json:
@@ -104,6 +103,17 @@ def run(args: argparse.Namespace) -> int:
 
         emit("\n".join(lines(explanations, colour=_colour())), coloured=True)
     return OK
+
+
+def explanations_of(args: argparse.Namespace) -> list[Explanation]:
+    """Explain `args.path` under each version that is asked for, oldest first.
+
+    Raises ConfigError, RequestError, BehaviourError.
+    """
+    from ktui.kube.routing.request import parse_request  # start-up time
+
+    request = parse_request(args.path, args.verb)
+    return [_explain(request, args, *pair) for pair in _behaviours(args)]
 
 
 def _explain(

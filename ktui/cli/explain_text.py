@@ -142,7 +142,7 @@ def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Ite
     request = explanations[0].request
     yield f"{request.verb.upper()} {escaped(request.url)}"
     yield ""
-    runs = [list(run) for _, run in groupby(explanations, key=_alike)]
+    runs = [list(run) for _, run in groupby(explanations, key=alike)]
     cells = [_cells(run) for run in runs]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     for run, row in zip(runs, cells, strict=True):
@@ -168,10 +168,11 @@ def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: 
         yield "cheaper (predicted)"
     for (letter, path, why), versions in helped.items():
         yield f"   {letter}  {escaped(path)}"
-        yield from _wrapped(f"{_span(versions)}: {why}", width, " " * 6)
+        yield from _wrapped(f"{span(versions)}: {why}", width, " " * 6)
 
 
-def _alike(e: Explanation) -> tuple[object, ...]:
+def alike(e: Explanation) -> tuple[object, ...]:
+    """Return a key that explanations with the same outcome share, whatever their version."""
     d = e.plan
     code = d.error.code if d.error else 0
     return d.source, d.reasons, d.limit_honoured, d.consistency, d.wait, code, d.fallback, e.seats
@@ -183,10 +184,11 @@ def _cells(run: Sequence[Explanation]) -> list[str]:
     limit = {True: "limit honoured", False: "limit ignored", None: ""}[d.limit_honoured]
     outcome = f"{d.error.code} {d.error.reason}".strip() if d.error else d.consistency or ""
     seats = str(e.seats.min) if e.seats.min == e.seats.max else f"{e.seats.min}–{e.seats.max}"
-    return [_span(run), _WORDS[d.source], ", ".join(d.reasons), limit, outcome, f"seats {seats}"]
+    return [span(run), _WORDS[d.source], ", ".join(d.reasons), limit, outcome, f"seats {seats}"]
 
 
-def _span(run: Sequence[Explanation]) -> str:
+def span(run: Sequence[Explanation]) -> str:
+    """Return the versions of consecutive explanations: `1.30`, `1.19–1.30`."""
     first, last = run[0].behaviour.version, run[-1].behaviour.version
     return first if first == last else f"{first}–{last}"
 

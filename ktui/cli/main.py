@@ -38,6 +38,7 @@ COMMANDS = {
     "recording": ("ktui.cli.recording", "inspect, cut or anonymise a recording"),
     "web": ("ktui.cli.web", "the dashboard in a browser, on this machine only"),
     "info": ("ktui.cli.info", "print where everything is, and each setting with its source"),
+    "mcp": ("ktui.cli.mcp", "tools for agents: explain, estimate, rank, findings (MCP over stdio)"),
     "completion": ("ktui.cli.completion", "print a completion script for bash, zsh or fish"),
 }
 

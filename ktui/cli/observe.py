@@ -81,11 +81,11 @@ def run(args: argparse.Namespace) -> int:
     if args.interval < 1:
         return fail("--interval must be at least 1s: a scrape is work for the server", USAGE)
     try:
-        live = asyncio.run(_observe(args))
+        live = asyncio.run(observed_state(args))
     except ClientError as error:
         return fail(str(error), NO_CONNECTION)
     if not live.replicas:
-        return fail(_nothing_read(live), NO_CONNECTION)
+        return fail(nothing_read(live), NO_CONNECTION)
     if args.json:
         emit_json(report_document(live))
     else:
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     return FAILED if failed else OK
 
 
-def _nothing_read(live: LiveState) -> str:
+def nothing_read(live: LiveState) -> str:
     """Return why there are no figures, with the RBAC rule that would give them."""
     metrics = _refused(live)
     if metrics is None or not metrics.rule:
@@ -109,8 +109,8 @@ def _nothing_read(live: LiveState) -> str:
     )
 
 
-async def _observe(args: argparse.Namespace) -> LiveState:
-    """Scrape for `--for` seconds, at least once at the beginning and once at the end."""
+async def observed_state(args: argparse.Namespace) -> LiveState:
+    """Scrape for `--for` seconds, at least once at the beginning and once at the end. Raises ClientError."""
     from ktui.client.connection import ClientError  # start-up time
     from ktui.core.live.state import LiveState
     from ktui.live.scraper import Scraper

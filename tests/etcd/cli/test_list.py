@@ -156,6 +156,33 @@ def test_for_people(server: ServerConnection, behave: Behave, capsys: pytest.Cap
     assert "of bytes processed" in said and "etcd keys 240 0 less" in said
 
 
+@pytest.mark.parametrize("version", ["1.24", "1.36"])
+def test_an_estimate_agrees_with_what_the_list_then_costs(version: str, fire: Fire, behave: Behave) -> None:
+    behave(version)
+    found = fire(NODE_PODS, "--estimate")
+    sent = fire(NODE_PODS)
+    assert found["collection"]["path"] == "/api/v1/pods"
+    assert found["collection"]["objects"] == SIZE.pods
+    assert found["predicted"]["route"] == sent["route"]
+    assert found["estimated"]["returned"] is None, "a selector decides"
+    if version == "1.24":
+        assert found["estimated"]["objects_read"] == sent["objects"]["fetched"] == SIZE.pods
+    for path in ("/api/v1/pods?limit=100", "/api/v1/pods?limit=100&resourceVersion=0"):
+        assert fire(path, "--estimate")["estimated"]["returned"] == fire(path)["items"], path
+
+
+def test_an_estimate_of_what_is_no_list_or_not_there(
+    server: ServerConnection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", "/api/v1/namespaces/x/pods/p", "--estimate"]) == 2
+    assert "is a GET: an estimate is made of a LIST" in capsys.readouterr().err
+    assert main(["list", "/apis/example.com/v1/things", "--estimate"]) == 1
+    assert "404" in capsys.readouterr().err
+    assert main(["list", "/api/v1/namespaces/empty/pods", "--estimate"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("0 objects in /api/v1/namespaces/empty/pods\n") and "decision trace" in out
+
+
 def test_by_kubeconfig_the_cost_comes_from_the_counters(
     server: ServerConnection, fire: Fire, behave: Behave, capsys: pytest.CaptureFixture[str]
 ) -> None:

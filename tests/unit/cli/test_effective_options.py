@@ -98,6 +98,11 @@ def test_a_default_context_reaches_the_server_that_the_dashboard_starts(read: Pa
     assert not any("s3cret" in word for word in passed_on(args))
 
 
+def test_options_that_are_repeated(read: Parse) -> None:
+    assert read("a.log", "--aggregated", "a", "--aggregated", "b", command="audit").aggregated == ["a", "b"]
+    assert read("a.log", command="audit").aggregated == []
+
+
 def test_a_server_that_the_dashboard_starts_reads_no_settings(read: Parse) -> None:
     args = read("--parent", "1", command="serve", KTUI_PODS="5", KTUI_CONTEXT="old")
     assert (args.etcd, args.snapshot, args.pods, args.listen) == (None, None, 2_000, "127.0.0.1:0")

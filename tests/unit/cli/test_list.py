@@ -33,6 +33,8 @@ ITEM_3 = {
         (["/api/v1/pods?watch=true"], "a WATCH does not end"),
         (["/api/v1/pods", "--try", "--repeat", "4"], "--try needs --repeat 5 or more"),
         (["/api/v1/pods", "--attach", "http://127.0.0.1:1", "--context", "c"], "exclude each other"),
+        (["/api/v1/pods", "--estimate", "--try"], "--estimate sends nothing: leave out"),
+        (["/api/v1/pods", "--estimate", "--otlp"], "--estimate sends nothing: leave out"),
     ],
 )
 def test_misuse(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

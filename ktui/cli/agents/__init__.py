@@ -1,0 +1,1 @@
+"""`ktui mcp`: the commands as tools for agents, with bounded answers and masked names."""
