@@ -257,7 +257,7 @@ def _ranked(args: argparse.Namespace, masks: Masks) -> str:
     from ktui.audit.comparison import ReportError
     from ktui.audit.partial import PartialError
     from ktui.cli.audit import read_tally
-    from ktui.cli.etcd_version import supports_progress
+    from ktui.cli.options import supports_progress
 
     try:
         tally, wish = read_tally(args, supports_progress(args), quiet=True)
