@@ -35,7 +35,7 @@ def foreign_events() -> list[AnyEvent]:
 
 @sizes(SMALL, NORMAL, WIDE)
 def test_lists(snap_compare: Snap, size: tuple[int, int]) -> None:
-    says = ("LISTs that anyone could send", "reads 3,000 objects", "5.5MB, 61%")
+    says = ("LISTs that anyone could send", "reads 3,000 objects", "5.5 MB, 61%")
     assert snap_compare(still_app(foreign_events()), says=says, press=("down", "up"), terminal_size=size)
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ktui.contract.etcd import KeyChurn, ResourceChurn
 from ktui.core.format import percent, short_bytes, short_count
 from ktui.core.live.resource_routes import ResourceRoutes
-from ktui.core.request_view import query_words
+from ktui.core.request_view import query_words, short_resource
 from ktui.core.routes import badge_of_route
 from ktui.core.stored.sources import ResourceSources
 from ktui.core.stored.survey import LargeObject, Weight
@@ -24,13 +24,9 @@ UNREAD: Cell = ("?", "$ink-muted")  # values of Secrets are not read from an etc
 
 
 def _target(row: PossibleList) -> Cell:
-    plural, dot, group = row.resource.partition(".")
+    """Return resource and parameters without the group, for which there is no room beside them."""
     words = query_words(row.target.partition("?")[2])
-    return (
-        (plural, "$foreground"),
-        (f"{dot}{group}", "$ink-muted"),
-        (f" ?{words}" if words else "", "$ink-muted"),
-    )
+    return ((short_resource(row.resource), "$foreground"), (f" ?{words}" if words else "", "$ink-muted"))
 
 
 def _bytes(row: PossibleList) -> Cell:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from ktui.core.format import duration, integer, long_bytes, many, percent, rate, short_bytes
+from ktui.core.format import duration, integer, long_bytes, many, percent, rate
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.routes import badge_of_route
@@ -144,7 +144,7 @@ def etcd_state_content(state: State, width: int, height: int) -> Content:
         drawn.append(_pair("file", long_bytes(head.db_bytes)))
     if free is not None:
         share = free / head.db_bytes
-        drawn.append(_pair("free", f"{short_bytes(free)}B, {percent(share)} of it",
+        drawn.append(_pair("free", f"{long_bytes(free)}, {percent(share)} of it",
                           "bold $warning" if share >= DEFRAG_SHARE else "$foreground"))  # fmt: skip
         if share >= DEFRAG_SHARE:
             drawn.append(_pair("", "a defragmentation gives it back"))

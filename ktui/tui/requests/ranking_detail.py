@@ -117,8 +117,9 @@ def _observed_content(row: RankLine, group: Group, width: int, height: int) -> C
     if "sent_bytes" not in untold:
         per.append(("sent", long_bytes(spent.sent_bytes), "after gzip"))
     per += [("etcd RPCs", integer(spent.etcd_rpcs), ""), *_timing(row)]
-    per.append(("", "", "observed in traces, which have no seats, CPU or bytes read"))
-    return lines(_figure(*each, width) for each in per[:height])
+    drawn = [_figure(*each, width) for each in per]
+    drawn += _wrapped("observed in traces, which have no seats, CPU or bytes read", width, "$ink-muted")
+    return lines(drawn[:height])
 
 
 def _open(row: RankLine) -> list[tuple[str, str, str]]:
