@@ -16,6 +16,7 @@ from ktui.cli.budgets.report import BudgetReport, print_document, print_report
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, USAGE, fail
 from ktui.cli.options import supports_progress
 from ktui.cli.output import emit
+from ktui.core.budgets.file import RATE
 from ktui.core.budgets.judge import BudgetJudge, BudgetVerdict
 from ktui.core.format import integer, many
 from ktui.kube.versions import DEFAULT_VERSION, behaviour_of, parse_gates
@@ -33,7 +34,7 @@ def judge_logs(args: argparse.Namespace, options: TallyOptions) -> int:
         return fail(f"--budget judges single requests of logs: leave out {other}", USAGE)
     if options.sampling != 1_000_000:
         return fail("--budget needs every request: traces that are sampled (--sampling) have too few", USAGE)
-    judge = BudgetJudge(check_options(args))
+    judge = BudgetJudge(check_options(args), drafting=bool(args.write_budget))
     version = args.kube_version or DEFAULT_VERSION
     behaviour = behaviour_of(version, parse_gates(args.feature_gates))
     logs = BudgetedLogs(judge, options, behaviour, find_aggregated(args), progress=supports_progress(args))
@@ -65,6 +66,9 @@ def _notes(logs: BudgetedLogs, verdict: BudgetVerdict, version: str) -> tuple[st
     if logs.requests.queryless:
         notes.append("the log leaves out query strings: routes, pages and selectors are not known")
     lacking = {limit for entry in verdict.budgets for limit, _ in entry.unknown.items()}
+    if RATE in lacking:
+        notes.append(f"these logs are too long for {RATE}: read parts of them (--since, --until)")
+        lacking.remove(RATE)
     if lacking:
         names = ", ".join(sorted(lacking))
         notes.append(f"not every request has the figure of {names}: of these logs only traces have it")

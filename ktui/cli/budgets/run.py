@@ -182,7 +182,7 @@ def _recorded(recording: Path, begin: str, end: str) -> RecordedRequests:
 def _judge(
     args: argparse.Namespace, budgets: Sequence[RequestBudget], requests: RecordedRequests, done: _Ended
 ) -> int:
-    judge = BudgetJudge(budgets)
+    judge = BudgetJudge(budgets, drafting=bool(args.write_budget))
     for request in requests.all():
         judge.add(request)
     title = shorten(shlex.join(args.command), _TITLE)

@@ -23,9 +23,10 @@ PATTERN = "re:"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 ROUTES = ("cache", "etcd", "none")
 _TEXTS = ("client", "verb", "resource", "route")
+RATE = "max_per_minute"
 LIMITS: Mapping[str, str] = {
     "max": "requests",
-    "max_per_minute": "requests in 60 s",
+    RATE: "requests in 60 s",
     "max_relists": "relists",
     "max_objects": "objects in one answer",
     "max_scanned": "objects read for one request",
@@ -55,7 +56,7 @@ class RequestBudget(msgspec.Struct, frozen=True):
     @property
     def forbids(self) -> bool:
         """True if it allows no request: then none is what it expects."""
-        return 0 in (self.limits.get("max"), self.limits.get("max_per_minute"))
+        return 0 in (self.limits.get("max"), self.limits.get(RATE))
 
     def client_test(self) -> Callable[[str], bool]:
         """Return the test of a client's name: exact, or the whole name by an RE2 pattern."""

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ktui.core.budgets.file import RequestBudget
+from ktui.core.budgets.file import RATE, RequestBudget
 from ktui.core.budgets.requests import JudgedRequest, Relists
 
 MOST_GROUPS = 10_000
 MOST_CLIENTS = 1_000
-MOST_MINUTES = 100_000  # of the requests together: 69 days
+MOST_SECONDS = 2_000_000  # in which an entry had requests, of all entries together: 200 MB
 REST = "other clients"
 _MINUTE = 60
 
 
-class BudgetUsage:
-    """What the requests of one entry, or of one client, verb and resource, came to."""
+class _Clock:
+    """How many more seconds may be kept. `full`: some were not, and rates are too low."""
 
     def __init__(self) -> None:
+        self._left = MOST_SECONDS
+        self.full = False
+
+    def keep(self) -> bool:
+        self.full = self.full or not self._left
+        self._left -= not self.full
+        return not self.full
+
+
+class BudgetUsage:
+    """What the requests of one entry, or of one client, verb and resource, came to.
+
+    Without a `clock` the most requests within 60 seconds are not counted.
+    """
+
+    def __init__(self, clock: _Clock | None = None) -> None:
         self.count = self.relists = 0
         self.clients = Counter[str]()
         self.routes = Counter[str]()
@@ -30,7 +45,8 @@ class BudgetUsage:
         self.largest: dict[str, tuple[int, JudgedRequest]] = {}  # by figure
         self.heaviest: JudgedRequest | None = None
         self.last_relist: JudgedRequest | None = None
-        self._seconds: dict[int, array[int]] = {}  # by minute: requests in each of its seconds
+        self._clock = clock
+        self._seconds: dict[int, int] = {}  # requests by second
 
     def add(self, request: JudgedRequest) -> None:
         self.count += 1
@@ -46,12 +62,9 @@ class BudgetUsage:
                 self.largest[figure] = value, request
         if self.heaviest is None or request.weight > self.heaviest.weight:
             self.heaviest = request
-        minute, second = divmod(int(request.at), _MINUTE)
-        if minute not in self._seconds:
-            if len(self._seconds) >= MOST_MINUTES:
-                return
-            self._seconds[minute] = array("Q", bytes(8 * _MINUTE))
-        self._seconds[minute][second] += 1
+        second = int(request.at)
+        if self._clock is not None and (second in self._seconds or self._clock.keep()):
+            self._seconds[second] = self._seconds.get(second, 0) + 1
 
     def add_relist(self, request: JudgedRequest) -> None:
         self.relists += 1
@@ -60,23 +73,26 @@ class BudgetUsage:
     @property
     def per_minute(self) -> int:
         """The most requests within any 60 seconds."""
-        most = 0
-        for minute, seconds in self._seconds.items():
-            following = self._seconds.get(minute + 1)
-            inside = sum(seconds)
+        seconds = sorted(self._seconds)
+        most = inside = first = 0
+        for second in seconds:
+            inside += self._seconds[second]
+            while seconds[first] <= second - _MINUTE:
+                inside -= self._seconds[seconds[first]]
+                first += 1
             most = max(most, inside)
-            if following is None:
-                continue
-            for at in range(_MINUTE):
-                inside += following[at] - seconds[at]
-                most = max(most, inside)
         return most
+
+    @property
+    def timed(self) -> bool:
+        """True if all its requests are in `per_minute`."""
+        return self._clock is not None and not self._clock.full
 
     def value(self, limit: str) -> int | None:
         """Return what is compared with a limit; None if no request has the figure."""
         if limit == "max":
             return self.count
-        if limit == "max_per_minute":
+        if limit == RATE:
             return self.per_minute
         if limit == "max_relists":
             return self.relists
@@ -92,6 +108,8 @@ class BudgetUsage:
 
     def not_known(self, limit: str) -> int:
         """Return how many requests lack the figure of a limit."""
+        if limit == RATE:
+            return 0 if self.timed else self.count
         figure = limit.removeprefix("max_")
         return self.count - self.known[figure] if figure in ("objects", "scanned", "bytes") else 0
 
@@ -149,10 +167,18 @@ class BudgetVerdict(msgspec.Struct, frozen=True):
 
 
 class BudgetJudge:
-    """Takes requests in the order of time. Every entry that matches a request counts it."""
+    """Takes requests in the order of time. Every entry that matches a request counts it.
 
-    def __init__(self, budgets: Iterable[RequestBudget] = ()) -> None:
-        self._entries = [(budget, budget.client_test(), BudgetUsage()) for budget in budgets]
+    With `drafting` a verdict has what `draft` needs.
+    """
+
+    def __init__(self, budgets: Iterable[RequestBudget] = (), *, drafting: bool = False) -> None:
+        clock = _Clock()
+        self._clock_of_groups = clock if drafting else None
+        self._entries = [
+            (budget, budget.client_test(), BudgetUsage(clock if RATE in budget.limits else None))
+            for budget in budgets
+        ]
         self._groups: dict[tuple[str, str, str], BudgetUsage] = {}
         self._unmatched = Counter[str]()
         self._relists = Relists()
@@ -184,7 +210,9 @@ class BudgetJudge:
         key = request.client, verb, request.resource
         if key not in self._groups and len(self._groups) >= MOST_GROUPS:
             key = REST, verb, ""
-        return self._groups.setdefault(key, BudgetUsage())
+        if key not in self._groups:
+            self._groups[key] = BudgetUsage(self._clock_of_groups)
+        return self._groups[key]
 
     def _of_client(self, client: str) -> list[int]:
         """Return the numbers of the entries of a client."""
@@ -229,7 +257,9 @@ def draft(verdict: BudgetVerdict, headroom: float) -> list[RequestBudget]:
     for (client, verb, resource), usage in sorted(verdict.groups.items()):
         if client == REST or not usage.count:
             continue
-        limits = {"max": more(usage.count), "max_per_minute": more(usage.per_minute)}
+        limits = {"max": more(usage.count)}
+        if usage.timed:
+            limits[RATE] = more(usage.per_minute)
         if verb == "watch":
             limits["max_relists"] = more(usage.relists)
         for figure, (value, _) in usage.largest.items():

@@ -53,7 +53,7 @@ class RecordedRequests:
 
     def add(self, event: AnyEvent | None) -> None:
         if isinstance(event, Dropped):
-            self.dropped += event.count
+            self.dropped += event.count if self._begun else 0
         elif isinstance(event, Marker):
             self._begun = self._begun or event.text == self._begin
             self.complete = self.complete or event.text == self._end

@@ -29,7 +29,7 @@ def request(
 
 
 def judged(budgets: list[RequestBudget], *requests: JudgedRequest) -> BudgetVerdict:
-    judge = BudgetJudge(budgets)
+    judge = BudgetJudge(budgets, drafting=True)
     for item in requests:
         judge.add(item)
     return judge.verdict()
@@ -140,6 +140,20 @@ def test_relists(sent: list[JudgedRequest], relists: int) -> None:
         assert entry.breaches[0].worst in sent[2:] or entry.breaches[0].worst is sent[-1]
 
 
+def test_seconds_are_bounded_and_then_a_rate_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ktui.core.budgets.judge.MOST_SECONDS", 10)
+    budget = RequestBudget(limits={"max_per_minute": 3})
+    judge = BudgetJudge([budget])
+    for at in (*range(0, 1_000, 100), 0):
+        judge.add(request(at=float(at)))
+    (entry,) = judge.verdict().budgets
+    assert (entry.usage.per_minute, entry.unknown) == (2, {})
+    judge.add(request(at=1_000.0))
+    (entry,) = judge.verdict().budgets
+    assert (entry.unjudged, entry.unknown) == (True, {"max_per_minute": 12})
+    assert "max_per_minute" not in draft(judge.verdict(), 0.2)[0].limits
+
+
 def test_groups_and_clients_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ktui.core.budgets.judge.MOST_GROUPS", 5)
     monkeypatch.setattr("ktui.core.budgets.judge.MOST_CLIENTS", 5)
@@ -213,6 +227,7 @@ def test_requests_are_read_between_the_markers_with_what_the_server_observed() -
 
 def test_a_recording_without_its_end_or_with_lost_events_is_noticed() -> None:
     requests = RecordedRequests("begin", "end")
+    requests.add(Dropped(count=9))  # while the demo cluster was created
     requests.add(Marker(text="begin"))
     requests.add(Dropped(count=3))
     assert (requests.complete, requests.dropped) == (False, 3)
