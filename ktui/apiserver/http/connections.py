@@ -1,12 +1,13 @@
 """Bound the connections of clients: refuse those beyond the limit at once, and close silent ones.
 
-granian takes connections as long as it has less than `most`; then it leaves them in the kernel's queue, where
-a client waits without a word. This guard looks at the queue and at the open connections. While all `most` are
-in use, it takes further ones from the queue itself: those of this machine may ask for the server's health
-(`HealthReserve`), and others are reset.
+granian takes connections as long as it has less than `most`, not counting TLS handshakes; then it leaves them
+in the kernel's queue, where a client waits without a word. This guard looks at the queue, at the open
+connections and at the files that are left. While all `most` are in use, or files are few, it shuts granian's
+door and takes further connections from the queue itself: those of this machine may ask for the server's
+health (`HealthReserve`), and others are reset.
 
-A connection that has sent no request for SILENT_SECONDS is closed; while connections are scarce, after
-SCARCE_SECONDS, the oldest first.
+A connection that has sent no request for SILENT_SECONDS is closed; while connections or files are scarce,
+after SCARCE_SECONDS, the oldest first.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import time
 from collections.abc import Iterator
 
 from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
+from ktui.apiserver.http.door import Door
 from ktui.apiserver.http.health_reserve import HealthReserve
 from ktui.apiserver.http.loopback import is_loopback
-from ktui.apiserver.http.open_files import ConnectionList, OpenConnection
+from ktui.apiserver.http.open_files import ConnectionList, OpenConnection, file_limit
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +35,9 @@ SCARCE_SHARE = 0.9  # of `most`
 LOOK_SECONDS = 5.0  # between two looks at the open connections
 LOOK_SCARCE_SECONDS = 0.25
 MOST_MISSING = 40  # looks in a row that find no listening socket
-QUEUE_SECONDS = 0.25  # between two looks at the queue
+QUEUE_SECONDS = 0.05  # between two looks at the queue
+BURST = 64  # new files since the last look at the open connections, for another one
+LEFT_FILES = 192  # that granian may not take: for etcd, logs, parsers, checks of health
 TELL_SECONDS = 10.0  # between two lines of the log
 BATCH = 64  # connections that are refused between two looks
 BATCH_SECONDS = 0.01
@@ -57,26 +61,30 @@ class Connections:
         if now - self._told_at >= TELL_SECONDS:
             others = self.refused - self._told - 1
             more = f", and {others:,} others before it" if others else ""
-            log.warning(
-                "connection from %s refused%s: %s are open, the most (--max-connections)",
-                host,
-                more,
-                f"{self.most:,}",
+            why = (
+                f"{self.most:,} are open, the most (--max-connections)"
+                if self.open >= self.most
+                else f"{self.open:,} are open, and few files are left (ulimit -n)"
             )
+            log.warning("connection from %s refused%s: %s", host, more, why)
             self._told_at, self._told = now, self.refused
 
 
 class ConnectionGuard:
     """Guards the connections that granian accepts on `port`."""
 
-    def __init__(self, connections: Connections, reserve: HealthReserve) -> None:
+    def __init__(self, connections: Connections, reserve: HealthReserve, *, may_shut: bool = True) -> None:
+        """`may_shut`: the server waits for changes of its socket (granian), not for its state."""
         self._figures = connections
         self._reserve = reserve
         self._requests: dict[int, int] = {}  # by client's port: the number of looks before its last request
         self._looks = 0
         self._last_look = float("-inf")
         self._list: ConnectionList | None = None
-        self._listener: socket.socket | None = None
+        self._door: Door | None = None
+        self._may_shut = may_shut
+        self._files = file_limit()
+        self._file_at_look = 0
 
     def wrap(self, app: ASGIApp) -> ASGIApp:
         """Return `app`, which notes the connections that send requests.
@@ -101,40 +109,54 @@ class ConnectionGuard:
             if (file := self._list.listener) >= 0:
                 missing = 0
                 try:
-                    listener = socket.socket(fileno=os.dup(file))
+                    self._door = Door(socket.socket(fileno=os.dup(file)), file)
                 except OSError:  # closed meanwhile
                     continue
-                with listener:
-                    self._listener = listener
-                    await self._guard(listener, file)
+                self._door.can_shut &= self._may_shut
+                try:
+                    await self._guard(self._door)
+                finally:
+                    self._door.close()
             elif (missing := missing + 1) == MOST_MISSING:
                 raise RuntimeError(f"the listening socket of port {port} was not found among the open files")
             await asyncio.sleep(QUEUE_SECONDS)
 
-    async def _guard(self, listener: socket.socket, file: int) -> None:
-        """Guard until `file` is no longer the socket of `listener`.
-
-        A copy of a socket that granian has closed would go on listening, and nothing would serve its clients.
-        """
+    async def _guard(self, door: Door) -> None:
+        """Guard until the server no longer has its socket."""
         waiting = select.poll()
-        waiting.register(listener, select.POLLIN)
-        while _same_file(listener.fileno(), file):
+        waiting.register(door.listener, select.POLLIN)
+        while door.server_has_it():
             queued = bool(waiting.poll(0))
-            scarce = self._figures.open >= self._figures.most * SCARCE_SHARE
-            due = LOOK_SCARCE_SECONDS if scarce or queued else LOOK_SECONDS
-            if time.monotonic() - self._last_look >= due:
+            if self._is_due(queued) or (queued and door.shut):
                 await self._look()
-            while queued and listener.fileno() >= 0 and self._figures.open >= self._figures.most:
-                self._refuse_queued()
-                await asyncio.sleep(BATCH_SECONDS)
-                await self._look()
-                queued = bool(waiting.poll(0))
-            await asyncio.sleep(QUEUE_SECONDS)
+            full = self._full()
+            door.set_shut(full)
+            if full and queued:
+                self._refuse_queued(door.listener)
+            await asyncio.sleep(BATCH_SECONDS if full and queued else QUEUE_SECONDS)
+
+    def _is_due(self, queued: bool) -> bool:
+        """Return whether to look at the open connections."""
+        scarce = queued or self._figures.open >= self._figures.most * SCARCE_SHARE
+        seconds = LOOK_SCARCE_SECONDS if scarce else LOOK_SECONDS
+        burst = self._next_file() - self._file_at_look >= BURST
+        return burst or time.monotonic() - self._last_look >= seconds
+
+    def _full(self) -> bool:
+        """Return whether no further connection may be taken."""
+        return self._figures.open >= self._figures.most or self._files_short() > 0
+
+    def _files_short(self) -> int:
+        """Return how many files too many are open."""
+        return self._next_file() - (self._files - min(LEFT_FILES, self._files // 8))
+
+    def _next_file(self) -> int:
+        return 0 if self._door is None else self._door.next_file()
 
     def release(self) -> None:
         """Close the copy of granian's listening socket, because granian has ended."""
-        if self._listener is not None:
-            self._listener.close()
+        if self._door is not None:
+            self._door.close()
 
     async def _look(self) -> None:
         """Count the open connections, and close those without a request."""
@@ -154,26 +176,31 @@ class ConnectionGuard:
         self._figures.open = len(found)
         self._figures.silent += closed
         self._last_look = time.monotonic()
+        self._file_at_look = self._next_file()
         if closed:
             log.info("closed %d connections that sent no request", closed)
 
     def _silent(self, found: list[OpenConnection]) -> Iterator[OpenConnection]:
-        """Yield those to close: the old ones, and when connections are scarce as many as are too many."""
+        """Yield those to close: the old ones, and as many as are too many: of connections that are not new,
+        of files whatever their age.
+        """
         now, scarce = time.monotonic(), len(found) - int(self._figures.most * SCARCE_SHARE)
+        short = self._files_short()
+        needed = short + BURST if short > 0 else 0
         for one in found:
             if one.client_port in self._requests:
                 continue
             age = now - one.since
-            if age >= SILENT_SECONDS or (scarce > 0 and age >= SCARCE_SECONDS):
+            if age >= SILENT_SECONDS or (scarce > 0 and age >= SCARCE_SECONDS) or needed > 0:
                 scarce -= 1
+                needed -= 1
                 yield one
 
-    def _refuse_queued(self) -> None:
+    def _refuse_queued(self, listener: socket.socket) -> None:
         """Take the queued connections that granian leaves."""
-        assert self._listener is not None
         for _ in range(BATCH):
             try:
-                taken, address = self._listener.accept()
+                taken, address = listener.accept()
             except OSError:  # none is left, or no file is
                 return
             self._figures.refuse(address[0])
@@ -182,13 +209,6 @@ class ConnectionGuard:
                 self._reserve.take(taken)
             else:
                 reset(taken)
-
-
-def _same_file(one: int, other: int) -> bool:
-    try:
-        return os.fstat(one).st_ino == os.fstat(other).st_ino
-    except OSError:
-        return False
 
 
 def reset(connection: socket.socket) -> None:

@@ -55,7 +55,7 @@ class HttpServer:
             most_connections(file_limit(), 1 if front is None else FRONT_FILES)
         )
         self._reserve = HealthReserve(app, tls)
-        self._guard = ConnectionGuard(self._connections, self._reserve)
+        self._guard = ConnectionGuard(self._connections, self._reserve, may_shut=front is None)
         self._guarding: asyncio.Task[None] | None = None
         self._supervisor = supervisor or Supervisor()
         self.host, self.port = split_listen(listen)

@@ -1,0 +1,103 @@
+"""The listening socket of an HTTP server that accepts by itself, and taking it away for a while.
+
+granian counts a TLS connection only after its handshake, so silent clients can use up all open files. Then
+it tries to accept without end, and serves and closes nothing. While the door is shut, the number of granian's
+socket names another one, to which nobody can connect: accepting there finds nobody. Clients wait in the queue
+of the real socket, of which ktui has a duplicate.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from ktui.apiserver.http.open_files import file_limit
+
+# Kept open, and closed when no file is left: to accept fails without one, although nobody waits.
+SPARE_FILES = 16
+
+
+class Door:
+    """`listener` duplicates the server's socket, whose number is `file`.
+
+    Linux only (`can_shut`): there an event queue watches what a number named when it was added.
+    """
+
+    def __init__(self, listener: socket.socket, file: int) -> None:
+        self.listener = listener
+        self.shut = False
+        self.can_shut = sys.platform == "linux"
+        self._file = file
+        self._nobody = _unreachable()
+        self._spares = [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE_FILES)]
+
+    def close(self) -> None:
+        """Close the duplicate and all else, because the server has ended or listens anew."""
+        if self.shut and self.server_has_it():
+            self._name(self.listener)
+        self.listener.close()
+        self._nobody.close()
+        self._free_spares()
+
+    def server_has_it(self) -> bool:
+        """Return whether the server still has this socket.
+
+        A copy of a socket that the server has closed would go on listening, and nothing would serve its
+        clients.
+        """
+        named = self._nobody if self.shut else self.listener
+        try:
+            return os.fstat(named.fileno()).st_ino == os.fstat(self._file).st_ino
+        except OSError:
+            return False
+
+    def set_shut(self, shut: bool) -> None:
+        """Shut or open the door, for clients that the server accepts."""
+        if shut == self.shut or not self.can_shut or not self.server_has_it():
+            return
+        self._name(self._nobody if shut else self.listener)
+        self.shut = shut
+        if shut:
+            self._free_spares()
+            return
+        with contextlib.suppress(OSError):
+            self._spares = [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE_FILES)]
+        self._wake()
+
+    def next_file(self) -> int:
+        """Return the number that the next file gets, all lower ones are in use; without one, the limit."""
+        try:
+            file = fcntl.fcntl(self.listener.fileno(), fcntl.F_DUPFD_CLOEXEC, 0)
+        except OSError:
+            return file_limit()
+        os.close(file)
+        return file
+
+    def _name(self, named: socket.socket) -> None:
+        os.dup2(named.fileno(), self._file, inheritable=False)
+
+    def _free_spares(self) -> None:
+        for file in self._spares:
+            os.close(file)
+        self._spares = []
+
+    def _wake(self) -> None:
+        """Connect once: the server hears of new clients, not of those that have waited."""
+        with contextlib.suppress(OSError), socket.socket(self.listener.family) as client:
+            client.setblocking(False)
+            client.connect_ex(self.listener.getsockname())
+
+
+def _unreachable() -> socket.socket:
+    """Return a listening socket to which nobody can connect, as its path is gone."""
+    nobody = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    nobody.setblocking(False)
+    with tempfile.TemporaryDirectory(prefix="ktui-") as directory:
+        nobody.bind(str(Path(directory) / "s"))
+        nobody.listen(1)
+    return nobody

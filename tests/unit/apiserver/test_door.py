@@ -1,0 +1,173 @@
+"""The listening socket, taken from the server for a while; and a server whose open files are used up."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import selectors
+import socket
+import ssl
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http.connections import Connections
+from ktui.apiserver.http.door import Door
+from ktui.apiserver.http.open_files import file_limit, most_connections
+from ktui.apiserver.http.server import HttpServer
+from ktui.apiserver.http.tls import ensure_certificate
+
+FILES, SILENT = 256, 600
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the door is shut on Linux only")
+
+
+class Listening:
+    """A server's socket, which it watches with its own event queue, and the door to it."""
+
+    def __init__(self) -> None:
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.server.setblocking(False)
+        self.queue = selectors.DefaultSelector()
+        self.queue.register(self.server, selectors.EVENT_READ)
+        self.door = Door(socket.socket(fileno=os.dup(self.server.fileno())), self.server.fileno())
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(self.door.listener.getsockname(), timeout=10)
+
+    def accepted(self) -> bool:
+        try:
+            self.server.accept()[0].close()
+        except BlockingIOError:
+            return False
+        return True
+
+
+@pytest.fixture
+def listening() -> Iterator[Listening]:
+    found = Listening()
+    yield found
+    found.door.close()
+    found.queue.close()
+    found.server.close()
+
+
+@linux
+def test_behind_a_shut_door_the_server_finds_no_client_and_ktui_does(listening: Listening) -> None:
+    listening.door.set_shut(True)
+    client = listening.connect()
+    assert not listening.accepted()
+    taken, _ = listening.door.listener.accept()
+    taken.sendall(b"x")
+    assert client.recv(1) == b"x"
+    taken.close()
+    client.close()
+
+
+@linux
+def test_whoever_waits_at_the_door_is_served_when_it_opens(listening: Listening) -> None:
+    listening.door.set_shut(True)
+    client = listening.connect()
+    listening.door.set_shut(False)
+    assert listening.queue.select(10), "the server is woken"
+    assert listening.accepted()
+    client.close()
+
+
+@linux
+def test_a_door_that_is_shut_opens_when_its_guard_ends(listening: Listening) -> None:
+    listening.door.set_shut(True)
+    client = listening.connect()
+    listening.door.close()
+    assert listening.accepted()
+    client.close()
+
+
+@linux
+def test_a_number_that_the_server_has_closed_is_left_alone(listening: Listening) -> None:
+    listening.queue.unregister(listening.server)
+    listening.server.close()
+    with Path(os.devnull).open() as other:  # gets the number
+        assert not listening.door.server_has_it()
+        listening.door.set_shut(True)
+        assert not listening.door.shut
+        assert os.fstat(other.fileno()).st_rdev == Path(os.devnull).stat().st_rdev
+
+
+@linux
+def test_without_a_file_left_the_server_still_finds_no_client(listening: Listening) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = listening.door.next_file()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used, hard))
+    try:
+        assert listening.door.next_file() == file_limit() == used
+        with pytest.raises(OSError, match="Too many open files"):
+            listening.server.accept()
+        listening.door.set_shut(True)
+        assert not listening.accepted(), "spare files were closed, so this is no error"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@linux
+def test_silent_clients_that_use_up_all_files_shut_out_no_one(tmp_path: Path) -> None:
+    """granian, over TLS, in a process with few files; the silent clients stay."""
+    words = [sys.executable, __file__, str(tmp_path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+        port = int(server.stdout.readline())
+        silent = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(SILENT)]
+        try:
+            answer = ""
+            while not answer:
+                answer = _get(port)
+            refused, closed, files = map(int, answer.split())
+            assert refused + closed > 0
+            assert files < FILES
+        finally:
+            for one in silent:
+                one.close()
+            server.stdin.close()
+            assert server.wait(30) == 0
+
+
+def _get(port: int) -> str:
+    """Return the answer to a new client, "" if it is refused."""
+    try:
+        url, context = f"https://127.0.0.1:{port}/figures", ssl._create_unverified_context()
+        with urllib.request.urlopen(url, timeout=10, context=context) as answer:
+            return str(answer.read().decode())
+    except OSError:
+        return ""
+
+
+async def _serve(directory: Path) -> None:
+    """Print the port, and serve until standard input ends."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+    connections = Connections(most_connections(FILES))
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            for word in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{word}.complete"})
+            return
+        figures = f"{connections.refused} {connections.silent} {len([*Path('/dev/fd').iterdir()])}"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": figures.encode()})
+
+    tls = ensure_certificate(directory / "tls", "127.0.0.1")
+    server = HttpServer(application, "127.0.0.1:0", tls, connections=connections)
+    await server.start()
+    print(server.port, flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await server.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Path(sys.argv[1])))
