@@ -23,7 +23,7 @@ FRESH_SECONDS = 75.0
 WHOLE_BYTES = 8 << 20
 MOST_WHOLE_BYTES = 64 << 20
 # What a whole event takes besides its stored value: encodings, labels and fields of a small object.
-EVENT_BYTES = 2048
+EVENT_BYTES = 3584
 # Maximum events to shrink for each added event, so that an append is always fast.
 _SHRUNK_AT_ONCE = 4
 # Evicted events are removed when they reach this share of the capacity.

@@ -27,7 +27,7 @@ Write = Callable[[Any, str, list[str]], bytes]
 LONGEST = 16 << 10
 """Maximum bytes of a cached value: larger ones hardly ever repeat."""
 
-_BUDGET = Budget(4 << 20)
+_BUDGET = Budget(8 << 20)
 # marshal's last format without references: equal values have equal bytes, and 1, 1.0 and true differ.
 _FORMAT = 2
 
@@ -38,7 +38,7 @@ def remembering(write: Write) -> Write:
     Values with unknown members are not cached, because their paths are reported each time.
     """
     written: dict[bytes, bytes] = {}
-    _BUDGET.register(written)
+    _BUDGET.register(written.clear)
 
     def look_up(value: Any, path: str, unknown: list[str]) -> bytes:
         if _has_many(value):
@@ -69,7 +69,7 @@ def _has_many(value: Any) -> bool:
 
 def forget() -> None:
     """Clear the cache, to measure the cost of writing, and for tests."""
-    _BUDGET.clear()
+    _BUDGET.drop()
 
 
 Json = Mapping[str, Any]

@@ -10,6 +10,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.wire.codec import Codec, item_json
 from ktui.wire.encode import encode_object
 from ktui.wire.pieces import Assembler
+from ktui.wire.transcode_cache import OVERHEAD, Budget, PiecesCache, TranscodeCache
 from tests.unit.wire.corpus import Golden, golden
 
 
@@ -25,10 +26,11 @@ def test_assembling_changes_nothing(texts: list[bytes]) -> None:
         assert b"".join(assembler.pieces(texts)) == b"".join(texts)
 
 
-def test_equal_containers_of_two_pods_are_one() -> None:
+def test_equal_containers_of_pods_are_one() -> None:
+    """From the second pod on: most of what is seen once is never seen again."""
     codec = Codec()
-    first, second = (codec.item_pieces(_pod(name), 7) for name in ("a", "b"))
-    assert json.loads(b"".join(second))["metadata"]["name"] == "b"
+    _, first, second = (codec.item_pieces(_pod(name), 7) for name in ("a", "b", "c"))
+    assert json.loads(b"".join(second))["metadata"]["name"] == "c"
     shared = {id(piece) for piece in first} & {id(piece) for piece in second}
     own = [piece for piece in second if id(piece) not in shared]
     assert sum(map(len, own)) < 200 < 2000 < sum(map(len, second))
@@ -41,3 +43,64 @@ def _pod(name: str) -> bytes:
     spec = {"containers": [{"name": "main", "image": "example.com/main:1", "env": env}]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns"}, "spec": spec}
     return encode_object(pod, resource)
+
+
+class Caches:
+    """Two caches with one budget, and what they have computed."""
+
+    def __init__(self, limit: int) -> None:
+        self.budget = Budget(limit)
+        self.made: list[bytes] = []
+        self.one, self.other = TranscodeCache(self._make, self.budget), PiecesCache(self._pieces, self.budget)
+
+    def _make(self, encoded: bytes) -> bytes:
+        self.made.append(encoded)
+        return encoded.upper()
+
+    def _pieces(self, encoded: bytes) -> tuple[bytes, ...]:
+        self.made.append(encoded)
+        return encoded, encoded
+
+    def kept(self) -> int:
+        """The bytes in both caches."""
+        return sum(
+            len(key) + sum(map(len, (found,) if isinstance(found, bytes) else found)) + OVERHEAD
+            for cache in (self.one, self.other)
+            for entries in (cache, cache._older)
+            for key, found in entries.items()
+        )
+
+
+def test_what_comes_twice_is_computed_twice_and_then_kept() -> None:
+    caches = Caches(1 << 20)
+    texts = [caches.one[b"abc"] for _ in range(4)]
+    assert texts == [b"ABC"] * 4
+    assert caches.made == [b"abc"] * 2
+    assert texts[1] is texts[3]
+    assert caches.other[b"abc"] == (b"abc", b"abc"), "each cache has its own entries"
+
+
+def test_what_never_comes_again_is_hardly_ever_kept() -> None:
+    caches = Caches(1 << 30)
+    for number in range(100_000):
+        caches.one[b"%d" % number]
+    assert len(caches.one) < 100_000 * 0.2
+
+
+@given(st.integers(2_000, 40_000), st.lists(st.integers(0, 300), max_size=400))
+def test_no_more_is_kept_than_the_budget_allows(limit: int, numbers: list[int]) -> None:
+    caches = Caches(limit)
+    for number in numbers:
+        for _ in range(2):
+            assert caches.one[b"%d" % number] == b"%d" % number
+            assert b"".join(caches.other[b"%d" % number]) == b"%d" % number * 2
+        assert caches.kept() <= limit
+
+
+def test_what_is_used_again_stays_when_the_rest_is_dropped() -> None:
+    caches = Caches(100 * (OVERHEAD + 20))
+    for number in range(1000):
+        for _ in range(2):
+            caches.one[b"%d" % number]
+        caches.one[b"hot"]
+    assert caches.made.count(b"hot") == 2
