@@ -35,7 +35,7 @@ _rv_of = attrgetter("rv")
 class EventBuffer:
     """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock.
 
-    `grown` and `shrunk` count changes of the capacity.
+    `grown` and `shrunk` count changes of the capacity; `held` are the bytes of events that are not shrunk.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class EventBuffer:
         self._readers: list[int] = []
         self._start = 0  # events before this index are evicted, and removed from time to time
         self._whole = 0  # events before this index are shrunk
-        self._held = 0  # bytes of the events that are not shrunk
+        self.held = 0
         self._list_rv = 0
         self._evicted_rv = 0
 
@@ -86,7 +86,7 @@ class EventBuffer:
     def reset(self, list_rv: int) -> None:
         """Empty the buffer, because the store was filled again at `list_rv`. The capacity stays."""
         self._events = []
-        self._start = self._whole = self._held = 0
+        self._start = self._whole = self.held = 0
         self._list_rv = list_rv
         self._evicted_rv = 0
 
@@ -97,7 +97,7 @@ class EventBuffer:
         if self.full:
             self._evict(self._start + 1)
         self._events.append(event)
-        self._held += _bytes_of(event)
+        self.held += _bytes_of(event)
         self.shrink(_SHRUNK_AT_ONCE)
         self._cut()
 
@@ -139,12 +139,12 @@ class EventBuffer:
             if self._whole == len(self._events):
                 return False
             event = self._events[self._whole]
-            if self._held <= self._whole_bytes and now - event.at <= self._fresh_seconds:
+            if self.held <= self._whole_bytes and now - event.at <= self._fresh_seconds:
                 return False
             needed = bool(self._readers) and event.rv > min(self._readers)
-            if needed and self._held <= self._most_whole_bytes:
+            if needed and self.held <= self._most_whole_bytes:
                 return False
-            self._held -= _bytes_of(event)
+            self.held -= _bytes_of(event)
             self._whole += 1
             event.shrink()
         return True
@@ -176,7 +176,7 @@ class EventBuffer:
         if self._start < self.capacity * _CUT:
             return
         for event in self._events[self._whole : self._start]:
-            self._held -= _bytes_of(event)
+            self.held -= _bytes_of(event)
             event.shrink()
         self._whole = max(self._whole - self._start, 0)
         del self._events[: self._start]

@@ -336,7 +336,8 @@ class ResourceCache:
         self._sampler.close()
 
     def _look(self) -> None:
-        self._shrink()
+        if self.memory.event_buffer.held:
+            self._shrink()
         if self.memory.store.share.bytes != self._told_json_bytes:
             self._told_json_bytes = self.memory.store.share.bytes
             self.changed()

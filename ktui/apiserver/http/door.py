@@ -2,8 +2,8 @@
 
 granian counts a TLS connection only after its handshake, so silent clients can use up all open files. Then
 it tries to accept without end, and serves and closes nothing. While the door is shut, the number of granian's
-socket names another one, to which nobody can connect: accepting there finds nobody. Clients wait in the queue
-of the real socket, of which ktui has a duplicate.
+socket names another one, to which no client can connect: accepting there finds none. Clients wait in the
+queue of the real socket, of which ktui has a duplicate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ktui.apiserver.http.open_files import file_limit
 
-# Kept open, and closed when no file is left: to accept fails without one, although nobody waits.
+# Kept open, and closed when no file is left: to accept fails without one, although no client waits.
 SPARE_FILES = 16
 
 
@@ -33,15 +33,15 @@ class Door:
         self.shut = False
         self.can_shut = sys.platform == "linux"
         self._file = file
-        self._nobody = _unreachable()
+        self._decoy = _unreachable()
         self._spares = [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE_FILES)]
 
     def close(self) -> None:
-        """Close the duplicate and all else, because the server has ended or listens anew."""
+        """Close the duplicate and all else, because the server has ended or listens again."""
         if self.shut and self.server_has_it():
             self._name(self.listener)
         self.listener.close()
-        self._nobody.close()
+        self._decoy.close()
         self._free_spares()
 
     def server_has_it(self) -> bool:
@@ -50,7 +50,7 @@ class Door:
         A copy of a socket that the server has closed would go on listening, and nothing would serve its
         clients.
         """
-        named = self._nobody if self.shut else self.listener
+        named = self._decoy if self.shut else self.listener
         try:
             return os.fstat(named.fileno()).st_ino == os.fstat(self._file).st_ino
         except OSError:
@@ -60,7 +60,7 @@ class Door:
         """Shut or open the door, for clients that the server accepts."""
         if shut == self.shut or not self.can_shut or not self.server_has_it():
             return
-        self._name(self._nobody if shut else self.listener)
+        self._name(self._decoy if shut else self.listener)
         self.shut = shut
         if shut:
             self._free_spares()
@@ -94,10 +94,10 @@ class Door:
 
 
 def _unreachable() -> socket.socket:
-    """Return a listening socket to which nobody can connect, as its path is gone."""
-    nobody = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    nobody.setblocking(False)
+    """Return a listening socket to which no client can connect, as its path is gone."""
+    decoy = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    decoy.setblocking(False)
     with tempfile.TemporaryDirectory(prefix="ktui-") as directory:
-        nobody.bind(str(Path(directory) / "s"))
-        nobody.listen(1)
-    return nobody
+        decoy.bind(str(Path(directory) / "s"))
+        decoy.listen(1)
+    return decoy

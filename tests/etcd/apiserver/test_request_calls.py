@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
 from types import FrameType
@@ -53,12 +54,15 @@ class Client:
             counted += event == "call" and frame.f_code.co_filename != __file__
 
         gc.disable()  # finalizers of other tests are functions too
-        sys.setprofile(count)
         try:
             for _ in range(TIMES):
-                await self.get(path, query)
+                await asyncio.sleep(0)  # a turn of the loop begins only so many requests
+                sys.setprofile(count)
+                try:
+                    await self.get(path, query)
+                finally:
+                    sys.setprofile(None)
         finally:
-            sys.setprofile(None)
             gc.enable()
         return counted / TIMES
 

@@ -70,7 +70,7 @@ def test_behind_a_shut_door_the_server_finds_no_client_and_ktui_does(listening: 
 
 
 @linux
-def test_whoever_waits_at_the_door_is_served_when_it_opens(listening: Listening) -> None:
+def test_a_client_that_waits_at_the_door_is_served_when_it_opens(listening: Listening) -> None:
     listening.door.set_shut(True)
     client = listening.connect()
     listening.door.set_shut(False)
