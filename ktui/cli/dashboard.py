@@ -176,11 +176,10 @@ async def _show(args: argparse.Namespace) -> int:
             )
             source = _add_sources(source, args, "" if over_metrics else kube_context, receiver)
         preferences = preferences_of(args, kube_context)
-        if args.replay and _of_traces(args.replay):
-            traces_only = True
-        shown = _app_class(
-            over_metrics=over_metrics, traces=receiver is not None or traces_only, only=traces_only
-        )
+        traces = receiver is not None or traces_only
+        if args.replay:
+            traces, traces_only = _recorded_traces(args.replay)
+        shown = _app_class(over_metrics=over_metrics, traces=traces, only=traces_only)
         app = shown(source, preferences=preferences, recorder=recorder)
         app.receiver = receiver
         status = await _drive(app, args)
@@ -210,12 +209,14 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
     return bool(kube_context) and not (args.etcd or args.snapshot or args.attach or args.aim)
 
 
-def _of_traces(name: str) -> bool:
-    """True for a recording of traces alone."""
+def _recorded_traces(name: str) -> tuple[bool, bool]:
+    """Return whether a recording has requests of traces, and whether it has these alone."""
     from ktui.contract.events import ServerInfo  # start-up time
 
     first = _first_event(name)
-    return isinstance(first, ServerInfo) and any(url.startswith("otlp://") for url in first.endpoints)
+    urls = first.endpoints if isinstance(first, ServerInfo) else []
+    traces = [url.startswith("otlp://") for url in urls]
+    return any(traces), bool(traces) and all(traces)
 
 
 def _own_source(args: argparse.Namespace) -> bool:

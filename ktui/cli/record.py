@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.exit_codes import NO_CONNECTION, USAGE, fail
 from ktui.cli.live_options import add_otlp_argument, listen
 from ktui.cli.options import long_seconds, seconds, size
+from ktui.cli.output import warn
 
 if TYPE_CHECKING:
     from ktui.traces.receiver import OtlpReceiver
@@ -100,12 +101,14 @@ async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> in
     from pathlib import Path  # start-up time
 
     from ktui.cli.record_session import RecordSession
-    from ktui.kube.versions import behaviour_of
+    from ktui.traces.feed import address_of
 
-    session = RecordSession(Path(args.directory), args.retention, args.max_size)
-    if receiver is not None and _traces_only(args):
-        return await session.run([session.traces_alone(receiver, behaviour_of())], args.window, receiver)
+    session = RecordSession(Path(args.directory), args.retention, args.max_size, receiver)
+    if receiver is not None:
+        warn(f"listening for OTLP on {address_of(receiver)}")
+    if _traces_only(args):
+        return await session.run([session.traces_alone()], args.window)
     sources = [session.metrics(args, args.interval)]
     if receiver is not None:
-        sources.append(session.traces(receiver))
-    return await session.run(sources, args.window, receiver)
+        sources.append(session.traces())
+    return await session.run(sources, args.window)

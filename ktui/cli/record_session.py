@@ -11,12 +11,14 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ktui import __version__
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, fail
 from ktui.cli.observe import observed_connection
 from ktui.cli.output import emit, warn
 from ktui.client.connection import ClientError
-from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaScrape
+from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaScrape, ServerInfo
 from ktui.core import reducer
 from ktui.core.format import clock_time, elapsed, integer, long_bytes, many, safe
 from ktui.core.live.new_findings import NewFindings
@@ -39,7 +41,10 @@ class RecordSession:
     The state has what a segment begins with: the server, its last scrapes, open WATCHes of traces.
     """
 
-    def __init__(self, directory: Path, retention: float, most: int) -> None:
+    def __init__(
+        self, directory: Path, retention: float, most: int, receiver: OtlpReceiver | None = None
+    ) -> None:
+        self._receiver = receiver
         self._recorder = SegmentedRecorder(directory, retention, most, time.time(), warn)
         self._state = State(reads=LogBudget(KEPT_REQUESTS), writes=LogBudget(KEPT_REQUESTS))
         self._new = NewFindings()
@@ -47,15 +52,10 @@ class RecordSession:
         self._problem = ""
         self._began = time.time()
 
-    async def run(
-        self,
-        sources: Sequence[Coroutine[Any, Any, None]],
-        window: float | None,
-        receiver: OtlpReceiver | None = None,
-    ) -> int:
+    async def run(self, sources: Sequence[Coroutine[Any, Any, None]], window: float | None) -> int:
         """Record for `window` seconds (None: until a signal), print the summary, return the exit status.
 
-        At the end `receiver` is closed, and the requests that it still has are recorded.
+        At the end the receiver is closed, and the requests that it still has are recorded.
         """
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -69,8 +69,8 @@ class RecordSession:
             )
             for task in done - {waiting}:
                 task.result()  # a source ends only by a bug
-            if receiver is not None:
-                await asyncio.to_thread(receiver.close)
+            if self._receiver is not None:
+                await asyncio.to_thread(self._receiver.close)
                 await asyncio.wait(tasks, timeout=CLOSING, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in (waiting, *tasks):
@@ -101,25 +101,29 @@ class RecordSession:
                         await feed.close()
             await asyncio.sleep(RETRY)
 
-    async def traces(self, receiver: OtlpReceiver) -> None:
+    async def traces(self) -> None:
         """Take the requests of traces next to metrics, once these have named the server and its version."""
         await self._named.wait()
-        await self._take_traces(receiver, _behaviour(self._state.live.server))
+        await self._take_traces(_behaviour(self._state.live.server))
 
-    async def traces_alone(self, receiver: OtlpReceiver, behaviour: Behaviour) -> None:
-        warn(f"listening for OTLP on {address_of(receiver)}")
-        self._take([traces_server(receiver, behaviour)])
-        await self._take_traces(receiver, behaviour)
+    async def traces_alone(self) -> None:
+        behaviour = behaviour_of()
+        if self._receiver is not None:
+            self._take([traces_server(self._receiver, behaviour)])
+            await self._take_traces(behaviour)
 
-    async def _take_traces(self, receiver: OtlpReceiver, behaviour: Behaviour) -> None:
+    async def _take_traces(self, behaviour: Behaviour) -> None:
+        if self._receiver is None:
+            return
         # A later run of `ktui record` goes on in this directory: its requests get other numbers.
-        async for events in traced_events(receiver, behaviour, int(time.time() * 1000)):
+        async for events in traced_events(self._receiver, behaviour, int(time.time() * 1000)):
             self._take(events)
 
     # Events.
 
     def _take(self, events: list[AnyEvent]) -> None:
         now, state = time.time(), self._state
+        events = [self._with_traces(event) for event in events]
         first = not self._recorder.segments
         self._recorder.write(events, lambda: state_events(state, now), now)
         if first and self._recorder.segments:
@@ -133,6 +137,13 @@ class RecordSession:
         if any(isinstance(event, ReplicaScrape) for event in events):
             markers: list[AnyEvent] = [*self._new.markers(state.live, now)]
             self._recorder.write(markers, lambda: state_events(state, now), now)
+
+    def _with_traces(self, event: AnyEvent) -> AnyEvent:
+        """Name the traces next to the metrics in the event about the server: a replay chooses its screens."""
+        if self._receiver is None or not isinstance(event, ServerInfo):
+            return event
+        own = f"otlp://{address_of(self._receiver)}"
+        return event if own in event.endpoints else replace(event, endpoints=[*event.endpoints, own])
 
     def _report(self, problem: str) -> None:
         """Print a problem once, and that it is over."""

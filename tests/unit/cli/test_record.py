@@ -21,6 +21,7 @@ import httpx
 import pytest
 import yaml
 
+from ktui.cli.dashboard import _recorded_traces
 from ktui.cli.main import main, parser_of
 from ktui.client.kubeconfig_reader import read_kubeconfig
 from ktui.contract.events import LiveServer, Marker, ReplicaScrape, RequestFinished, ServerInfo
@@ -191,6 +192,15 @@ def test_for_ends_it(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture
         assert (status, err) == (3, "ktui: nothing was recorded: no events\n")
 
 
+def send_traces(process: subprocess.Popen[str]) -> None:
+    """Send the recorded exports to the receiver that `process` names: 25 requests."""
+    port = line(process, "listening for OTLP").split("(gRPC) and ")[1].split()[0]
+    for body in messages():
+        kind = {"Content-Type": "application/x-protobuf"}
+        url = f"http://127.0.0.1:{port}/v1/traces"
+        httpx.post(url, content=body, headers=kind).raise_for_status()
+
+
 def test_requests_of_traces(tmp_path: Path) -> None:
     """Traces alone: what has come is in the recording, and a later run numbers its requests differently."""
     directory = tmp_path / "d"
@@ -201,12 +211,7 @@ def test_requests_of_traces(tmp_path: Path) -> None:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
-            port = line(process, "listening for OTLP").split("(gRPC) and ")[1].split()[0]
-            for body in messages():
-                kind = {"Content-Type": "application/x-protobuf"}
-                httpx.post(
-                    f"http://127.0.0.1:{port}/v1/traces", content=body, headers=kind
-                ).raise_for_status()
+            send_traces(process)
             status, out, _ = stop(process)
         finally:
             process.kill()
@@ -217,6 +222,22 @@ def test_requests_of_traces(tmp_path: Path) -> None:
         numbers = [event.id for event in found if isinstance(event, RequestFinished)]
         assert len(numbers) == 25 * runs
     assert len(set(numbers)) == len(numbers)
+    assert _recorded_traces(str(directory)) == (True, True)
+
+
+def test_requests_of_traces_next_to_metrics(config: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "d"
+    with serving(Recorded()) as recorded:
+        write_config(config, recorded)
+        with recording(config, directory, "--otlp", "127.0.0.1:0") as process:
+            send_traces(process)
+            line(process, f"recording into {directory}")
+            status, out, _ = stop(process)
+    assert status == 0, out
+    found = list(read_recording(directory))
+    assert sum(isinstance(event, RequestFinished) for event in found) == 25
+    assert any(isinstance(event, LiveServer) for event in found)
+    assert _recorded_traces(str(directory)) == (True, False), "a replay shows the requests too"
 
 
 @pytest.mark.anyio
