@@ -169,9 +169,12 @@ async def _write_last(load: Workload, resource: str) -> int:
 
 
 async def _check_caches(load: Workload) -> None:
-    """Check that ktui finds its caches consistent with etcd."""
+    """Check that ktui finds its caches consistent with etcd, as soon as they are filled."""
     for resource in RESOURCES:
-        status, answer = await load.api.request("POST", f"/ktui/v1/caches/{resource}/check", seconds=60)
+        status, end = 409, clock() + CATCH_UP_SECONDS
+        while status == 409 and clock() < end:  # a late replacement of a dead watch fills the cache again
+            status, answer = await load.api.request("POST", f"/ktui/v1/caches/{resource}/check", seconds=60)
+            await asyncio.sleep(0.2 if status == 409 else 0)
         if status != 200 or not answer.get("consistent"):
             load.violations.add(
                 "a cache is not what etcd holds", resource=resource, status=status, answer=answer

@@ -56,7 +56,7 @@ class Client:
         gc.disable()  # finalizers of other tests are functions too
         try:
             for _ in range(TIMES):
-                await asyncio.sleep(0)  # a turn of the loop begins only so many requests
+                await asyncio.sleep(0)  # a turn of the loop begins a few requests
                 sys.setprofile(count)
                 try:
                     await self.get(path, query)
