@@ -273,7 +273,7 @@ def _add_sources(
     source: TelemetrySource, args: argparse.Namespace, kube_context: str, receiver: OtlpReceiver | None = None
 ) -> TelemetrySource:
     """Merge `source` with the metrics of a kubeconfig's server, traces and an audit log, if given."""
-    from ktui.tui.merged import MergedSource, SideSource, feed_events  # start-up time
+    from ktui.tui.source import MergedSource, SideSource, feed_events  # start-up time
 
     sides: list[SideSource] = []
     if kube_context and (args.etcd or args.snapshot or args.attach):

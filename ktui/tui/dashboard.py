@@ -30,9 +30,7 @@ from ktui.core.state import State
 from ktui.supervision import PAUSES, Failure, describe
 from ktui.tui.compat import WholeScreen
 from ktui.tui.intake import Intake
-from ktui.tui.key_activity import KeyActivity
-from ktui.tui.keys.hints import written
-from ktui.tui.keys.names import usable
+from ktui.tui.keys.hints import usable, written
 from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
 from ktui.tui.preferences import DEFAULTS, Preferences
@@ -44,6 +42,44 @@ if TYPE_CHECKING:
     from ktui.client.api import ApiClient
     from ktui.core.recordings.recorder import Recorder
     from ktui.traces.receiver import OtlpReceiver
+
+
+# When keys were pressed: ktui paints the effect of a key before anything else.
+
+CLOSE = 0.12  # seconds between the keys of a user who is typing or holds an arrow key
+MOST = 3  # ticks in a row that are deferred
+
+
+class KeyActivity:
+    """When a key was last pressed, and how many ticks were deferred for it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._pressed_at = clock()
+        self._deferred = MOST  # none before the first key
+
+    def pressed(self) -> None:
+        """Record that a key or a mouse button was pressed."""
+        if self.idle_seconds >= CLOSE:
+            self._deferred = 0
+        self._pressed_at = self._clock()
+
+    @property
+    def idle_seconds(self) -> float:
+        """Seconds since the last key."""
+        return self._clock() - self._pressed_at
+
+    def defers_tick(self) -> bool:
+        """Return True if this tick should leave the next frame to the next key.
+
+        Every fourth tick runs in any case.
+        """
+        if self.idle_seconds >= CLOSE or self._deferred >= MOST:
+            self._deferred = 0
+            return False
+        self._deferred += 1
+        return True
+
 
 # SIGTERM quits like `q`: the terminal is restored and the server stopped.
 

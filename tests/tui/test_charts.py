@@ -21,9 +21,8 @@ from ktui.contract.events import (
 from ktui.core.format import long_bytes
 from ktui.core.reducer import apply
 from ktui.core.state import State
-from ktui.tui.charts.chart import Chart
+from ktui.tui.charts.chart import BytesChart, Chart, ChartStrip, LatencyChart, RoutesChart
 from ktui.tui.charts.plot import columns_in
-from ktui.tui.charts.strip import BytesChart, ChartStrip, LatencyChart, RoutesChart
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
 from ktui.tui.looks.symbols import Symbols

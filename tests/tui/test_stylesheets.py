@@ -20,7 +20,7 @@ from textual.geometry import Region
 from textual.widget import Widget
 
 from ktui.tui.app import KtuiApp
-from ktui.tui.kept_stylesheet import KeptStylesheet, StyleMemory
+from ktui.tui.looks.themed import KeptStylesheet, StyleMemory
 from ktui.tui.navigation.modes import MODES
 
 from .still import NORMAL, SMALL, WIDE, demo_events, still_app

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from ktui.tui.dialogs.columns import ColumnScreen
-from ktui.tui.dialogs.filter_help import FilterHelpScreen
-from ktui.tui.dialogs.sort import SortScreen
+from ktui.tui.dialogs.help import FilterHelpScreen
+from ktui.tui.dialogs.table_dialogs import ColumnScreen, SortScreen
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.table.vtable import VTable
 from tests.tui.asking import until

@@ -10,8 +10,8 @@ import pytest
 
 from ktui.client.connection import ServerConnection
 from ktui.contract.faults import KINDS, Fault
-from ktui.tui.charts.marks import marks, named
-from ktui.tui.dialogs.confirm import ConfirmScreen
+from ktui.tui.charts.plot import marks, named
+from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.workloads.charts import CHARTS, chart_content
 from ktui.tui.workloads.faults import LETTERS

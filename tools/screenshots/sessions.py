@@ -30,10 +30,9 @@ from ktui.tui.audit.reading import Reading, Wish
 from ktui.tui.live.app import LiveApp
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.looks.themes import DEFAULT
-from ktui.tui.merged import MergedSource, SideSource, feed_events
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.replay.source import ReplaySource
-from ktui.tui.source import Link, LiveSource, Stage, TelemetrySource
+from ktui.tui.source import Link, LiveSource, MergedSource, SideSource, Stage, TelemetrySource, feed_events
 from tests.tui.test_traces import traces_app
 from tests.unit.audit.logs import audit_event, copies, traffic
 from tests.unit.live.folded import recorded_events

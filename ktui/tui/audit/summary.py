@@ -11,8 +11,7 @@ from ktui.audit import phrases
 from ktui.audit.report import Report
 from ktui.core.format import duration, integer, long_bytes, many, percent, safe
 from ktui.tui.audit.reading import Progress
-from ktui.tui.charts.bars import TRACK, bar, share_of
-from ktui.tui.charts.stacked import Part, by_route, stacked
+from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import line, lines, parts_that_fit
 

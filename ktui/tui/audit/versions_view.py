@@ -24,7 +24,7 @@ from ktui.tui.audit.version_rows import (
     moved_between,
     version_lines,
 )
-from ktui.tui.charts.stacked import by_route, stacked
+from ktui.tui.charts.bars import by_route, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, pad

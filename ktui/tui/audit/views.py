@@ -36,8 +36,7 @@ from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines
-from ktui.tui.widgets.panel import Panel
-from ktui.tui.widgets.tabs import tabs_content
+from ktui.tui.widgets.panel import Panel, tabs_content
 
 # The latency and the errors of a group's requests.
 

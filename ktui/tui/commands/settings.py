@@ -11,8 +11,8 @@ from ktui.core.table.filter import FilterError
 from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
 from ktui.tui.commands.command import Candidate, Command, act
 from ktui.tui.dashboard import Dashboard
+from ktui.tui.dialogs.jump import open_revision
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.navigation.revisions import open_revision
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.switching import follow_rules, read_rules
 from ktui.tui.table.vtable import VTable

@@ -14,7 +14,7 @@ from ktui.contract.etcd import KeyPage, StoredKey
 from ktui.core.format import integer
 from ktui.tui.etcd.columns import key_columns
 from ktui.tui.etcd.value_pane import key_tail
-from ktui.tui.screen_bases.server_pane import ServerPane
+from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.debounce import SETTLE, Debounce

@@ -17,7 +17,7 @@ from ktui.tui.etcd.keys_pane import KeysPane
 from ktui.tui.etcd.places import ROOT, EtcdLocation, prefix_above
 from ktui.tui.etcd.tree_pane import TreePane
 from ktui.tui.etcd.value_pane import ValueView
-from ktui.tui.screen_bases.server_pane import ServerPane
+from ktui.tui.screen_bases.server_screen import ServerPane
 
 
 class EtcdPanes(ServerPane):

@@ -14,7 +14,7 @@ from ktui.core.state import State
 from ktui.tui.dialogs.text import pretty
 from ktui.tui.etcd.panes import EtcdPanes
 from ktui.tui.keys import bindings as keys
-from ktui.tui.screen_bases.copy_export import Copies
+from ktui.tui.screen_bases.filtering import Copies
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.widgets.line_view import LineView
 

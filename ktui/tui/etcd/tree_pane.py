@@ -12,7 +12,7 @@ from ktui.core.state import State
 from ktui.tui.etcd.columns import PREFIXES
 from ktui.tui.etcd.places import ROOT, prefixes_down_to
 from ktui.tui.etcd.tree import PrefixTree, TreeRow
-from ktui.tui.screen_bases.server_pane import ServerPane
+from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 
 from ktui.config.errors import InvalidEntry
 from ktui.tui.keys.bindings import APP, DIALOGS, SCOPES
-from ktui.tui.keys.names import keys_in, long_name, usable, valid_key
+from ktui.tui.keys.hints import keys_in, long_name, usable, valid_key
 
 LIKE_THESE = "write it like x, f2, ctrl+r or question_mark"
 

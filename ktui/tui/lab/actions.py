@@ -27,7 +27,7 @@ from ktui.core.lab.form import (
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Polling
 from ktui.core.prediction.predict import cheaper_of
-from ktui.tui.dialogs.confirm import ConfirmScreen
+from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.lab.context import KubeServer, LabContext
 from ktui.tui.lab.runner import PREVIOUS, Planned
 

@@ -8,7 +8,7 @@ from ktui.client.connection import ClientError
 from ktui.contract.caches import ConsistencyCheck, EtcdDigest
 from ktui.core.format import integer, long_bytes, many, milliseconds
 from ktui.kube.resources import Resource
-from ktui.tui.dialogs.confirm import ConfirmScreen
+from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabContext
 

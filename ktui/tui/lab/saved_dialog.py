@@ -15,8 +15,7 @@ from textual.widgets.option_list import Option
 
 from ktui.core.format import safe
 from ktui.core.lab.form import ListForm
-from ktui.tui.dialogs.confirm import ConfirmScreen
-from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints, key_of
 from ktui.tui.lab.saved import LONGEST, SavedRequests

@@ -32,7 +32,7 @@ from ktui.core.prediction.assumptions import server_version
 from ktui.core.references import CompareRef, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
-from ktui.tui.dialogs.confirm import ConfirmScreen
+from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of

@@ -18,7 +18,7 @@ from ktui.core.live.state import LiveState
 from ktui.core.state import State
 from ktui.core.table.columns import Column
 from ktui.live.samples import collection_of, probe_paths
-from ktui.tui.dialogs.confirm import ConfirmScreen
+from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.live import columns, panels, rows
 from ktui.tui.live.charts import LiveCharts
@@ -26,10 +26,8 @@ from ktui.tui.live.source import ClusterSource
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.screen import VersionsScreen
-from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.lines import entitle, line
-from ktui.tui.widgets.panel import Panel
-from ktui.tui.widgets.tabs import tabs_content
+from ktui.tui.widgets.panel import Area, Panel, tabs_content
 
 Detail = Callable[["LiveScreen", Any, int, int], Content]
 

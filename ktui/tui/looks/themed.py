@@ -1,19 +1,290 @@
-"""The base of apps with the user's theme and symbols."""
+"""How ktui looks: the theme in Textual's style sheets, whose matches are kept, and pictures of screens."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
+from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
 
+from rich.cells import cell_len
+from textual.app import App
+from textual.cache import LRUCache
+from textual.css.model import RuleSet
+from textual.css.styles import RulesMap
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.theme import Theme
+from textual.widget import Widget
 
 from ktui.tui.compat import QuietApp
-from ktui.tui.kept_stylesheet import KeptStylesheet
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
-from ktui.tui.looks.picture import portable
 from ktui.tui.preferences import Preferences
+
+# A screen as an SVG that looks the same in every viewer.
+#
+# Rich's SVG relies on browsers. librsvg (Linux desktops, converters) drops spaces at the ends of a text,
+# ignores `textLength`, and a character missing in the font shifts all that follow. In browsers too, Fira
+# Code joins `!=` and other pairs into one glyph.
+
+_ROOT = '<svg class="rich-terminal"'
+_CELLS = ("font-size: 20px;", "font-size: 19.825px;")  # Fira Code is 0.6154 em wide, a cell of Rich's 12.2 px
+_MARK = r"[!#$%&*+\-./:;<=>?\\^_|~]"  # Fira Code joins neighbours of these into one glyph
+_APART = rf"[\u2800-\u28ff▸▾◂▴⊘✕]|{_MARK}(?={_MARK})"  # glyphs that Fira Code lacks, or would join
+_GAP = r"\xa0{2,}"  # between columns: the text after it is placed on its own, whatever the font's width
+_PIECES = re.compile(f"{_GAP}|{_APART}|(?:(?!{_GAP}|{_APART}).)+", re.DOTALL)
+_TEXT = re.compile(r'(<text [^>]*)x="([\d.]+)"( [^>]*)textLength="([\d.]+)"([^>]*>)([^<]+)</text>')
+
+
+def portable(svg: str) -> str:
+    """Return Rich's SVG with every text at its own place: no space, column or character can shift."""
+    svg = svg.replace(_ROOT, f'{_ROOT} xml:space="preserve"', 1).replace(*_CELLS, 1)
+    return _TEXT.sub(_set_apart, svg)
+
+
+def _set_apart(text: re.Match[str]) -> str:
+    import html  # start-up time
+
+    head, x, middle, length, tail, escaped = text.groups()
+    content = html.unescape(escaped)
+    pieces = _PIECES.findall(content)
+    if len(pieces) == 1:
+        return text[0]
+    width = float(length) / len(content)  # for Rich a wide character has one cell
+    column, elements = 0, []
+    for piece in pieces:
+        if piece.isspace():  # backgrounds are rectangles, not texts
+            column += len(piece)
+            continue
+        at, wide = float(x) + column * width, cell_len(piece) * width
+        elements.append(
+            f'{head}x="{at:.10g}"{middle}textLength="{wide:.10g}"{tail}{html.escape(piece)}</text>'
+        )
+        column += cell_len(piece)
+    return "".join(elements)
+
+
+# A style sheet that works out once what a widget looks like.
+#
+# Textual matches all rules against a widget, and each of its component classes, whenever one of its
+# ancestors changes a class, when its screen is shown again and when a further style sheet is loaded.
+# What comes out depends on the rules that may match and on the path from the app down to the widget:
+# types, ids, classes and pseudo-classes. So it is kept by these. With `compat` this is where
+# Textual's private API is used.
+
+_SOURCES = 4096  # classes and files, several times what there is
+_THEMES = 8
+_MOST_KEPT = 20_000  # paths, several times what all screens and dialogs have
+# Pseudo-classes that `_part` knows. Others are asked for where a rule has them.
+_KNOWN = {"hover", "focus", "blur", "disabled", "enabled", "dark", "light", "inline", "ansi", "nocolor"}
+_FLAGS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
+
+Parsed = LRUCache[tuple[Any, ...], list[RuleSet]]
+Key = tuple[int, int, tuple[bool, ...]]
+
+
+class RuleCandidates:
+    """The rules whose last selector may match; `asked`: their pseudo-classes that a path does not hold."""
+
+    def __init__(self, number: int, rules: tuple[RuleSet, ...]) -> None:
+        self.number = number
+        self.asked = tuple(sorted(set().union(*(rule.pseudo_classes for rule in rules)) - _KNOWN))
+        self.flags: tuple[bool, ...] = ()  # what Textual notes down on a node with these rules
+
+
+class Look:
+    """The rules that apply to a node, and what they are once they are set on a new one."""
+
+    def __init__(self) -> None:
+        self.rules: RulesMap = {}
+        self.set: dict[str, object] | None = None
+
+
+class StyleMemory:
+    """What style sheets have parsed and found out; all sheets of a process share one."""
+
+    def __init__(self) -> None:
+        self._parsed: LRUCache[frozenset[tuple[str, str]], Parsed] = LRUCache(_THEMES)
+        self._candidates: dict[tuple[RuleSet, ...], RuleCandidates] = {}
+        self._paths: dict[tuple[Any, ...], int] = {}
+        self._numbers = count()
+        self.looks: dict[Key, Look] = {}
+
+    def parsed(self, variables: dict[str, str]) -> Parsed:
+        """Rules by their source, under these variables."""
+        key = frozenset(variables.items())
+        found = self._parsed.get(key)
+        if found is None:
+            if len(self._parsed) == _THEMES:
+                self._forget()  # the rules of the theme that is dropped now are among it
+            found = self._parsed[key] = LRUCache(_SOURCES)
+        return found
+
+    def candidates(self, rules: tuple[RuleSet, ...]) -> RuleCandidates:
+        """The same object for the same rules."""
+        found = self._candidates.get(rules)
+        if found is None:
+            found = self._candidates[rules] = RuleCandidates(next(self._numbers), rules)
+        return found
+
+    def path(self, above: int, node: DOMNode) -> int:
+        """A number for a path, by that of the path to the node's parent."""
+        key = (above, *_part(node))
+        found = self._paths.get(key)
+        if found is None:
+            if len(self._paths) > _MOST_KEPT:
+                self._forget()
+            found = self._paths[key] = next(self._numbers)
+        return found
+
+    def _forget(self) -> None:
+        for kept in (self._candidates, self._paths, self.looks):
+            kept.clear()  # their numbers are not used again
+
+
+def _part(node: DOMNode) -> tuple[Any, ...]:
+    """What a selector may ask of one node."""
+    if isinstance(node, Widget):
+        state: tuple[object, ...] = (node.mouse_hover, node.has_focus, node.disabled)
+    elif isinstance(node, App):
+        state = (
+            node.app_focus,
+            node.current_theme.dark,
+            node.is_inline,
+            node.native_ansi_color,
+            node.no_color,
+        )
+    else:
+        state = ()
+    return type(node), node.id, node.classes, state
+
+
+def _asked(node: DOMNode, names: tuple[str, ...]) -> tuple[bool, ...]:
+    """Which of these pseudo-classes each node on the path has."""
+    if not names:
+        return ()
+    return tuple(above.has_pseudo_class(name) for above in node.css_path_nodes for name in names)
+
+
+_memory = StyleMemory()
+
+
+class KeptStylesheet(Stylesheet):
+    """Keeps what it has parsed until the colours change, and what it has matched."""
+
+    def __init__(self, *, variables: dict[str, str] | None = None) -> None:
+        super().__init__(variables=variables)
+        self._parse_cache = _memory.parsed(self._variables)
+        self._by_names: dict[frozenset[str], RuleCandidates] = {}
+        self._applied: WeakKeyDictionary[DOMNode, Key] = WeakKeyDictionary()  # with its component classes
+        self._unknown: dict[DOMNode, Look] = {}  # nodes whose rules are being matched
+        self._paths: dict[Any, Any] | None = None  # of a node whose component classes are being styled
+
+    # Parsing.
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        if variables != self._variables:
+            self._parse_cache = LRUCache(0)  # Textual clears it
+            super().set_variables(variables)
+            self._parse_cache = _memory.parsed(variables)
+
+    def reparse(self) -> None:
+        """Parse what is new: a source of another text counts as another source."""
+        self.parse()
+
+    def parse(self) -> None:
+        before = self._rules
+        super().parse()
+        if self._rules != before:
+            self._by_names.clear()
+
+    # Matching.
+
+    def apply(
+        self, node: DOMNode, *, animate: bool = False, cache: dict[tuple[Any, ...], RulesMap] | None = None
+    ) -> None:
+        """Textual's, by what is known. `cache` is for one round: the paths of parents are kept in it."""
+        paths: dict[Any, Any] = cache if cache is not None else self._paths if self._paths is not None else {}
+        names, components = node._selector_names, node._get_component_classes()
+        candidates, path = self._candidates_of(names), self._path_of(node, paths)
+        key = whole = (candidates.number, path, _asked(node, candidates.asked))
+        if components:  # their rules may ask more than the node's own
+            of_all = self._candidates_of(names.union(f".{name}" for name in components))
+            whole = (of_all.number, path, _asked(node, of_all.asked))
+        if self._applied.get(node) == whole and (node._component_styles or not components):
+            if not animate:
+                node.notify_style_update()
+            return
+        look = _memory.looks.get(key)
+        new = not node._is_mounted and not node.styles.base._rules
+        outer, self._paths = self._paths, paths
+        if look is None:
+            look = self._unknown[node] = Look()
+            super().apply(node, animate=animate)
+            self._unknown.pop(node, None)
+            candidates.flags = tuple(getattr(node, name) for name in _FLAGS)
+            _memory.looks[key] = look
+            if new:
+                look.set = dict(node.styles.base._rules)
+        else:
+            for name, holds in zip(_FLAGS, candidates.flags, strict=True):
+                setattr(node, name, holds)
+            if new and look.set is not None:
+                self._set_all(node, look.set)
+            elif look.rules:
+                self.replace_rules(node, look.rules, animate=animate)
+            self._process_component_classes(node)
+        self._paths = outer
+        self._applied[node] = whole
+
+    def replace_rules(self, node: DOMNode, rules: RulesMap, animate: bool = False) -> None:  # type: ignore[override]
+        """Textual's, for the rules that differ."""
+        if look := self._unknown.pop(node, None):
+            look.rules = rules
+        base = node.styles.base
+        if base._rules == rules:
+            if not animate:
+                node.notify_style_update()
+        elif animate and "transitions" in rules:
+            super().replace_rules(node, rules, animate=animate)
+        else:
+            for name in base._rules.keys() | rules.keys():
+                value = rules.get(name)
+                if base._rules.get(name) != value:
+                    setattr(base, name, value)
+            node.notify_style_update()
+
+    @staticmethod
+    def _set_all(node: DOMNode, rules: dict[str, object]) -> None:
+        """On a node that is not on any screen yet: there is nothing to be laid out or painted."""
+        base = node.styles.base
+        base._rules.update(rules)  # type: ignore[typeddict-item]
+        base._updates += 1
+        node._nodes.updated()
+        node.notify_style_update()
+
+    def _candidates_of(self, selector_names: set[str]) -> RuleCandidates:
+        rules = self.rules  # parses what is new
+        names = frozenset(self.rules_map.keys() & selector_names)
+        found = self._by_names.get(names)
+        if found is None:
+            may_match = {id(rule) for name in names for rule in self.rules_map[name]}
+            chosen = tuple(rule for rule in rules if id(rule) in may_match)
+            found = self._by_names[names] = _memory.candidates(chosen)
+        return found
+
+    def _path_of(self, node: DOMNode, paths: dict[Any, Any]) -> int:
+        parent = node._parent
+        above = -1
+        if isinstance(parent, DOMNode):
+            above = paths.get(parent, -1)
+            if above < 0:
+                above = paths[parent] = self._path_of(parent, paths)
+        return _memory.path(above, node)
 
 
 class ThemedApp(QuietApp):

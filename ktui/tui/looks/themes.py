@@ -8,15 +8,126 @@ A file that cannot be used is reported and skipped, never fatal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field
+from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from ktui.config.places import shipped_themes
-from ktui.tui.looks.theme_file import ThemeError, ThemeFile, read_theme_file
+from ktui.documents.limits import DocumentError
+from ktui.documents.toml import parse_toml, read_toml_text
+
+COLOURS = (
+    "primary", "secondary", "accent", "warning", "error", "success",
+    "foreground", "background", "surface", "panel", "boost",
+)  # fmt: skip
+_OTHERS: dict[str, type | tuple[type, ...]] = {
+    "dark": bool,
+    "luminosity_spread": (int, float),
+    "text_alpha": (int, float),
+    "ansi": bool,
+}
+
+
+class ThemeError(Exception):
+    """A theme file is invalid: its name, the line of `key` if there is one, and the reason."""
+
+    def __init__(self, path: Path, key: str, reason: str, text: str | None = None) -> None:
+        line = _line_of(key, _read(path) if text is None else text)
+        super().__init__(f"theme {path.name}{f' line {line}' if line else ''}: {reason}")
+
+
+class ThemeFile(Struct, eq=False):
+    """The contents of a file, without what it inherits."""
+
+    path: Path
+    name: str
+    inherits: str = ""
+    colours: dict[str, Any] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    replaces: ThemeFile | None = None  # an earlier file with the same name, which it may inherit from
+
+    def theme(self, colours: Mapping[str, Any], variables: Mapping[str, str]) -> Theme:
+        """Return the theme with these colours and variables. Raises ThemeError without a primary colour."""
+        if "primary" not in colours:
+            raise ThemeError(self.path, "name", "a theme needs at least a primary colour")
+        return Theme(name=self.name, variables=dict(variables), **colours)
+
+
+def read_theme_file(path: Path) -> ThemeFile:
+    """Read and check a file. Raises ThemeError."""
+    try:
+        text = read_toml_text(path)
+        data = parse_toml(text)
+    except OSError as error:
+        raise ThemeError(path, "", str(error.strerror), "") from error
+    except DocumentError as error:
+        raise ThemeError(path, "", str(error), "") from error  # the message has the line
+    return _Reader(path, text).read(data)
+
+
+class _Reader:
+    def __init__(self, path: Path, text: str) -> None:
+        self._path, self._text = path, text
+
+    def read(self, data: dict[str, Any]) -> ThemeFile:
+        file = ThemeFile(self._path, self._word(data, "name") or self._path.stem)
+        file.inherits = self._word(data, "inherits")
+        variables = data.pop("variables", {})
+        if not isinstance(variables, dict):
+            raise self._wrong("variables", "[variables] is a table of colours")
+        for key, value in data.items():
+            file.colours[key] = self._field(key, value)
+        file.variables = {key: self._colour(key, value) for key, value in variables.items()}
+        return file
+
+    def _word(self, data: dict[str, Any], key: str) -> str:
+        value = data.pop(key, "")
+        if not isinstance(value, str):
+            raise self._wrong(key, f"{key} must be a string in quotes")
+        return value
+
+    def _field(self, key: str, value: Any) -> Any:
+        if key in COLOURS:
+            return self._colour(key, value)
+        if key not in _OTHERS:
+            raise self._wrong(key, f"there is no key {key!r}; ktui's own colours go below [variables]")
+        if not isinstance(value, _OTHERS[key]):
+            raise self._wrong(key, f"{key} = {value!r} is of the wrong kind")
+        return value
+
+    def _colour(self, key: str, value: Any) -> str:
+        if not isinstance(value, str):
+            raise self._wrong(key, f"{key} must be a colour in quotes")
+        try:
+            Color.parse(value)
+        except ColorParseError as error:
+            raise self._wrong(key, f"{key}: {value!r} is not a colour") from error
+        return value
+
+    def _wrong(self, key: str, reason: str) -> ThemeError:
+        return ThemeError(self._path, key, reason, self._text)
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_toml_text(path)
+    except (OSError, DocumentError):
+        return ""
+
+
+def _line_of(key: str, text: str) -> int:
+    """Return the number of the line that sets `key`, 0 if there is none."""
+    if not key:
+        return 0
+    found = re.search(rf"""^[ \t]*\[?["']?{re.escape(key)}\b""", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 0
+
 
 DEFAULT, LIGHT, MONO = "ktui-dark", "ktui-light", "ktui-mono"
 

@@ -11,7 +11,7 @@ from ktui.core.request_view import short_resource
 from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.cache.rv_progress import by_size, lag_style
-from ktui.tui.widgets.figures import figure
+from ktui.tui.widgets.lines import figure
 
 STATES = {
     "ready": ("●", "$route-cache"),

@@ -16,7 +16,7 @@ from ktui.core.table.columns import Cell, Column
 from ktui.tui.charts.bars import bar
 from ktui.tui.keys import bindings as keys
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.figures import figure
+from ktui.tui.widgets.lines import figure
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

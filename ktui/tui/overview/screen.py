@@ -15,7 +15,7 @@ from ktui.core.references import Place, PrefixRef, Reference, RequestRef, Resour
 from ktui.core.request_view import request_object, shown_requests
 from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
-from ktui.tui.charts.strip import ChartStrip
+from ktui.tui.charts.chart import ChartStrip
 from ktui.tui.keys import bindings as keys
 from ktui.tui.overview.columns import CacheSummary
 from ktui.tui.overview.holdings import Holdings
@@ -24,8 +24,8 @@ from ktui.tui.requests.columns import SHORT, log_title
 from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle
+from ktui.tui.widgets.panel import HorizontalArea, VerticalArea
 
 if TYPE_CHECKING:
     from ktui.tui.overview.stored import StoredPane

@@ -22,10 +22,8 @@ from ktui.tui.overview import stored_panels as panels
 from ktui.tui.overview.prefix_table import PrefixTable
 from ktui.tui.overview.stored_reads import StoredReads
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.areas import VerticalArea
 from ktui.tui.widgets.lines import entitle, line
-from ktui.tui.widgets.panel import Panel
-from ktui.tui.widgets.tabs import tabs_content
+from ktui.tui.widgets.panel import Panel, VerticalArea, tabs_content
 
 if TYPE_CHECKING:
     from ktui.core.stored.possible_lists import PossibleList

@@ -15,7 +15,7 @@ from ktui.core.routes import badge_of_route
 from ktui.core.stored.sources import ResourceSources
 from ktui.core.stored.survey import LargeObject, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
-from ktui.tui.widgets.figures import figure
+from ktui.tui.widgets.lines import figure
 
 if TYPE_CHECKING:
     from ktui.core.stored.possible_lists import PossibleList, VersionCost

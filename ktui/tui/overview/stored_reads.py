@@ -101,7 +101,7 @@ class StoredReads:
         if self.own_etcd:
             go(True)
             return
-        from ktui.tui.dialogs.confirm import ConfirmScreen  # start-up time
+        from ktui.tui.dialogs.dialog import ConfirmScreen  # start-up time
 
         text = load_of_watch(self._state, prefix) if watch else load_of_reading(self._state, prefix)
         title = "watch what changes" if watch else "read all values"

@@ -14,8 +14,7 @@ from ktui.core.routes import LEGEND, Badge, badge_of
 from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.keys.hints import key_of
-from ktui.tui.widgets.figures import figure
-from ktui.tui.widgets.lines import line, longest_that_fits
+from ktui.tui.widgets.lines import figure, line, longest_that_fits
 
 _FRAME = 4  # cells of a table's frame next to its title
 Requests = tuple[Column[RequestRow], ...]

@@ -26,8 +26,7 @@ from ktui.tui.requests.cost import funnel_content, waterfall_content
 from ktui.tui.requests.decision_trace import calls_content, command_content, trace_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
-from ktui.tui.widgets.panel import Panel
-from ktui.tui.widgets.tabs import tabs_content
+from ktui.tui.widgets.panel import Panel, tabs_content
 
 # The panels about one request; where there is no room for all, one at a time.
 

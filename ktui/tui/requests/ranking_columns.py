@@ -10,7 +10,7 @@ from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.routes import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
 from ktui.tui.charts.bars import bar
-from ktui.tui.widgets.figures import figure
+from ktui.tui.widgets.lines import figure
 
 _BAR = 5  # cells of the bar next to a share
 _LEAST = 0.005  # share (0–1) below which there is no bar

@@ -23,8 +23,7 @@ from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.requests.ranking import TopView
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.panel import Panel
-from ktui.tui.widgets.tabs import tabs_content
+from ktui.tui.widgets.panel import Panel, tabs_content
 
 # The views of the Requests screen: which is shown, and for which kind of requests.
 

@@ -22,10 +22,10 @@ from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.prompt.suggestions import Suggestions
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.source import Link
-from ktui.tui.widgets.areas import Area
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.key_bar import KeyBar
+from ktui.tui.widgets.panel import Area
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
@@ -197,7 +197,7 @@ class ModeScreen(TableScreen):
         """Show a read's response body; for Secrets, only after a question."""
         from ktui.kube.requestinfo import parse_path, split_url  # start-up time
         from ktui.tui.dialogs.body import BodyScreen
-        from ktui.tui.dialogs.confirm import ConfirmScreen
+        from ktui.tui.dialogs.dialog import ConfirmScreen
 
         def answered(yes: bool | None) -> None:
             if yes:

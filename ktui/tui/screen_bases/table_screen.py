@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from textual.widget import Widget
 
-from ktui.tui.screen_bases.copy_export import ExportingScreen
+from ktui.tui.screen_bases.filtering import ExportingScreen
 from ktui.tui.table.vtable import VTable
 
 
@@ -47,7 +47,7 @@ class TableScreen(ExportingScreen):
 
     def action_sort(self) -> None:
         if table := self.active_table():
-            from ktui.tui.dialogs.sort import SortScreen  # start-up time
+            from ktui.tui.dialogs.table_dialogs import SortScreen  # start-up time
 
             self.app.push_screen(SortScreen(table))
 
@@ -95,7 +95,7 @@ class TableScreen(ExportingScreen):
 
     def action_columns(self) -> None:
         """Choose the table's columns, for this and later runs."""
-        from ktui.tui.dialogs.columns import ColumnScreen  # start-up time
+        from ktui.tui.dialogs.table_dialogs import ColumnScreen  # start-up time
 
         table = self.active_table()
         if table is None:

@@ -9,14 +9,35 @@ from typing import Generic, TypeVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from rich.style import Style as RichStyle
 from textual.cache import LRUCache
 from textual.strip import Strip
 from textual.widget import Widget
 
 from ktui.core.format import safe
 from ktui.core.table.columns import GAP, Column, Fitted, fit, runs
-from ktui.tui.widgets.ink import Ink
 from ktui.tui.widgets.lines import Runs
+
+
+class Ink:
+    """Turns style names such as `bold $route-cache` into Rich styles, once per theme."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._styles: dict[str, RichStyle] = {}
+
+    def __call__(self, name: str) -> RichStyle:
+        style = self._styles.get(name)
+        if style is None:
+            parsed = self._widget.app.stylesheet.parse_style(name) if name else None
+            style = parsed.rich_style if parsed is not None else RichStyle.null()
+            self._styles[name] = style
+        return style
+
+    def forget(self) -> None:
+        """Drop the cached styles, after a change of theme."""
+        self._styles.clear()
+
 
 Row = TypeVar("Row")
 SortBy = tuple[tuple[str, bool], ...]  # (column id, descending), first key first

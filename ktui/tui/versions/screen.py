@@ -20,9 +20,8 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.columns import columns
 from ktui.tui.versions.panels import changes_content, cheaper_content, request_content, trace_content
 from ktui.tui.versions.rows import Matrix, VersionRow, matrix_of
-from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle, line
-from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
 
 GROUPED = Part("grouped")
 HINT = "PATH?QUERY, watch PATH, a resource"

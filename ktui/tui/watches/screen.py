@@ -26,8 +26,7 @@ from ktui.tui.watches.columns import GLYPHS, STYLES, WATCHES
 from ktui.tui.watches.fan_out import deleted_content, fan_out_content
 from ktui.tui.watches.rows import CAUSES, Health, WatchLine, WatchLines, scope_of
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
-from ktui.tui.widgets.panel import Panel
-from ktui.tui.widgets.tabs import tabs_content
+from ktui.tui.widgets.panel import Panel, tabs_content
 
 # The selected WATCH in words.
 

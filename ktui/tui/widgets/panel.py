@@ -1,13 +1,38 @@
-"""A titled box whose content is built from the state, and only after a change."""
+"""Containers, panels and their tabs: each paints only what changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import zip_longest
 
+from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.widget import Widget
+
+from ktui.tui.keys.hints import key_of
+from ktui.tui.widgets.lines import line
+
+# Containers that paint only their background.
+#
+# Textual paints a container line by line, border and padding, even where other widgets cover all of it.
+
+
+class Area(Container):
+    BLANK = True
+
+
+class HorizontalArea(Horizontal):
+    """An Area that lays out its children from left to right."""
+
+    BLANK = True
+
+
+class VerticalArea(Vertical):
+    """An Area that lays out its children from top to bottom."""
+
+    BLANK = True
+
 
 Build = Callable[[int, int], Content]  # (width, height in cells) -> content
 
@@ -61,3 +86,32 @@ class Panel(Widget):
         if self._built_for != self.content_size:
             self._make(self.content_size)
         return Content("\n").join(self._lines)
+
+
+def tabs_content(
+    titles: Iterable[str],
+    shown: int,
+    width: int,
+    key_ids: Sequence[str] = ("detail.previous", "detail.next"),
+) -> Content:
+    """Return the titles, the shown one highlighted, and the keys of the bindings `key_ids`.
+
+    Where `width` is too small, `…` replaces the titles farthest from the one shown.
+    """
+    titles = list(titles)
+    titles = list(titles)
+    keys = " ".join(map(key_of, key_ids))
+    first, last = 0, len(titles)
+    while (drawn := _tabs(titles, shown, first, last, keys)).cell_length > width and last - first > 1:
+        first, last = (first, last - 1) if last - 1 > shown else (first + 1, last)
+    return drawn
+
+
+def _tabs(titles: Sequence[str], shown: int, first: int, last: int, keys: str) -> Content:
+    runs: list[tuple[str, str]] = [("… ", "$ink-muted")] if first else []
+    for index in range(first, last):
+        style = "bold $ink-strong on $cursor" if index == shown else "$ink-muted"
+        runs += [(f" {titles[index]} ", style), (" ", "")]
+    if last < len(titles):
+        runs.append(("… ", "$ink-muted"))
+    return line(*runs, (keys, "$accent"))

@@ -11,8 +11,7 @@ from textual.content import Content
 from ktui.core.format import milliseconds, short_bytes, short_count
 from ktui.core.routes import CACHE, ERROR, ETCD, SNAPSHOT
 from ktui.tui.charts.chart import AXIS, edge_labels
-from ktui.tui.charts.marks import marked, marks, named
-from ktui.tui.charts.plot import Series, columns_in, round_top, stacked
+from ktui.tui.charts.plot import Series, columns_in, marked, marks, named, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import line, lines
 from ktui.workloads.running.summary import LiveSecond

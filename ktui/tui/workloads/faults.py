@@ -13,8 +13,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from ktui.contract.faults import KINDS, Fault
-from ktui.tui.dialogs.confirm import ConfirmScreen
-from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line, pad

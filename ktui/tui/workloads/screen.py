@@ -20,9 +20,8 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.areas import HorizontalArea, VerticalArea
 from ktui.tui.widgets.lines import entitle, line
-from ktui.tui.widgets.panel import Panel
+from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
@@ -208,7 +207,7 @@ class WorkloadsScreen(ServerScreen):
         if self._own_server:
             start(True)
             return
-        from ktui.tui.dialogs.confirm import ConfirmScreen  # start-up time
+        from ktui.tui.dialogs.dialog import ConfirmScreen  # start-up time
 
         question = f"{session.workload} puts load on {connection.url},\nwhich is not ktui's own."
         self.app.push_screen(ConfirmScreen("load on another server", question), start)

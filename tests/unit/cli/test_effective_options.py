@@ -14,8 +14,8 @@ from ktui.cli.options import context_environment, context_words, passed_on
 from ktui.cli.preferences import kube_context_of, preferences_of
 from ktui.config.errors import ConfigError
 from ktui.config.settings import SETTINGS, settings_of
-from ktui.tui.merged import MergedSource
 from ktui.tui.replay.source import ReplaySource
+from ktui.tui.source import MergedSource
 
 Parse = Callable[..., argparse.Namespace]
 

@@ -23,9 +23,10 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 import ktui.tui
-from ktui.tui import compat, kept_stylesheet
+from ktui.tui import compat
 from ktui.tui.compat import WholeScreen
-from ktui.tui.kept_stylesheet import KeptStylesheet
+from ktui.tui.looks import themed
+from ktui.tui.looks.themed import KeptStylesheet
 from tests.source import parsed
 from tests.tui.everything import load_screens, subclasses
 from tests.tui.quiet import until_quiet
@@ -33,7 +34,7 @@ from tests.tui.quiet import until_quiet
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOUSE = Path(ktui.tui.__file__).parent
-MAY = {compat.__file__, kept_stylesheet.__file__}
+MAY = {compat.__file__, themed.__file__}
 
 
 def is_private(name: str) -> bool:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ktui.tui.dashboard import DUE, OVERDUE, QUIET, Collector
-from ktui.tui.key_activity import CLOSE, MOST, KeyActivity
+from ktui.tui.dashboard import CLOSE, DUE, MOST, OVERDUE, QUIET, Collector, KeyActivity
 
 
 class Time:

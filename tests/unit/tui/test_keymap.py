@@ -11,8 +11,8 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
 from ktui.tui.keys.bindings import DIALOGS, SCOPES
+from ktui.tui.keys.hints import keys_in, long_name, usable, valid_key
 from ktui.tui.keys.keymap import check_keymap, scopes
-from ktui.tui.keys.names import keys_in, long_name, usable, valid_key
 from tests.tui.everything import load_screens, subclasses
 
 # Bindings of a screen that hide one of the app's on purpose: what the app's one does there

@@ -13,9 +13,8 @@ from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, Prefix, ServerInfo
 from ktui.contract.events.live import LiveStatus
 from ktui.core.live.state import LiveState, fold_all
-from ktui.tui import merged
-from ktui.tui.merged import MergedSource, SideSource
-from ktui.tui.source import Link, Report, Stage
+from ktui.tui import source as merged
+from ktui.tui.source import Link, MergedSource, Report, SideSource, Stage
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from ktui.tui.looks.picture import portable
+from ktui.tui.looks.themed import portable
 
 CELL = 12.2  # Rich's: 0.61 of the font's 20
 SVG = "{http://www.w3.org/2000/svg}"
