@@ -226,14 +226,14 @@ def _own_source(args: argparse.Namespace) -> bool:
 
 def _traces(args: argparse.Namespace, receiver: OtlpReceiver) -> TelemetrySource:
     from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
-    from ktui.tui.live.traces import OtlpSource
+    from ktui.tui.live.app import OtlpSource
 
     return OtlpSource(receiver, behaviour_of(args.kube_version, parse_gates(args.feature_gates)))
 
 
 def _app_class(*, over_metrics: bool, traces: bool = False, only: bool = False) -> type[KtuiApp]:
     if traces and (over_metrics or only):
-        from ktui.tui.live.traces import TracesApp, TracesOnlyApp  # start-up time
+        from ktui.tui.live.app import TracesApp, TracesOnlyApp  # start-up time
 
         return TracesOnlyApp if only else TracesApp
     if over_metrics:

@@ -14,7 +14,7 @@ from ktui.cli.output import emit, emit_json
 from ktui.cli.targets import add_target_arguments, demo_refuses, target_conflict
 
 if TYPE_CHECKING:
-    from ktui.cli.listing import Listing
+    from ktui.cli.list_request import Listing
     from ktui.client.list_estimate import ListEstimate
 
 EPILOG = """examples:
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json(listing.document())
     else:
-        from ktui.cli.verdict import print_listing  # start-up time
+        from ktui.cli.list_text import print_listing  # start-up time
 
         print_listing(listing)
     return OK if listing.measured.ok else SERVER_ERROR
@@ -158,7 +158,7 @@ def _estimate_lines(found: ListEstimate) -> Iterator[str]:
 
 async def _list(args: argparse.Namespace) -> Listing:
     from ktui import __version__  # start-up time
-    from ktui.cli.listing import list_at
+    from ktui.cli.list_request import list_at
     from ktui.cli.targets import target
 
     async with target(args, args.as_client or f"ktui/{__version__}") as found:

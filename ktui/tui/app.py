@@ -25,7 +25,7 @@ from ktui.tui.navigation.navigator import Navigator
 from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.actions import ReplayActions, watch_recording
-from ktui.tui.replay.messages import SeekRequested
+from ktui.tui.replay.recording import SeekRequested
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 if TYPE_CHECKING:

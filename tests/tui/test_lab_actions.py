@@ -18,10 +18,10 @@ from ktui.core.references import CompareRef, Place
 from ktui.core.selection import Selection
 from ktui.traces.receiver import OtlpReceiver
 from ktui.traces.spans import TracedRequest
-from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabHistory
 from ktui.tui.lab.screen import LabScreen
+from ktui.tui.lab.target import PagesScreen
 
 from .asking import until, until_shown
 from .lab import (

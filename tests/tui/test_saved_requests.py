@@ -9,8 +9,7 @@ import pytest
 
 from ktui.client.running import state_home
 from ktui.core.lab.form import ListForm
-from ktui.tui.lab.saved import LONGEST, MOST, SavedRequests
-from ktui.tui.lab.saved_dialog import SavedScreen
+from ktui.tui.lab.saved import LONGEST, MOST, SavedRequests, SavedScreen
 
 from .asking import until, until_shown
 from .lab import fill, lab_app, screen_of, settled

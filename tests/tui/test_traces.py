@@ -7,7 +7,7 @@ import pytest
 from ktui.contract.events import AnyEvent, ServerInfo
 from ktui.traces.feed import traces_server
 from ktui.traces.receiver import OtlpReceiver
-from ktui.tui.live.traces import TracesOnlyApp
+from ktui.tui.live.app import TracesOnlyApp
 from tests.unit.traces.test_events import BEHAVIOUR, events_of
 
 from .asking import Snap, sizes, until_shown

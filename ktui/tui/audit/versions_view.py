@@ -14,8 +14,8 @@ from ktui.audit.report import Report
 from ktui.audit.version_shares import VersionShare
 from ktui.core.format import integer, long_bytes, percent, short_bytes
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
+from ktui.tui.audit.group_columns import shape_runs
 from ktui.tui.audit.report_view import audit_badge
-from ktui.tui.audit.rows import shape_runs
 from ktui.tui.audit.version_rows import (
     Moved,
     VersionLine,

@@ -17,7 +17,7 @@ from ktui.core.format import integer, long_milliseconds, percent
 from ktui.core.references import Crumb, Part, Place
 from ktui.core.selection import Selection
 from ktui.kube.routing.request import RequestError
-from ktui.tui.audit.columns import groups
+from ktui.tui.audit.group_columns import GroupLine, group_lines, groups
 from ktui.tui.audit.group_panels import (
     about_content,
     instead_content,
@@ -27,9 +27,7 @@ from ktui.tui.audit.group_panels import (
 )
 from ktui.tui.audit.ranker import Ranker
 from ktui.tui.audit.report_view import by_bytes, explanation_of, slow_reads_of, told_latency
-from ktui.tui.audit.rows import GroupLine, group_lines
-from ktui.tui.audit.slow_view import SlowView
-from ktui.tui.audit.summary import problem_content, reading_content, summary_content
+from ktui.tui.audit.summary import SlowView, problem_content, reading_content, summary_content
 from ktui.tui.audit.version_rows import VersionLine
 from ktui.tui.audit.versions_view import VersionsView
 from ktui.tui.charts.bars import TRACK, bar, share_of

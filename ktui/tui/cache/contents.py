@@ -14,8 +14,8 @@ from ktui.contract.caches import CachedEvent, CachedObject
 from ktui.core.format import integer, many
 from ktui.core.references import KeyRef, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
-from ktui.tui.cache.columns import EVENTS, OBJECTS
-from ktui.tui.cache.objects import ObjectPages, Unread
+from ktui.tui.cache.cache_columns import EVENTS, OBJECTS
+from ktui.tui.cache.rows import ObjectPages, Unread
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.related import implied
 from ktui.tui.screen_bases.server_screen import ServerScreen

@@ -8,9 +8,8 @@ from textual.content import Content
 
 from ktui.core.format import clock_time, integer, long_bytes, many
 from ktui.core.state import CacheStatus
-from ktui.tui.cache.columns import STATE_STYLES
-from ktui.tui.cache.objects import GLYPHS, is_loading, loaded_share
-from ktui.tui.cache.rows import CacheLine
+from ktui.tui.cache.cache_columns import STATE_STYLES
+from ktui.tui.cache.rows import GLYPHS, CacheLine, is_loading, loaded_share
 from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import TRACK, bar
 from ktui.tui.keys.hints import key_of

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -13,18 +15,17 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 
+from ktui.client.connection import ClientError
 from ktui.core.format import integer, long_bytes
 from ktui.core.ranking.lines import RankLine, RankLines
 from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.references import Crumb, Object, Place, Reference, ResourceRef
 from ktui.core.state import State, WatcherRow
-from ktui.tui.cache.columns import CACHES
+from ktui.tui.cache.cache_columns import CACHES
 from ktui.tui.cache.contents import InsideView
 from ktui.tui.cache.description import about
-from ktui.tui.cache.objects import is_loading
-from ktui.tui.cache.rows import CacheLine, CacheLines
+from ktui.tui.cache.rows import CacheLine, CacheLines, is_loading
 from ktui.tui.cache.rv_progress import RvProgressPanel
-from ktui.tui.cache.warming import Warming
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.ranking_columns import route_runs
@@ -33,6 +34,44 @@ from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
 from ktui.tui.widgets.panel import Panel
+
+
+class Warming:
+    """Sends the requests, and notifies of their results."""
+
+    def __init__(self, screen: ServerScreen) -> None:
+        self._screen = screen
+
+    def warm(self, row: CacheLine) -> None:
+        if row.cache.state != "cold":
+            text = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
+            self._screen.notify(text, markup=False)
+        else:
+            self._start(partial(self._warm, row.resource))
+
+    def cancel(self, row: CacheLine) -> None:
+        self._start(partial(self._cancel, row.resource))
+
+    def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._screen.in_background(work, "warm", exclusive=False)
+
+    async def _warm(self, resource: str) -> None:
+        with self._errors_shown():
+            await self._screen.server.warm(resource)
+            self._screen.notify(f"warming {resource}", markup=False)
+
+    async def _cancel(self, resource: str) -> None:
+        with self._errors_shown():
+            await self._screen.server.cancel_warming(resource)
+            self._screen.notify(f"cancelled the warming of {resource}", markup=False)
+
+    @contextmanager
+    def _errors_shown(self) -> Iterator[None]:
+        try:
+            yield
+        except ClientError as error:
+            self._screen.notify(str(error), severity="error", markup=False)
+
 
 # The clients that read one resource, and the cost of that, from the ranking.
 

@@ -1,8 +1,11 @@
-"""The table of commands: finds, runs and suggests them."""
+"""The commands that can be typed after `:` or chosen in the palette."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from ktui.contract.errors import RecordingError
 from ktui.core.format import clock_time
@@ -15,7 +18,9 @@ from ktui.tui.commands.places import key_or_prefix, mode_commands, resource_comm
 from ktui.tui.commands.settings import ACTIONS, SETTINGS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, find_mode
+from ktui.tui.navigation.related import related_places
 from ktui.tui.replay import actions
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 # Commands of recordings and replays.
 
@@ -178,3 +183,59 @@ def _open_path(app: Dashboard, text: str) -> str:
 
 COMMANDS = Commands([*mode_commands((*MODES, OWN_FLOW)), *ACTIONS, *SETTINGS, *RECORDING])
 LIVE_COMMANDS = Commands([*mode_commands(LIVE_MODES), *ACTIONS, *SETTINGS, *RECORDING])
+
+
+Entry = tuple[str, str, Callable[[], str | None]]  # title, description, action returning an error
+
+
+class KtuiCommands(Provider):
+    """Related places, screens, actions, versions, themes, resources."""
+
+    @property
+    def _dashboard(self) -> Dashboard:
+        app = self.app
+        assert isinstance(app, Dashboard)
+        return app
+
+    def _entries(self) -> Iterator[Entry]:
+        app = self._dashboard
+        if isinstance(self.screen, ModeScreen):
+            mode = self.screen.MODE
+            for item in related_places(self.screen.references(), app.state):
+                if item.place.mode == mode:
+                    continue
+                yield f"Open {item.title}", item.about, partial(app.go_to, item.place)
+        for command in COMMANDS.all(app):
+            yield from _entries_of(app, command)
+
+    async def discover(self) -> Hits:
+        for title, about, run in self._entries():
+            yield DiscoveryHit(title, self._runner(run), help=about)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, about, run in self._entries():
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, matcher.highlight(title), self._runner(run), help=about)
+
+    def _runner(self, run: Callable[[], str | None]) -> Callable[[], Awaitable[None]]:
+        async def go() -> None:
+            if problem := run():
+                self.app.notify(problem, severity="warning", markup=False)
+
+        return go
+
+
+def _entries_of(app: Dashboard, command: Command) -> Iterator[Entry]:
+    """Yield a command's entry; for the commands of `_LISTED` also one for each argument."""
+    if not command.title:
+        return
+    listed = command.word in _LISTED
+    if not listed or not command.needed:
+        yield command.title + (" …" if listed else ""), command.about, partial(command.run, app, "")
+    if listed:
+        for item in command.candidates(app):
+            yield f"{command.title} {item.text}", item.about, partial(command.run, app, item.text)
+
+
+_LISTED = {"kube", "theme"}

@@ -12,11 +12,10 @@ from textual.message import Message
 from ktui.client.connection import ClientError
 from ktui.contract.etcd import KeyDetail, StoredKey
 from ktui.core.format import integer
-from ktui.tui.etcd.columns import revision_columns
-from ktui.tui.etcd.history import Difference, KeyRevisions, difference
+from ktui.tui.etcd.etcd_rows import Difference, KeyRevisions, difference, revision_columns
+from ktui.tui.etcd.places import SETTLE, Debounce
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line
 
 REVISIONS = 200

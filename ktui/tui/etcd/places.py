@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from textual.message_pump import MessagePump
+from textual.timer import Timer
 
 from ktui.core.references import Crumb, KeyRef, Place, PrefixRef, Reference
 
@@ -57,3 +60,20 @@ def lease_id(lease: int) -> str:
 def is_secret(key: str) -> bool:
     """Return True for the key of a Secret: `/registry/secrets/…` under any etcd prefix."""
     return "/secrets/" in key
+
+
+SETTLE = 0.12  # seconds without a move before etcd is read: not once for every row passed
+
+
+class Debounce:
+    """Runs the callback that was scheduled last, `seconds` later; earlier ones are dropped."""
+
+    def __init__(self, node: MessagePump, seconds: float) -> None:
+        self._node = node
+        self._seconds = seconds
+        self._timer: Timer | None = None
+
+    def schedule(self, callback: Callable[[], object]) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self._node.set_timer(self._seconds, callback)

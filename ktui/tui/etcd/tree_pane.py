@@ -9,12 +9,10 @@ from textual.message import Message
 from ktui.client.connection import ClientError
 from ktui.core.format import integer
 from ktui.core.state import State
-from ktui.tui.etcd.columns import PREFIXES
-from ktui.tui.etcd.places import ROOT, prefixes_down_to
-from ktui.tui.etcd.tree import PrefixTree, TreeRow
+from ktui.tui.etcd.etcd_rows import PREFIXES, PrefixTree, TreeRow
+from ktui.tui.etcd.places import ROOT, SETTLE, Debounce, prefixes_down_to
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.debounce import SETTLE, Debounce
 from ktui.tui.widgets.lines import line
 
 

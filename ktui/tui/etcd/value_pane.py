@@ -14,7 +14,7 @@ from ktui.contract.etcd import FieldSize, KeyDetail
 from ktui.core.format import duration, integer, long_bytes, many, percent, safe
 from ktui.core.object_lines import Line, TextSpan, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.charts.bars import bar
-from ktui.tui.etcd.history import Difference
+from ktui.tui.etcd.etcd_rows import Difference
 from ktui.tui.etcd.places import is_secret, lease_id
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.line_view import LineView

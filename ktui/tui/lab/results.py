@@ -2,18 +2,184 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.content import Content
 
+from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text, safe
+from ktui.core.lab.figures import Comparison, reads_of, returned_by
+from ktui.core.lab.measured import OBSERVED, Measured, Memory
 from ktui.core.lab.result import LabResult
+from ktui.core.lab.trial import Trial, Verdict
+from ktui.core.routes import badge_of_route
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.columns import ResultLine, columns, result_lines
-from ktui.tui.lab.detail import detail_content, note
+from ktui.tui.lab.lab_columns import ResultLine, badge_of_result, columns, result_lines
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
 from ktui.tui.widgets.panel import Panel
+
+# Details of the selected result: its route, cost, and whether these were predicted.
+
+_VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
+_OF_TRIAL = {
+    Verdict.SAVES: "bold $success",
+    Verdict.MIXED: "bold $warning",
+    Verdict.COSTS_MORE: "bold $warning",
+}
+_PHASES = ("seats", "queue", "wait", "etcd", "decode", "filter", "encode", "send")
+
+
+def detail_content(result: LabResult, width: int, height: int) -> Content:
+    """Return the lines that fit, the most important first."""
+    drawn = [_verdict(result, width)]
+    measured = result.measured
+    if result.trial is not None:
+        drawn += _trial(result.trial, result.baseline, width)
+    if measured is not None and result.ok:
+        drawn += [_compared(result, width), *(_remark(text) for text in measured.remarks)]
+        drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
+        drawn += [_memory(measured.memory, width)] if measured.memory is not None else []
+    drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")).truncate(width, ellipsis=True))
+    return lines(drawn[:height])
+
+
+def note(result: LabResult) -> str:
+    """Return the main fact about a result, for where the panel has no room."""
+    if result.trial is not None:
+        return f"against #{result.baseline}: {result.trial.sentence}"
+    known = [each for each in result.comparisons if each.verdict != "?"]
+    return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in known)
+
+
+def _verdict(result: LabResult, width: int) -> Content:
+    badge = badge_of_result(result)
+    if not result.ok:
+        text = result.problem or "running"
+        status = f"{result.status} " if result.status else ""
+        return line((f"{badge.letter} ", badge.style), (f"{status}{text}", badge.style)).truncate(
+            width, ellipsis=True
+        )
+    reason = result.measured.reason if result.measured is not None else ""
+    where = badge_of_route(result.route).word if result.route else badge.word
+    return line(
+        (f"{badge.letter} ", badge.style),
+        (where, badge.style),
+        (f": {reason}" if reason else "", "$foreground"),
+    ).truncate(width, ellipsis=True)
+
+
+def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:
+    """Return the verdict of a comparison, and how it was measured."""
+    parts = [
+        f"{trial.runs} runs each in alternation, medians",
+        f"{trial.client}: not judged" if trial.client else "",
+    ]
+    return [
+        *(
+            line((f"  {text}", _OF_TRIAL.get(trial.verdict, "bold")))
+            for text in textwrap.wrap(safe(f"{trial.sentence} (against #{baseline})"), max(10, width - 2))
+        ),
+        parts_that_fit([part for part in parts if part], width, "$ink-muted", indent="  "),
+    ]
+
+
+def _compared(result: LabResult, width: int) -> Content:
+    """Return `predicted → measured  route C = C · seats 10 = 10 · …`."""
+    compared = result.comparisons
+    if not compared:
+        return line(("  nothing was predicted", "$ink-muted"))
+    forms = []
+    for count in range(len(compared), 0, -1):
+        runs = [("  predicted → measured  ", "$ink-muted")]
+        for place, each in enumerate(compared[:count]):
+            runs += [(" · ", "$ink-faint")] if place else []
+            runs += _comparison(each)
+        forms.append(line(*runs))
+    return longest_that_fits(forms, width)
+
+
+def _comparison(each: Comparison) -> list[tuple[str, str]]:
+    return [
+        (f"{each.name} ", "$ink-muted"),
+        (each.predicted, "$foreground"),
+        (f" {each.verdict} ", _VERDICTS[each.verdict]),
+        (each.measured, "$ink-strong"),
+    ]
+
+
+def _objects(measured: Measured, width: int) -> Content:
+    known = measured.counters
+    reads, rpcs = reads_of(measured), known.get("etcd_rpcs")
+    parts = [
+        f"{integer(known[name])} {word}"
+        for name, word in (("fetched", "scanned"), ("evaluated", "evaluated"), ("matched", "matched"))
+        if name in known
+    ]
+    returned = returned_by(measured)
+    parts = [" → ".join([*parts, f"{integer(returned)} returned" if returned is not None else "returned"])]
+    if rpcs is not None:
+        keys = f", {many(known['etcd_keys'], 'key')}" if "etcd_keys" in known else ""
+        parts.append(f"etcd: {many(reads or 0, 'read')} in {many(rpcs, 'RPC')}{keys}")
+    if measured.seats is not None:
+        seconds = (
+            f", {figure(measured.seat_seconds)} seat-seconds" if measured.seat_seconds is not None else ""
+        )
+        parts.append(f"{many(measured.seats, 'seat')}{seconds}")
+    if measured.pages > 1:
+        parts.append(f"{integer(measured.pages)} pages")
+    if measured.remaining:
+        parts.append(f"{integer(measured.remaining)} remain")
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _bytes(measured: Measured, width: int) -> Content:
+    known = measured.counters
+    processed, factor = measured.processed_bytes, measured.amplification
+    parts = []
+    if processed is not None:
+        times = f", {figure(factor)} for each byte returned" if factor is not None else ""
+        imputed = known.get("imputed_bytes", 0)
+        would = " as kube-apiserver would" if imputed else ""
+        parts.append(f"{processed_text(processed, imputed)} processed{would}{times}")
+    if "decoded_bytes" in known:
+        parts.append(f"{long_bytes(known['decoded_bytes'])} decoded")
+    parts.append(f"{long_bytes(measured.body_bytes)} received")
+    sent = known.get("sent_bytes", 0)
+    if sent and sent < 0.98 * measured.body_bytes:
+        parts.append(f"{long_bytes(sent)} on the wire (gzip)")
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _phases(measured: Measured, width: int) -> Content:
+    parts = [f"{milliseconds(measured.total_ms)} ms, first byte {milliseconds(measured.first_byte_ms)}"]
+    of_trace = measured.reason_id == OBSERVED
+    parts += [
+        f"{name} {milliseconds(measured.phases[name])}"
+        for name in (measured.phases if of_trace else _PHASES)
+        if measured.phases.get(name, 0) >= 0.005
+    ]
+    if measured.cpu_ms is not None:
+        parts.append(f"CPU {milliseconds(measured.cpu_ms)}")
+    for name, uid in measured.flow_control.items():
+        parts.append(f"{name.removesuffix('_uid').replace('_', ' ')} {uid}")
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _memory(memory: Memory, width: int) -> Content:
+    """Return the memory held for the request, and by how much the process grew."""
+    parts = [f"memory: {long_bytes(memory.peak_held)} held at most"]
+    if memory.process_growth is not None:
+        grown = f"the process grew by {long_bytes(memory.process_growth)}"
+        parts.append(f"{grown} (other requests were served too)" if memory.shared else grown)
+    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+
+
+def _remark(text: str) -> Content:
+    return line(("! ", "bold $warning"), (text, "$ink-muted"))
+
 
 FEW = 12  # results: up to this many the table is as high as they are; more share the screen with the form
 NOTHING_SENT = "results show where an answer came from, what it cost, and whether that was predicted"

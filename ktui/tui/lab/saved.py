@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
 from ktui.client.running import state_home, write_private
+from ktui.core.format import safe
 from ktui.core.lab.form import ListForm
 from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.typed import decode_json
+from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog
+from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.hints import key_hints, key_of
+from ktui.tui.widgets.lines import line, pad
 
 MOST = 200  # requests
 MOST_BYTES = 1 << 20
@@ -81,3 +94,134 @@ def _usable(request: SavedRequest) -> bool:
     texts = [text for text in astuple(request.form) if isinstance(text, str)]
     name_fits = 0 < len(request.name) <= LONGEST and request.name.isprintable()
     return name_fits and all(text.isprintable() and len(text) <= LONGEST_FIELD for text in texts)
+
+
+_NAME_WIDTH = 24
+
+
+class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
+    """Returns the chosen form, and True to send it at once; None if closed."""
+
+    DEFAULT_CSS = """
+    SavedScreen > Vertical { width: 90%; }
+    SavedScreen OptionList {
+        height: auto; max-height: 16; border: none; padding: 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis;
+        &:focus { border: none; }
+        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
+    }
+    SavedScreen Static { height: auto; color: $ink-muted; }
+    SavedScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
+    SavedScreen Input.-open { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = keys.SAVED
+
+    def __init__(self, saved: SavedRequests, form: ListForm, request_of: Callable[[ListForm], str]) -> None:
+        """`form` is the one to save; `request_of` returns a form's request in one line."""
+        super().__init__()
+        self._saved = saved
+        self._form = form
+        self._request_of = request_of
+        self.requests = tuple(saved.read())
+
+    def compose(self) -> ComposeResult:
+        box = Vertical()
+        box.border_title = line("saved requests")
+        with box:
+            yield OptionList(markup=False)
+            yield Static("", markup=False)
+            field = Input(placeholder="a name for the request in the form", compact=True, max_length=LONGEST)
+            field.cursor_blink = False
+            yield field
+
+    def on_mount(self) -> None:
+        if self.query(Input):
+            self._show("")
+
+    def _show(self, name: str) -> None:
+        """Show the saved requests, with the cursor on `name`."""
+        self.requests = tuple(self._saved.read())
+        options, names = self.query_one(OptionList), [each.name for each in self.requests]
+        options.clear_options()
+        options.add_options(Option(self._prompt(each.name, each.form)) for each in self.requests)
+        options.display = bool(names)
+        options.highlighted = names.index(name) if name in names else 0
+        nothing = f"nothing is saved yet: {key_of('saved.save')} saves the request in the form"
+        self._show_note(self._saved.problem or ("" if names else nothing))
+        self._close_field()
+
+    def _prompt(self, name: str, form: ListForm) -> Content:
+        return line((pad(name, _NAME_WIDTH), "$ink-strong"), (f" {self._request_of(form)}", "$ink-muted"))
+
+    def _show_note(self, text: str) -> None:
+        note = self.query_one(Static)
+        note.update(Content(safe(text)))
+        note.display = bool(text)
+
+    def _close_field(self) -> None:
+        field, options = self.query_one(Input), self.query_one(OptionList)
+        field.remove_class("-open")
+        self.set_focus(options if options.display else None)
+        self.query_one(Vertical).border_subtitle = line(
+            "enter edits · ",
+            key_hints(
+                ("saved.send", "sends"), ("saved.save", "saves the form"),
+                ("saved.delete", "deletes"), ("saved.close", "closes"),
+            ).plain,
+        )  # fmt: skip
+
+    @property
+    def _selected_name(self) -> str:
+        at = self.query_one(OptionList).highlighted
+        return self.requests[at].name if at is not None and at < len(self.requests) else ""
+
+    def _choose(self, *, send: bool) -> None:
+        form = next((each.form for each in self.requests if each.name == self._selected_name), None)
+        if form is not None:
+            self.dismiss((form, send))
+
+    @on(OptionList.OptionSelected)
+    def _selected(self) -> None:
+        self._choose(send=False)
+
+    def action_send(self) -> None:
+        self._choose(send=True)
+
+    def action_save(self) -> None:
+        """Open the input for a name; an existing name replaces that request."""
+        field = self.query_one(Input)
+        field.add_class("-open")
+        field.focus()
+        self._show_note(self._request_of(self._form))
+
+    @on(Input.Submitted)
+    def _named(self, event: Input.Submitted) -> None:
+        if problem := self._saved.save(event.value, self._form):
+            self._show_note(problem)
+        else:
+            event.input.clear()
+            self._show(event.value.strip())
+
+    def action_delete(self) -> None:
+        name = self._selected_name
+        if name:
+            question = ConfirmScreen("saved requests", f"Delete {name!r}?")
+            self.app.push_screen(question, lambda yes: self._delete(name) if yes else None)
+
+    def _delete(self, name: str) -> None:
+        problem = self._saved.delete(name)
+        self._show("")
+        if problem:
+            self._show_note(problem)
+
+    def action_leave(self) -> None:
+        """Close the input for a name, or else the dialog."""
+        if self.query_one(Input).has_class("-open"):
+            self._show(self._selected_name)
+        else:
+            self.dismiss(None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("send", "save", "delete"):
+            return not isinstance(self.focused, Input)  # in the input these keys are letters
+        return super().check_action(action, parameters)

@@ -33,17 +33,14 @@ from ktui.core.references import CompareRef, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.dialogs.dialog import ConfirmScreen
-from ktui.tui.dialogs.pages import PagesScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.actions import LabActions
-from ktui.tui.lab.consistency import check_consistency
+from ktui.tui.lab.actions import LabActions, check_consistency
 from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
-from ktui.tui.lab.saved import SavedRequests
-from ktui.tui.lab.saved_dialog import SavedScreen
-from ktui.tui.lab.target import TargetChoice
+from ktui.tui.lab.saved import SavedRequests, SavedScreen
+from ktui.tui.lab.target import PagesScreen, TargetChoice
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.field_form import FieldForm

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 
+from ktui.contract.events import AnyEvent
+from ktui.kube.versions import Behaviour
+from ktui.traces.feed import address_of, traced_events, traces_server
+from ktui.traces.receiver import OtlpReceiver
 from ktui.tui.app import KtuiApp
 from ktui.tui.keys import bindings as keys
-from ktui.tui.navigation.modes import LIVE_MODES
+from ktui.tui.navigation.modes import LIVE_MODES, MODES
+from ktui.tui.source import Link, Report, Stage
 
 if TYPE_CHECKING:
     from ktui.tui.commands import Commands
@@ -25,3 +31,56 @@ class LiveApp(KtuiApp, inherit_bindings=False):
         from ktui.tui.commands.table import LIVE_COMMANDS  # start-up time
 
         return LIVE_COMMANDS
+
+
+# Requests of a kube-apiserver from its traces: as the only source, or beside its metrics.
+
+_OWN = ("requests", "watches", "versions")
+
+
+class TracesApp(LiveApp, inherit_bindings=False):
+    """Requests, Watches and Versions show single requests, as for ktui's own server; others show metrics."""
+
+    MODES: ClassVar[dict[str, Any]] = LiveApp.MODES | {
+        mode.name: mode.load() for mode in MODES if mode.name in _OWN
+    }
+    BINDINGS = LiveApp.BINDINGS
+
+
+class TracesOnlyApp(TracesApp, inherit_bindings=False):
+    """The same without metrics, so it begins on Requests."""
+
+    DEFAULT_MODE = "requests"
+    no_server = (
+        "with --otlp alone there is no server to send to: start `ktui --kubeconfig FILE --otlp`, "
+        "or choose one in the Lab"
+    )
+    BINDINGS = LiveApp.BINDINGS
+
+
+class OtlpSource:
+    """The dashboard's only source: it listens, and needs no connection."""
+
+    restartable = False
+    reconnects = False
+
+    def __init__(self, receiver: OtlpReceiver, behaviour: Behaviour) -> None:
+        self._receiver = receiver
+        self._behaviour = behaviour
+
+    async def connect(self, report: Report) -> None:
+        report(f"listening for OTLP on {address_of(self._receiver)}")
+
+    async def batches(self) -> AsyncIterator[list[AnyEvent]]:
+        yield [traces_server(self._receiver, self._behaviour)]
+        async for batch in traced_events(self._receiver, self._behaviour):
+            yield batch
+
+    async def why_stopped(self) -> str:
+        return ""
+
+    def link(self) -> Link:
+        return Link(Stage.LIVE)
+
+    async def close(self) -> None:
+        return None

@@ -24,7 +24,7 @@ from ktui.core.live.resource_routes import Number, ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.live.verdict import verdict
 from ktui.tui.keys.hints import key_of
-from ktui.tui.live.columns import SEVERITY
+from ktui.tui.live.live_columns import SEVERITY
 from ktui.tui.live.rows import (
     WINDOW,
     CacheAt,

@@ -20,7 +20,8 @@ from ktui.core.table.columns import Column
 from ktui.live.samples import collection_of, probe_paths
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.keys import bindings as keys
-from ktui.tui.live import columns, panels, rows
+from ktui.tui.live import live_columns as columns
+from ktui.tui.live import panels, rows
 from ktui.tui.live.charts import LiveCharts
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.screen_bases.mode_screen import ModeScreen

@@ -17,11 +17,10 @@ from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.chart import ChartStrip
 from ktui.tui.keys import bindings as keys
-from ktui.tui.overview.columns import CacheSummary
-from ktui.tui.overview.holdings import Holdings
+from ktui.tui.overview.holdings import CacheSummary, Holdings
 from ktui.tui.overview.panels import MostExpensivePanel, WhyPanel
-from ktui.tui.requests.columns import SHORT, log_title
 from ktui.tui.requests.most_expensive import TOP
+from ktui.tui.requests.request_columns import SHORT, log_title
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle

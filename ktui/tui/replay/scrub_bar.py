@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.events import MouseDown, MouseMove, MouseUp
 
-from ktui.tui.replay.messages import SeekRequested
+from ktui.tui.replay.recording import SeekRequested
 from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.panel import Panel
 

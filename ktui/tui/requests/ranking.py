@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import cast
 
@@ -10,19 +11,199 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
-from ktui.core.format import clock_time, many, processed_text
+from ktui.core.format import (
+    clock_time,
+    integer,
+    long_bytes,
+    long_milliseconds,
+    many,
+    percent,
+    processed_text,
+    safe,
+)
 from ktui.core.ranking.lines import ROLL_UPS, RankLine, RankLines
+from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import Savings, compare_group, remedies_of
-from ktui.core.ranking.remedy import Remedy
+from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, to_try, what_is_left
+from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.references import CompareRef
 from ktui.core.request_view import short_resource
+from ktui.core.routes import badge_of_route
 from ktui.core.state import RequestRow, State
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.requests.ranking_columns import COLUMNS
-from ktui.tui.requests.ranking_detail import rank_title, remedy_content, spent_content
+from ktui.tui.keys.hints import key_of
+from ktui.tui.requests.ranking_columns import COLUMNS, factor, route_runs
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.widgets.lines import between, entitle, first_lines, line, lines
 from ktui.tui.widgets.panel import Panel
+
+# Details of a line of the ranking: its cost, its routes and their reasons, its remedies.
+
+_LABEL = 11
+FOLDED = "requests too rare to be ranked separately; only their totals are known"
+
+
+def rank_title(row: RankLine | None) -> Content:
+    """Return the client and its kind of request."""
+    if row is None or row.group is None:
+        return Content("what to do")
+    return line((f"{row.client}  ", "$ink-strong"), *shape_runs(row.group.key.shape))
+
+
+def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int, height: int) -> Content:
+    """Return each remedy with its predicted saving, or what else can be done; then route and reason."""
+    if row is None:
+        return line(("select a kind of request to see what to do about it", "$ink-muted"))
+    if row.name:
+        return _wrapped(f"all reads of {row.name} together; enter shows their kinds", width, "$ink-muted")[0]
+    if row.group is None:
+        return _wrapped(FOLDED, width, "$ink-muted")[0]
+    blocks = [remedy_lines(remedy, width, tried=remedy is to_try(remedies)) for remedy in remedies]
+    cached = not (row.group.observed and "etcd" in row.group.example.route)
+    if cached and saves_only_the_answer(row.group, remedies[0] if remedies else None):
+        blocks.insert(0, _left(row.group, width))
+    blocks.append(_why(row, row.group, width))
+    airy = sum(map(len, blocks)) + len(blocks) - 1 <= height
+    drawn = [text for at, block in enumerate(blocks) for text in ([line("")] if airy and at else []) + block]
+    return first_lines(drawn, width, height)
+
+
+def _left(group: Group, width: int) -> list[Content]:
+    """Return what can be done where no rule knows a cheaper variant."""
+    left = what_is_left(group)
+    return [line((left.short, "bold $ink-strong")), *_wrapped(left.full, width, "$ink-muted", indent=2)]
+
+
+def _why(row: RankLine, group: Group, width: int) -> list[Content]:
+    reason = group.example.reason or "reason unknown"
+    parts = [part for each in route_runs(row) for part in ((each[0], each[1]), (" ", ""))]
+    word = badge_of_route(group.example.route).word
+    texts = _wrap(f"{word}: {reason}", width - len(parts))
+    first = line(*parts, (texts[0], "$foreground"))
+    return [first, *(line((" " * len(parts) + text, "$foreground")) for text in texts[1:])]
+
+
+def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Content]:
+    """Return `→ add resourceVersion=0`, its saving and the reason; `tried` adds the key that sends it."""
+    key = (
+        line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted")) if tried else line("")
+    )
+    # Two changes may differ only at their ends: neither is cut.
+    beside = width - 2 - (key.cell_length + 1 if tried else 0)
+    longest = max(map(len, remedy.change.split()), default=0)
+    change, *more = _wrap(remedy.change, beside if longest <= beside else width - 2)
+    first = line(("→ ", f"bold {remedy.style}"), (change, "bold $ink-strong"))
+    fits = first.cell_length + key.cell_length < width
+    drawn = [between(first, key if fits else line(""), width)]
+    drawn += [line((f"  {part}", "bold $ink-strong")) for part in more]
+    if tried and not fits:
+        drawn.append(Content.assemble("  ", key))
+    if saving := remedy.saving():
+        drawn += _wrapped(f"predicted: {saving}", width, remedy.style, indent=2)
+    return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent=2)]
+
+
+def spent_content(row: RankLine | None, width: int, height: int) -> Content:
+    """Return what the requests have cost, in total and on average (measured)."""
+    if row is None or not row.count:
+        return line(("nothing selected", "$ink-muted"))
+    spent, count = row.spent, row.count
+    if row.group is not None and row.group.observed:
+        return _observed_content(row, row.group, width, height)
+    per = [
+        ("count", many(count, "time"), f"{integer(row.last_minute)} in the last minute"),
+        *_open(row),
+        *_processed(row),
+        ("parsed", long_bytes(spent.decoded_bytes), "of the stored bytes"),
+        _objects(row),
+        ("sent", long_bytes(spent.sent_bytes), "after gzip"),
+        *_timing(row),
+        ("seat·s", f"{spent.seat_seconds:,.1f}", "seats × seconds held"),
+        ("CPU", long_milliseconds(spent.cpu_ms), f"{long_milliseconds(spent.cpu_ms / count)} each"),
+    ]
+    if row.group is not None and row.group.failed:
+        per.insert(1, ("failed", many(row.group.failed, "time"), ""))
+    return lines(_figure(*each, width) for each in per[:height])
+
+
+def _observed_content(row: RankLine, group: Group, width: int, height: int) -> Content:
+    """Return what traces contain of the requests: neither bytes processed nor seats nor CPU."""
+    spent = row.spent
+    done = group.example.finished
+    untold = done.untold if done is not None else []
+    per = [("count", many(row.count, "time"), f"{integer(row.last_minute)} in the last minute"), *_open(row)]
+    if group.failed:
+        per.append(("failed", many(group.failed, "time"), ""))
+    if "fetched" not in untold:
+        per.append(_objects(row))
+    if "sent_bytes" not in untold:
+        per.append(("sent", long_bytes(spent.sent_bytes), "after gzip"))
+    per += [("etcd RPCs", integer(spent.etcd_rpcs), ""), *_timing(row)]
+    drawn = [_figure(*each, width) for each in per]
+    drawn += _wrapped("observed in traces, which have no seats, CPU or bytes read", width, "$ink-muted")
+    return lines(drawn[:height])
+
+
+def _open(row: RankLine) -> list[tuple[str, str, str]]:
+    if row.open is None:
+        return []
+    age = f"for up to {row.open.age}" if row.open.count > 1 else f"for {row.open.age}"
+    return [("open", integer(row.open.count), f"{age}, {row.open.speed}, {row.open.size_words()}")]
+
+
+def _processed(row: RankLine) -> list[tuple[str, str, str]]:
+    spent = row.spent
+    if _only_events(row):  # the cache reads each event once for all watchers
+        return [("processed", "nothing", "it started without initial objects")]
+    return [
+        (
+            "processed",
+            processed_text(spent.processed_bytes, spent.imputed_bytes),
+            f"{percent(row.share)} of all",
+        ),
+        ("each", long_bytes(row.mean_bytes), _returned(row)),
+        ("from etcd", long_bytes(spent.etcd_bytes), f"in {many(spent.etcd_rpcs, 'RPC')}"),
+    ]
+
+
+def _objects(row: RankLine) -> tuple[str, str, str]:
+    spent = row.spent
+    if _only_events(row):
+        return ("events", integer(spent.returned), "sent to the client")
+    return ("objects", integer(spent.fetched), f"scanned, {integer(spent.returned)} returned")
+
+
+def _only_events(row: RankLine) -> bool:
+    """Return True for a WATCH without initial events: it reads nothing, and shares events with others."""
+    watch = row.group is not None and row.group.key.shape.verb == "watch"
+    return watch and not row.spent.processed_bytes
+
+
+def _returned(row: RankLine) -> str:
+    value = factor(row)
+    return f"{value} what it returned" if value else "nothing returned"
+
+
+def _timing(row: RankLine) -> list[tuple[str, str, str]]:
+    if row.group is None:
+        return []
+    half, most = row.group.milliseconds(0.5), row.group.milliseconds(1.0)
+    return [("took p50", long_milliseconds(half), f"max {long_milliseconds(most)}")]
+
+
+def _figure(name: str, value: str, note: str, width: int) -> Content:
+    return line(
+        (name.ljust(_LABEL), "$ink-muted"), (value.rjust(11), "$ink-strong"), (f"  {note}", "$ink-muted")
+    ).truncate(width, ellipsis=True)
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    return textwrap.wrap(safe(text), max(10, width), break_on_hyphens=False) or [""]
+
+
+def _wrapped(text: str, width: int, style: str, indent: int = 0) -> list[Content]:
+    return [line((" " * indent + part, style)) for part in _wrap(text, width - indent)]
+
 
 EMPTY = "no reads answered yet — requests are ranked here by what they cost the control plane"
 SAVINGS = 16  # groups whose saving is predicted in one tick, at 0.2 ms each

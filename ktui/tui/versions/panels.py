@@ -1,4 +1,4 @@
-"""The panels of Versions: the request, its decision trace, what versions changed, cheaper variants."""
+"""Columns and panels of the Versions screen."""
 
 from __future__ import annotations
 
@@ -6,22 +6,135 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
+from msgspec.structs import replace
 from textual.content import Content
 
 from ktui.core.format import safe
 from ktui.core.prediction.alternatives import Alternative
-from ktui.core.routes import badge_of_route
+from ktui.core.routes import ERROR, Badge, badge_of_route
 from ktui.core.selection import Selection
 from ktui.core.state import RouteStep
+from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.routing import sentences
-from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
+from ktui.kube.routing.plan import Wait
+from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE, SeatRange
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.decision_trace import headed_steps
 from ktui.tui.requests.why import INDENT, badged_lines
-from ktui.tui.versions.columns import badge, seats_text
-from ktui.tui.versions.rows import Matrix, VersionRow, cause_sentences
+from ktui.tui.versions.rows import Matrix, VersionRow, cause_sentences, causes_text
 from ktui.tui.widgets.lines import between, line, lines, pad, parts_that_fit
+
+NEW, SAME = "bold $accent", "$ink-muted"
+
+
+def badge(row: VersionRow) -> Badge:
+    """Return the badge of an error if the version refuses the request, else of its route."""
+    plan = row.under.plan
+    return ERROR if plan.error is not None else badge_of_route(plan.source.value)
+
+
+def _style(row: VersionRow, *aspects: str) -> str:
+    if row.first:
+        return "$foreground"
+    return NEW if row.changed(*aspects) else SAME
+
+
+def _version(row: VersionRow) -> Cell:
+    style = "bold $ink-strong" if row.first or row.under.changed else SAME
+    return ((row.versions, style), (" ◂", "bold $rv-cache") if row.current else ("", ""))
+
+
+def _badge(row: VersionRow) -> Cell:
+    item = badge(row)
+    return (item.letter, item.style)
+
+
+def _route(row: VersionRow) -> Cell:
+    item = badge(row)
+    error = row.under.outcome.error
+    word = f"{error} {item.word}" if error is not None else item.word
+    return (word, item.style if row.first or row.changed("route", "error") else SAME)
+
+
+def _reason(row: VersionRow) -> Cell:
+    return (row.under.plan.reason_id, _style(row, "reason"))
+
+
+def _limit(row: VersionRow) -> Cell:
+    honoured = row.under.outcome.limit
+    if honoured is None:
+        return NOTHING
+    return ("honoured" if honoured else "ignored", _style(row, "limit"))
+
+
+def _consistency(row: VersionRow) -> Cell:
+    text = row.under.outcome.consistency
+    return (text.replace("_", " "), _style(row, "consistency")) if text else NOTHING
+
+
+def _wait(row: VersionRow) -> Cell:
+    plan = row.under.plan
+    faint = plan.wait is Wait.NONE and not row.changed("wait")
+    return (sentences.short_wait(plan), "$ink-faint" if faint else _style(row, "wait"))
+
+
+def seats_text(seats: SeatRange) -> str:
+    if not seats.max:
+        return "·"
+    return f"{seats.min}" if seats.min == seats.max else f"{seats.min}–{seats.max}"
+
+
+def _seats(row: VersionRow) -> Cell:
+    return (seats_text(row.under.outcome.seats), _style(row, "seats"))
+
+
+def _why(row: VersionRow) -> Cell:
+    """Return the reason only where it changed: repeated on each line it would hide that."""
+    if row.first or row.changed("reason"):
+        return (_rule(row), "$foreground")
+    return NOTHING
+
+
+def _rule(row: VersionRow) -> str:
+    return sentences.reason(row.under.plan)
+
+
+def _causes(row: VersionRow) -> Cell:
+    return (causes_text(row), "$foreground")
+
+
+_VERSIONS: tuple[Column[VersionRow], ...] = (
+    Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0,
+           about="Kubernetes versions that decide the same; ◂ the current one"),
+    Column("badge", "", _badge, width=1, priority=0,
+           about="C cache, S snapshot, E etcd, ! refused"),
+    Column("route", "route", _route, width=14, priority=5,
+           about="where the answer comes from"),
+    Column("reason", "reason", _reason, width=15, priority=2,
+           about="id of the rule that decides"),
+    Column("consistency", "consistency", _consistency, width=12, priority=1,
+           about="consistency of the answer"),
+    Column("limit", "limit", _limit, width=8, priority=3,
+           about="whether limit is honoured"),
+    Column("wait", "wait", _wait, width=6, priority=1,
+           about="how long it may wait for the cache"),
+    Column("seats", "seats", _seats, lambda row: row.under.outcome.seats.max, 5, align="right", priority=1,
+           descending=True,
+           about="seats of API Priority and Fairness, minimum and maximum"),
+    Column("changed", "changed by", _causes, width=16, flex=2, priority=0, wish=24,
+           about="the gate or release that changed it"),
+    Column("why", "why", _why, _rule, width=50, flex=3, priority=8, copied=_rule,
+           about="the rule in a sentence"),
+)  # fmt: skip
+
+
+def columns(*, grouped: bool, limits: bool) -> tuple[Column[VersionRow], ...]:
+    """Return the columns; `limits` adds that on limit, `grouped` makes room for several versions in a row."""
+    chosen = (column for column in _VERSIONS if limits or column.id != "limit")
+    return tuple(
+        replace(column, width=13) if grouped and column.id == "version" else column for column in chosen
+    )
 
 
 def request_content(selection: Selection, matrix: Matrix, width: int, height: int) -> Content:
@@ -63,7 +176,7 @@ def _verdict(row: VersionRow, width: int) -> list[Content]:
     return badged_lines(item, word, text, width, 3)
 
 
-def _seats(row: VersionRow, level: PriorityLevel | None) -> str:
+def _seats_panel(row: VersionRow, level: PriorityLevel | None) -> str:
     seats = row.under.outcome.seats
     if not seats.max:
         return "no seats: no flow control"
@@ -75,12 +188,12 @@ def _seats(row: VersionRow, level: PriorityLevel | None) -> str:
 
 
 def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:
-    parts = sentences.guarantees(row.under.plan, _seats(row, level))
+    parts = sentences.guarantees(row.under.plan, _seats_panel(row, level))
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT)
 
 
 _INDENT, _VERSION = 2, 6  # cells
-NOTHING = "no cheaper variant is known under this version"
+NO_VARIANT = "no cheaper variant is known under this version"
 
 
 def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Content:
@@ -100,7 +213,7 @@ def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Co
     """Return each cheaper variant with its route and reason."""
     blocks = [_block(item, width) for item in found]
     if not blocks:
-        return line((NOTHING, "$ink-muted"))
+        return line((NO_VARIANT, "$ink-muted"))
     apart = sum(map(len, blocks)) + len(blocks) - 1 <= height
     drawn: list[Content] = []
     for block in blocks:

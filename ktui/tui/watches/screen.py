@@ -22,9 +22,17 @@ from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.watches.columns import GLYPHS, STYLES, WATCHES
-from ktui.tui.watches.fan_out import deleted_content, fan_out_content
-from ktui.tui.watches.rows import CAUSES, Health, WatchLine, WatchLines, scope_of
+from ktui.tui.watches.deliveries import deleted_content, fan_out_content
+from ktui.tui.watches.watch_columns import (
+    CAUSES,
+    GLYPHS,
+    STYLES,
+    WATCHES,
+    Health,
+    WatchLine,
+    WatchLines,
+    scope_of,
+)
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
 from ktui.tui.widgets.panel import Panel, tabs_content
 

@@ -23,9 +23,17 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
 from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
-from ktui.tui.workloads.columns import KNOB_COLUMNS, WORKLOAD_COLUMNS, KnobRow, WorkloadRow
 from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import outcome_content, results_text, status_content, tables_of
+from ktui.tui.workloads.texts import (
+    KNOB_COLUMNS,
+    WORKLOAD_COLUMNS,
+    KnobRow,
+    WorkloadRow,
+    outcome_content,
+    results_text,
+    status_content,
+    tables_of,
+)
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload

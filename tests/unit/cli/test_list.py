@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cli.listing import Listing, TriedVariant, _limited
+from ktui.cli.list_request import Listing, TriedVariant, _limited
+from ktui.cli.list_text import print_listing
 from ktui.cli.main import main
-from ktui.cli.verdict import print_listing
 from ktui.core.lab.trial import trial_of
 from tests.unit.cli.measured import measured, runs
 

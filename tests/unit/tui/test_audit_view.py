@@ -14,8 +14,8 @@ from ktui.audit.server_version import versions_before, versions_from
 from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.kube.versions import behaviour_of
+from ktui.tui.audit.group_columns import group_lines, parameters, shape_runs
 from ktui.tui.audit.report_view import every_route, explanation_of
-from ktui.tui.audit.rows import group_lines, parameters, shape_runs
 from ktui.tui.audit.version_rows import gates_of, moved_between, share_under, version_lines
 from ktui.tui.charts.bars import by_route, stacked
 from tests.unit.audit.logs import audit_event, copies, moment

@@ -4,7 +4,7 @@ from typing import Any
 
 from ktui.contract.caches import CachedObject, ObjectPage
 from ktui.core.state import CacheRow, CacheStatus
-from ktui.tui.cache.objects import ObjectPages, Unread, loaded_share, window
+from ktui.tui.cache.rows import ObjectPages, Unread, loaded_share, window
 
 
 def row(resource: str, state: str = "ready", **fields: Any) -> CacheRow:

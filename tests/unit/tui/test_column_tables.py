@@ -7,17 +7,16 @@ from collections.abc import Sequence
 import pytest
 
 from ktui.core.table.columns import Column
-from ktui.tui.audit.columns import groups
-from ktui.tui.audit.slow_view import SLOW
-from ktui.tui.cache.columns import CACHES, EVENTS, OBJECTS
-from ktui.tui.etcd.columns import PREFIXES, key_columns, revision_columns
-from ktui.tui.etcd.history import KeyRevisions
-from ktui.tui.lab.columns import columns as lab_columns
-from ktui.tui.overview.columns import COLUMNS as OVERVIEW_CACHES
+from ktui.tui.audit.group_columns import groups
+from ktui.tui.audit.summary import SLOW
+from ktui.tui.cache.cache_columns import CACHES, EVENTS, OBJECTS
+from ktui.tui.etcd.etcd_rows import PREFIXES, KeyRevisions, key_columns, revision_columns
+from ktui.tui.lab.lab_columns import columns as lab_columns
+from ktui.tui.overview.holdings import COLUMNS as OVERVIEW_CACHES
 from ktui.tui.overview.prefix_table import COLUMNS as OVERVIEW_PREFIXES
-from ktui.tui.requests.columns import FULL, SHORT
-from ktui.tui.versions.columns import columns as version_columns
-from ktui.tui.watches.columns import WATCHES
+from ktui.tui.requests.request_columns import FULL, SHORT
+from ktui.tui.versions.panels import columns as version_columns
+from ktui.tui.watches.watch_columns import WATCHES
 
 TABLES: dict[str, Sequence[Column[object]]] = {
     "requests, short": SHORT,

@@ -10,7 +10,7 @@ from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.core.state import RequestRow
 from ktui.core.walkthrough import OTHER, TimedPhase, fewer_phases, phases_of
 from ktui.tui.cache.rv_progress import Lane, RevisionProgress, progress_content
-from ktui.tui.requests.cost import funnel_content, waterfall_content
+from ktui.tui.requests.log import funnel_content, waterfall_content
 
 NAMES = ("queue", "wait", "etcd", "decode", "filter", "encode", "send")
 

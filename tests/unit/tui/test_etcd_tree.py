@@ -1,7 +1,7 @@
 """The prefix tree opens lazily."""
 
 from ktui.contract.etcd import PrefixChild, PrefixPage
-from ktui.tui.etcd.tree import PrefixTree
+from ktui.tui.etcd.etcd_rows import PrefixTree
 
 
 def page(parent: str, *names: str, leaf: bool = False) -> PrefixPage:

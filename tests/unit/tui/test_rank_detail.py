@@ -6,7 +6,7 @@ from ktui.contract.events import AnyEvent
 from ktui.core import reducer
 from ktui.core.ranking.lines import RankLines
 from ktui.core.state import State
-from ktui.tui.requests.ranking_detail import spent_content
+from ktui.tui.requests.ranking import spent_content
 from tests.tui.reads import AT, asked, standing, watching
 
 

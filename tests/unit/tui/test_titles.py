@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.core.state import State
-from ktui.tui.requests.columns import log_title
+from ktui.tui.requests.request_columns import log_title
 
 
 def test_a_log_that_has_forgotten_requests_says_so() -> None:

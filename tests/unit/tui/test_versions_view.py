@@ -11,8 +11,7 @@ from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import plain
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
-from ktui.tui.versions.columns import columns
-from ktui.tui.versions.panels import changes_content, cheaper_content, trace_content
+from ktui.tui.versions.panels import changes_content, cheaper_content, columns, trace_content
 from ktui.tui.versions.rows import cause_sentences, causes_text, matrix_of, routes_under
 from tests.unit.live.folded import recorded_events
 

@@ -7,8 +7,8 @@ import pytest
 from ktui.contract.events import EtcdProgress, FanOut, WatcherClosed, WatcherOpened, WatcherState
 from ktui.core.reducer import apply
 from ktui.core.state import FAN_OUTS, State
-from ktui.tui.watches.fan_out import audience_of, fan_out_content, makers_of
-from ktui.tui.watches.rows import KEPT_SECONDS, Health, WatchLines, scope_of
+from ktui.tui.watches.deliveries import audience_of, fan_out_content, makers_of
+from ktui.tui.watches.watch_columns import KEPT_SECONDS, Health, WatchLines, scope_of
 
 
 def opened(number: int, at: float = 0.0, **changes: str) -> WatcherOpened:

@@ -17,7 +17,7 @@ from ktui.core.routes import letter_of
 from ktui.printable import escaped
 
 if TYPE_CHECKING:
-    from ktui.cli.listing import Listing, TriedVariant
+    from ktui.cli.list_request import Listing, TriedVariant
     from ktui.core.lab.measured import Measured, Memory
 
 _STYLES = {"C": "green", "E": "yellow"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ktui.contract.caches import CachedEvent, CachedObject
 from ktui.core.format import integer, rate, revision_within, short_bytes, short_count, within
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.cache.objects import GLYPHS, is_loading, loaded_share, window
-from ktui.tui.cache.rows import SHARE_STEPS, CacheLine
+from ktui.tui.cache.rows import GLYPHS, SHARE_STEPS, CacheLine, is_loading, loaded_share, window
 from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import bar, share_of
 
