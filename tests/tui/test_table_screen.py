@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from ktui.tui.dialogs.help import FilterHelpScreen
-from ktui.tui.dialogs.table_dialogs import ColumnScreen, SortScreen
+from ktui.tui.dialogs.table_dialogs import ColumnScreen, FilterHelpScreen, SortScreen
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.table.vtable import VTable
 from tests.tui.asking import until

@@ -65,7 +65,7 @@ class TypingHelp:
         return assist(text, self._fields, self._table.all_rows)
 
     def popup(self) -> None:
-        from ktui.tui.dialogs.help import FilterHelpScreen  # start-up time
+        from ktui.tui.dialogs.table_dialogs import FilterHelpScreen  # start-up time
 
         self._table.app.push_screen(FilterHelpScreen(self._table))
 
