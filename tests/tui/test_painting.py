@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.content import Content
-from textual.geometry import Region
+from textual.events import Resize
+from textual.geometry import Region, Size
+from textual.screen import Screen
 
+from ktui.tui.app import KtuiApp
 from ktui.tui.looks import themes
 from ktui.tui.widgets.key_bar import KeyBar
 from ktui.tui.widgets.panel import Panel
@@ -67,6 +73,29 @@ async def test_a_panel_is_built_again_for_another_size() -> None:
         await pilot.resize_terminal(30, 5)
         await pilot.pause()
         assert panel.render().plain == "30 × 5"
+
+
+async def test_all_is_painted_when_the_terminal_reports_the_same_size_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have been smaller meanwhile, and have lost what was in the cells."""
+    app = still_app(demo_events())
+    painted: list[int] = []
+    display = KtuiApp._display
+
+    def painting(self: KtuiApp, screen: Screen[None], update: Any) -> None:
+        if isinstance(update, ChopsUpdate):
+            painted.append(sum(end - start for _, start, end in update.spans))
+        elif isinstance(update, LayoutUpdate):
+            painted.append(update.region.area)
+        display(self, screen, update)
+
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.pause()
+        monkeypatch.setattr(KtuiApp, "_display", painting)
+        app.post_message(Resize(Size(*NORMAL), Size(*NORMAL)))
+        while max(painted, default=0) < NORMAL[0] * NORMAL[1]:
+            await pilot.pause()
 
 
 async def test_the_footer_is_there_with_the_first_frame() -> None:
