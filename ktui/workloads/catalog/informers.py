@@ -25,7 +25,7 @@ LOSSES = {
     "cut": "the network is cut: the watch resumes where it was",
     "old": "they come back with resourceVersion 1",
     "overrun": "they come back with a version just before the event buffer",
-    "compaction": "the server is cut off from etcd, which is compacted meanwhile: its cache is filled again",
+    "compaction": "etcd is cut off until it compacts: the cache is filled again",
     "restart": "the server is killed, and its caches are filled again",
     "slow": "they stop reading: the server ends the watch of a slow client",
 }
