@@ -37,6 +37,7 @@ EXIT = (
     ("1", "the server answered an error, or what was begun could not be finished (a full disk)"),
     ("2", "usage, or a config that cannot be understood"),
     ("3", "no connection, or no etcd"),
+    ("4, 5", "`ktui ci`: the command failed; it sent no request"),
     ("70", "crashed (a bug in ktui)"),
     ("130", "interrupted (Ctrl-C)"),
 )

@@ -16,8 +16,8 @@ MOST_INFORMERS = 100_000  # scopes that are followed to tell relists
 class JudgedRequest(msgspec.Struct, gc=False):
     """One request for a resource. A number is None, the route "", where the source does not have it.
 
-    `at`: seconds since 1970. `objects`: returned, of a WATCH its initial events; `scanned`: read from
-    cache or etcd; `bytes`: of the body. `predicted`: the route is.
+    `at`: seconds since 1970. `objects`: returned, of a WATCH its initial events (None if it begins at a
+    revision); `scanned`: read from cache or etcd; `bytes`: of the body. `predicted`: the route is.
     """
 
     at: float
@@ -82,8 +82,10 @@ class RecordedRequests:
 def _finish(request: JudgedRequest, event: RequestFinished) -> None:
     request.ms = event.ms
     if request.verb == "watch":
-        request.objects, request.bytes = event.initial, event.initial_bytes
-        request.scanned = event.fetched
+        # From a revision on it begins with what was missed: that is no state that it read.
+        if _reads_all("watch", first_values(request.target.partition("?")[2])):
+            request.objects, request.bytes = event.initial, event.initial_bytes
+            request.scanned = event.fetched
         return
     request.route = _route(event.route)
     request.objects, request.scanned, request.bytes = event.returned, event.fetched, event.encoded_bytes

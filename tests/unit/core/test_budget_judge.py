@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -209,7 +210,9 @@ def test_requests_are_read_between_the_markers_with_what_the_server_observed() -
         ),
         started(5, PODS, "WATCH"),
         RequestRouted(id=5, route="cache_snapshot", reason_id="", reason="", steps=[]),
+        msgspec.structs.replace(started(6, PODS, "WATCH"), query="watch=true&resourceVersion=7"),
         Marker(text="end"),
+        RequestFinished(id=6, status=200, route="cache", ms=9.0, initial=3, initial_bytes=30),
         RequestFinished(
             id=5, status=200, route="cache", ms=9.0, initial=7, initial_bytes=70, encoded_bytes=700
         ),
@@ -221,6 +224,7 @@ def test_requests_are_read_between_the_markers_with_what_the_server_observed() -
         ("update", "deployments.apps/status", "", None, None, None),
         ("list", "pods", "etcd", 5, 70, 900),
         ("watch", "pods", "cache", 7, 0, 70),
+        ("watch", "pods", "", None, None, None),
     ]
     assert next(iter(requests.all())).target.endswith("/status?limit=5")
 
