@@ -246,6 +246,8 @@ class Application:
         control, behaviour = self._services.flow_control, self._services.settings.behaviour
         asked = call.attributes
         call.flow = flow = control.classify(who, asked, behaviour.minor)
+        if info.long_running:  # as upstream: these have neither seats nor the headers
+            return flow.level
         controlled = flow_controlled(behaviour)
         if controlled:
             call.response.add_headers(flow_headers(flow))

@@ -19,6 +19,7 @@ from ktui.cacher.events import BOOKMARK, OutEvent
 from ktui.cacher.watchers import Watcher
 from ktui.supervision import Supervisor, stop
 from ktui.wire.codec import CodecError, encode_object, fill, object_template
+from ktui.wire.schema import JSON_ZERO_VALUES
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
@@ -54,6 +55,8 @@ def _template(resource: Resource, ends_initial_events: bool) -> bytes:
         empty |= _CONVERTED.get(resource.kind, {})
         annotations = (_DAEMON_SETS if resource.kind == "DaemonSet" else {}) | annotations
     empty["metadata"] = {"annotations": annotations} if annotations else {}
+    if resource.encoding != "protobuf" and not resource.custom:
+        empty |= JSON_ZERO_VALUES.get(resource.kind, {})
     try:
         return object_template(encode_object(empty, resource), resource.api_version)
     except CodecError:  # a kind with unknown fields: only its metadata

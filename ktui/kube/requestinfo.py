@@ -9,6 +9,9 @@ from urllib.parse import unquote
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 
 
+_LONG_RUNNING = frozenset({"attach", "exec", "log", "portforward", "proxy"})
+
+
 @dataclass(frozen=True, slots=True)
 class RequestInfo:
     """The parts of a path; all of them are empty unless `is_resource`.
@@ -43,6 +46,16 @@ class RequestInfo:
         """True for `/api/v1/watch` without a resource, which upstream answers with 404."""
         special = self.resource in ("watch", "proxy") and not self.watch
         return special and not self.name and not self.namespace
+
+    @property
+    def long_running(self) -> bool:
+        """True for the subresources that upstream exempts from flow control, of any resource.
+
+        Also for the old path `/api/v1/proxy/…`. A WATCH is long-running too, but not exempt.
+        """
+        if self.watch:
+            return False
+        return self.subresource in _LONG_RUNNING or (self.resource == "proxy" and not self.namespace)
 
 
 class RequestAttributes(NamedTuple):

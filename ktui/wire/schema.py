@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import msgspec
 
@@ -28,6 +29,19 @@ READ_DEFAULTS = {
     "core.v1.PersistentVolumeStatus phase": "Pending",
 }
 """pkg/apis/core/v1/defaults.go: defaults that stored objects of real clusters may lack."""
+
+JSON_ZERO_VALUES: dict[str, dict[str, Any]] = {
+    "CustomResourceDefinition": {
+        "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
+        "status": {
+            "conditions": None,
+            "acceptedNames": {"plural": "", "kind": ""},
+            "storedVersions": None,
+        },
+    },
+    "APIService": {"spec": {"groupPriorityMinimum": 0, "versionPriority": 0}, "status": {}},
+}
+"""What Go prints of the zero values of the kinds that are stored as JSON, which have no messages."""
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 

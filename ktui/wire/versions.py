@@ -55,6 +55,10 @@ CURRENT = "autoscaling.alpha.kubernetes.io/current-metrics"
 CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
 BEHAVIOR = "autoscaling.alpha.kubernetes.io/behavior"
 _ROUND_TRIP = (METRICS, CURRENT, CONDITIONS, BEHAVIOR)
+_SOURCES = ("object", "pods", "resource", "containerResource", "external")
+# The type of a target, by the first of its values that is set.
+_TARGETS = {"averageUtilization": "Utilization", "averageValue": "AverageValue", "value": "Value"}
+DEFAULT_CPU_PERCENT = 80
 
 
 def to_v1(hpa: Obj) -> Obj:
@@ -77,15 +81,41 @@ def to_v1(hpa: Obj) -> Obj:
 
 
 def to_v2(hpa: Obj) -> Obj:
-    """Return an autoscaling/v1 object as autoscaling/v2, without the annotations of v1."""
+    """Return an autoscaling/v1 object as autoscaling/v2; what is in the annotations of v1 becomes members.
+
+    Without any metric it gets the default one of v2, of the CPU.
+    """
     spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
     target = spec.pop("targetCPUUtilizationPercentage", None)
     used = status.pop("currentCPUUtilizationPercentage", None)
-    if target is not None:
-        spec["metrics"] = [_cpu_metric("target", {"type": "Utilization", "averageUtilization": target})]
-    if used is not None:
+    annotations = (hpa.get("metadata") or {}).get("annotations") or {}
+    metrics = [_metric_v2(metric, "target") for metric in _objects_in(annotations, METRICS)]
+    if target is not None or not metrics:
+        value = DEFAULT_CPU_PERCENT if target is None else target
+        metrics.append(_cpu_metric("target", {"type": "Utilization", "averageUtilization": value}))
+    spec["metrics"] = metrics
+    if isinstance(behavior := _json_in(annotations, BEHAVIOR), dict) and behavior:
+        spec["behavior"] = _json_names(behavior)
+    if current := [_metric_v2(metric, "current") for metric in _objects_in(annotations, CURRENT)]:
+        status["currentMetrics"] = current
+    elif used is not None:
         status["currentMetrics"] = [_cpu_metric("current", {"averageUtilization": used})]
+    if conditions := _objects_in(annotations, CONDITIONS):
+        status["conditions"] = conditions
     return {**hpa, "metadata": _annotated(hpa, {}), "spec": spec, "status": status}
+
+
+def _json_in(annotations: Obj, name: str) -> Any:
+    """Return the JSON in an annotation; None if it has none that can be read, which upstream ignores."""
+    try:
+        return msgspec.json.decode(annotations.get(name) or "null")
+    except (msgspec.DecodeError, RecursionError, TypeError):
+        return None
+
+
+def _objects_in(annotations: Obj, name: str) -> list[Obj]:
+    found = _json_in(annotations, name)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def _cpu_metric(side: str, value: Obj) -> Obj:
@@ -114,7 +144,7 @@ def _annotated(hpa: Obj, kept: dict[str, Any]) -> Obj:
 def _metric_v1(metric: Obj, side: str) -> Obj:
     """Return a metric of v2 in v1's older form; `side` is "target" (spec) or "current" (status)."""
     shown: Obj = {"type": metric.get("type", "")}
-    for source in ("object", "pods", "resource", "containerResource", "external"):
+    for source in _SOURCES:
         if (old := metric.get(source)) is not None:
             shown[source] = _source_v1(source, old, side)
     return shown
@@ -145,6 +175,33 @@ def _source_v1(source: str, old: Obj, side: str) -> Obj:
     return _present(new)
 
 
+def _metric_v2(metric: Obj, side: str) -> Obj:
+    """Return a metric in v1's older form in that of v2; `side` as in `_metric_v1`."""
+    shown: Obj = {"type": metric.get("type", "")}
+    for source in _SOURCES:
+        if isinstance(old := metric.get(source), dict):
+            shown[source] = _source_v2(source, old, side)
+    return shown
+
+
+def _source_v2(source: str, old: Obj, side: str) -> Obj:
+    average = old.get("averageValue" if source == "object" else f"{side}AverageValue")
+    value = {
+        "value": old.get(f"{side}Value"),
+        "averageValue": average,
+        "averageUtilization": old.get(f"{side}AverageUtilization"),
+    }
+    if side == "target":
+        kinds = [kind for name, kind in _TARGETS.items() if value[name] is not None]
+        value["type"] = kinds[0] if kinds else "AverageValue"
+    new: Obj = {side: _present(value)}
+    if source in ("resource", "containerResource"):
+        return _present({"name": old.get("name", ""), "container": old.get("container"), **new})
+    selector = old.get("metricSelector" if source == "external" else "selector")
+    new["metric"] = _present({"name": old.get("metricName", ""), "selector": selector})
+    return _present({"describedObject": old.get("target"), **new}) if source == "object" else new
+
+
 def _present(members: Obj) -> Obj:
     return {name: value for name, value in members.items() if value is not None}
 
@@ -154,6 +211,13 @@ def _go_names(value: Any) -> Any:
     if isinstance(value, dict):
         return {name[:1].upper() + name[1:]: _go_names(item) for name, item in value.items()}
     return [_go_names(item) for item in value] if isinstance(value, list) else value
+
+
+def _json_names(value: Any) -> Any:
+    """Return a behavior of `_go_names` with its names in JSON, without nulls."""
+    if isinstance(value, dict):
+        return {n[:1].lower() + n[1:]: _json_names(item) for n, item in value.items() if item is not None}
+    return [_json_names(item) for item in value] if isinstance(value, list) else value
 
 
 _RULES: dict[tuple[str, str, str], Callable[[Obj], Obj]] = {

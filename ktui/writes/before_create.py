@@ -19,6 +19,7 @@ PROTECTED = {
 }
 
 
+TRANSITION_TIME = "lastPhaseTransitionTime"
 TRANSITION_TIME_SINCE = 29  # PersistentVolumeLastPhaseTransitionTime is on by default
 GATED = {
     "type": "PodScheduled",
@@ -44,7 +45,7 @@ def prepare(obj: Obj, minor: int) -> None:
         if kind == "PersistentVolumeClaim":
             set_data_sources(obj.setdefault("spec", {}))
         elif minor >= TRANSITION_TIME_SINCE:
-            obj.setdefault("status", {})["lastPhaseTransitionTime"] = timestamp()
+            obj.setdefault("status", {})[TRANSITION_TIME] = timestamp()
     elif kind == "Pod" and (obj.get("spec") or {}).get("schedulingGates"):
         gated = {**GATED, "lastTransitionTime": timestamp()}
         obj.setdefault("status", {}).setdefault("conditions", [gated])

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
@@ -13,6 +14,7 @@ from ktui.writes import definitions
 from ktui.writes.admission.mutation import tolerate
 from ktui.writes.decoding.body import wrong_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
+from ktui.writes.before_create import TRANSITION_TIME, TRANSITION_TIME_SINCE
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import (
@@ -68,7 +70,7 @@ class UpdateContext:
     """An update. `whole` False: a patch, whose result may lack fields that the client did not send.
 
     `key` is the object's key in etcd; `touched` are the containers that a patch changes (`patches.touched`);
-    `apply` is set for a server-side apply.
+    `apply` is set for a server-side apply. `minor` is that of the Kubernetes version.
     """
 
     resource: Resource
@@ -80,6 +82,7 @@ class UpdateContext:
     key: str = ""
     touched: dict[str, Any] = field(default_factory=dict)
     apply: Apply | None = None
+    minor: int = NEWEST_MINOR
 
 
 def check_identity(new: Obj, context: UpdateContext) -> None:
@@ -129,18 +132,37 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         metadata["generation"] = int(was.get("generation", 0)) + 1
     if context.apply is not None:
         context.apply.track(old, new, timestamp())
-        _count_templates(old, new)
-        return new
-    track_update(
-        old,
-        new,
-        manager=context.manager,
-        time=timestamp(),
-        resource=resource,
-        subresource=context.subresource,
-    )
+    else:
+        track_update(
+            old,
+            new,
+            manager=context.manager,
+            time=timestamp(),
+            resource=resource,
+            subresource=context.subresource,
+        )
     _count_templates(old, new)
+    _set_servers_own(old, new, context)
     return new
+
+
+def _set_servers_own(old: Obj, new: Obj, context: UpdateContext) -> None:
+    """Set the fields that the server decides on, after managedFields have noted what the client sent.
+
+    A namespace's finalizers change only through `finalize`; the time of a volume's phase is the server's
+    unless the client sends another one.
+    """
+    which = (context.resource.id, context.subresource)
+    if which == ("namespaces", ""):
+        _keep(old, new, "spec")
+    elif which == ("persistentvolumes", "status") and context.minor >= TRANSITION_TIME_SINCE:
+        was, status = old.get("status") or {}, new.setdefault("status", {})
+        known = was.get(TRANSITION_TIME)
+        if was.get("phase") == status.get("phase"):
+            if status.get(TRANSITION_TIME) is None and known is not None:
+                status[TRANSITION_TIME] = known
+        elif status.get(TRANSITION_TIME) in (None, known):
+            status[TRANSITION_TIME] = timestamp()
 
 
 def _count_templates(old: Obj, new: Obj) -> None:

@@ -44,7 +44,16 @@ def _pod(obj: Obj) -> None:
             if spec.get("hostNetwork"):  # for templates only with a deprecated gate
                 for port in container.get("ports") or []:
                     port.setdefault("hostPort", port.get("containerPort"))
-    _sub(obj, "status")
+    _pod_addresses(_sub(obj, "status"))
+
+
+def _pod_addresses(status: Obj) -> None:
+    """Set the older member from the list, or the list from it where they differ, as upstream's conversion."""
+    one, several = status.get("podIP"), status.get("podIPs")
+    if one and (not several or several[0].get("ip") != one):
+        status["podIPs"] = [{"ip": one}]
+    elif several and several[0].get("ip"):
+        status["podIP"] = several[0]["ip"]
 
 
 def _requests(resources: Obj) -> None:
@@ -299,7 +308,13 @@ def _event(obj: Obj) -> None:
 
 
 def _node(obj: Obj) -> None:
-    _sub(obj, "spec")
+    spec = _sub(obj, "spec")
+    # Upstream converts to and from a type that has only the list; the older member wins where they differ.
+    one, several = spec.get("podCIDR"), spec.get("podCIDRs")
+    if one and (not several or several[0] != one):
+        spec["podCIDRs"] = [one]
+    elif several:
+        spec["podCIDR"] = several[0]
     status = _sub(obj, "status")
     if status.get("capacity") and status.get("allocatable") is None:
         status["allocatable"] = status["capacity"]

@@ -50,7 +50,16 @@ def context_of(
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
     key = server.cacher(resource).store.prefix + path
     return UpdateContext(
-        resource, info.namespace, info.name, info.subresource, manager, whole, key, touched or {}, apply
+        resource,
+        info.namespace,
+        info.name,
+        info.subresource,
+        manager,
+        whole,
+        key,
+        touched or {},
+        apply,
+        call.behaviour.minor,
     )
 
 

@@ -8,22 +8,9 @@ import msgspec.json
 
 from ktui.kube.resources import Resource
 from ktui.wire.codec import codec_for, encode_object
+from ktui.wire.schema import JSON_ZERO_VALUES
 from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
-
-# Kinds stored as JSON, which have no messages.
-_EMPTY_JSON: dict[str, dict[str, Any]] = {
-    "CustomResourceDefinition": {
-        "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
-        "status": {
-            "conditions": None,
-            "acceptedNames": {"plural": "", "kind": ""},
-            "storedVersions": None,
-        },
-    },
-    "APIService": {"spec": {"groupPriorityMinimum": 0, "versionPriority": 0}, "status": {}},
-}
-
 
 _empty: dict[tuple[str, str], dict[str, Any]] = {}
 
@@ -33,7 +20,7 @@ def _empty_object(resource: Resource) -> dict[str, Any]:
     if resource.custom:
         return {}
     if resource.encoding != "protobuf":
-        return _EMPTY_JSON.get(resource.kind, {})
+        return JSON_ZERO_VALUES.get(resource.kind, {})
     identity = (resource.api_version, resource.kind)
     if identity not in _empty:
         raw = encode_object({"apiVersion": resource.api_version, "kind": resource.kind}, resource)

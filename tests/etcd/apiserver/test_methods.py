@@ -133,3 +133,23 @@ async def test_a_forbidden_answer_is_not_to_be_sniffed(api: Api) -> None:
     async with plain_client(api.server.url) as anonymous:
         answer = await anonymous.get("/api/v1/pods")
     assert (answer.status_code, answer.headers["x-content-type-options"]) == (403, "nosniff")
+
+
+@pytest.mark.parametrize(
+    ("path", "controlled"),
+    [
+        ("/api/v1/namespaces/a/configmaps/x/portforward", False),
+        ("/api/v1/namespaces/a/services/web/proxy/x", False),
+        ("/api/v1/namespaces/a/pods/x/log", False),
+        ("/api/v1/proxy/nodes/x", False),
+        ("/api/v1/namespaces/a/proxy", True),
+        ("/api/v1/namespaces/a/pods/x/nosuch", True),
+        ("/api/v1/namespaces/a/log", True),
+    ],
+)
+async def test_long_running_subresources_are_exempt_from_flow_control(
+    api: Api, path: str, controlled: bool
+) -> None:
+    """Of any resource, also of one that does not have the subresource, as recorded."""
+    answer = await api.get(path)
+    assert ("x-kubernetes-pf-flowschema-uid" in answer.headers) is controlled

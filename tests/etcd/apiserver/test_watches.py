@@ -12,6 +12,7 @@ import pytest
 
 from ktui.apiserver.http import server
 from ktui.contract.events import WatcherClosed
+from ktui.kube.requestinfo import parse_path
 from ktui.kube.resources import BUILTIN
 from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.told import Told
@@ -175,6 +176,38 @@ async def test_a_bookmark_has_what_conversion_adds(api: Api, kind: str, added: d
         annotations["deprecated.daemonset.template.generation"] = "0"
     assert end["object"]["metadata"]["annotations"] == annotations
     assert added.items() <= end["object"]["spec"].items()
+
+
+@pytest.mark.parametrize(
+    ("path", "members"),
+    [
+        (
+            "/apis/apiregistration.k8s.io/v1/apiservices",
+            {"spec": {"groupPriorityMinimum": 0, "versionPriority": 0}, "status": {}},
+        ),
+        (
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            {
+                "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
+                "status": {
+                    "conditions": None,
+                    "acceptedNames": {"plural": "", "kind": ""},
+                    "storedVersions": None,
+                },
+            },
+        ),
+    ],
+)
+async def test_a_bookmark_of_a_kind_stored_as_json_has_its_zero_value(
+    api: Api, path: str, members: dict[str, Any]
+) -> None:
+    info = parse_path(path)
+    resource = BUILTIN.find(info.group, info.version, info.resource)
+    assert resource is not None and await api.services.registry.for_resource(resource).ready()
+    async with watching(api, WATCH_LIST, path) as events:
+        end = (await events.next())["object"]
+    assert list(end) == ["kind", "apiVersion", "metadata", "spec", "status"]
+    assert {name: end[name] for name in members} == members
 
 
 @pytest.mark.parametrize(

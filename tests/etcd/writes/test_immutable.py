@@ -226,8 +226,57 @@ async def test_a_services_address_stays_and_its_ports_go_with_its_type(api: Api)
 async def test_a_namespaces_finalizers_change_through_their_subresource(api: Api) -> None:
     namespace = (await api.get("/api/v1/namespaces/a")).json()
     namespace["spec"]["finalizers"] = ["a.example/b"]
-    assert (await put(api, "/api/v1/namespaces/a", namespace)).json()["spec"] == {
-        "finalizers": ["kubernetes"]
-    }
+    kept = (await put(api, "/api/v1/namespaces/a", namespace)).json()
+    assert kept["spec"] == {"finalizers": ["kubernetes"]}
+    # As upstream, managedFields note what was sent.
+    assert "f:finalizers" in kept["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
+    namespace["metadata"]["resourceVersion"] = kept["metadata"]["resourceVersion"]
     answer = await put(api, "/api/v1/namespaces/a/finalize", namespace)
     assert answer.json()["spec"] == {"finalizers": ["a.example/b"]}
+
+
+async def test_the_time_of_a_volumes_phase(api: Api) -> None:
+    """The server's, unless the client sends another one."""
+    source = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/v"}}
+    path = "/api/v1/persistentvolumes"
+    volume = (await api.create(path, {"metadata": {"name": "v"}, "spec": source})).json()
+    first = volume["status"]["lastPhaseTransitionTime"]
+
+    async def status(**members: str) -> dict[str, Any]:
+        answer = await put(api, f"{path}/v/status", {**volume, "metadata": {"name": "v"}, "status": members})
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    assert (await status(phase="Pending"))["status"]["lastPhaseTransitionTime"] == first
+    bound = await status(phase="Bound")
+    assert bound["status"]["lastPhaseTransitionTime"] >= first
+    (entry,) = [e for e in bound["metadata"]["managedFields"] if e.get("subresource") == "status"]
+    assert entry["fieldsV1"] == {"f:status": {"f:phase": {}}}
+    sent = await status(phase="Released", lastPhaseTransitionTime="2020-01-01T00:00:00Z")
+    assert sent["status"]["lastPhaseTransitionTime"] == "2020-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ({"podIP": "1.2.3.4"}, ("1.2.3.4", [{"ip": "1.2.3.4"}])),
+        ({"podIPs": [{"ip": "1.2.3.4"}, {"ip": "::1"}]}, ("1.2.3.4", [{"ip": "1.2.3.4"}, {"ip": "::1"}])),
+        ({"podIP": "1.2.3.5", "podIPs": [{"ip": "1.2.3.4"}]}, ("1.2.3.5", [{"ip": "1.2.3.5"}])),
+    ],
+)
+async def test_a_pods_address_is_in_both_members(
+    api: Api, sent: dict[str, Any], stored: tuple[str, list[Any]]
+) -> None:
+    pod = await make(api, f"{CORE}/pods", {"spec": POD_SPEC})
+    answer = await put(api, f"{CORE}/pods/x/status", {**pod, "status": {**pod["status"], **sent}})
+    assert answer.status_code == 200, answer.text
+    status = answer.json()["status"]
+    assert (status["podIP"], status["podIPs"]) == stored
+
+
+async def test_a_nodes_pod_network_is_in_both_members(api: Api) -> None:
+    for name, spec in (("a", {"podCIDR": "10.9.0.0/24"}), ("b", {"podCIDRs": ["10.9.0.0/24"]})):
+        answer = await api.create("/api/v1/nodes", {"metadata": {"name": name}, "spec": spec})
+        assert answer.status_code == 201, answer.text
+        found = answer.json()["spec"]
+        assert (found["podCIDR"], found["podCIDRs"]) == ("10.9.0.0/24", ["10.9.0.0/24"])

@@ -112,3 +112,59 @@ def test_a_v1_autoscaler_becomes_v2() -> None:
             "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 40}},
         }
     ]
+
+
+def test_a_v1_autoscaler_without_metrics_gets_that_of_the_cpu() -> None:
+    for metadata in ({}, {"annotations": {versions.METRICS: "[]"}}):
+        shown = versions.to_v2({"metadata": metadata, "spec": {"maxReplicas": 3}})
+        assert [metric["resource"] for metric in shown["spec"]["metrics"]] == [
+            {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
+        ]
+
+
+def _metric(kind: str, side: str, value: dict[str, Any], **members: Any) -> dict[str, Any]:
+    return {"type": kind, kind[0].lower() + kind[1:]: {**members, side: value}}
+
+
+RPS = {"name": "rps", "selector": {"matchLabels": {"a": "b"}}}
+INGRESS = {"kind": "Ingress", "name": "main", "apiVersion": "networking.k8s.io/v1"}
+
+
+def test_what_was_written_through_v1_is_whole_in_v2() -> None:
+    spec = {
+        "maxReplicas": 3,
+        "behavior": {"scaleDown": {"policies": [{"type": "Pods", "value": 4, "periodSeconds": 60}]}},
+        "metrics": [
+            _metric("Pods", "target", {"type": "AverageValue", "averageValue": "5"}, metric=RPS),
+            _metric("Object", "target", {"type": "Value", "value": "7"}, metric=RPS, describedObject=INGRESS),
+            _metric("External", "target", {"type": "Value", "value": "9"}, metric=RPS),
+            _metric("Resource", "target", {"type": "Utilization", "averageUtilization": 50}, name="memory"),
+            _metric(
+                "ContainerResource",
+                "target",
+                {"type": "AverageValue", "averageValue": "1"},
+                name="cpu",
+                container="c",
+            ),
+            _metric("Resource", "target", {"type": "Utilization", "averageUtilization": 70}, name="cpu"),
+        ],
+    }
+    status = {
+        "currentReplicas": 2,
+        "conditions": [{"type": "AbleToScale", "status": "True"}],
+        "currentMetrics": [
+            _metric("Resource", "current", {"averageUtilization": 7, "averageValue": "1"}, name="cpu"),
+            _metric("Pods", "current", {"averageValue": "3"}, metric=RPS),
+        ],
+    }
+    written = {"metadata": {"name": "web", "annotations": {"mine": "x"}}, "spec": spec, "status": status}
+    assert versions.to_v2(versions.to_v1(written)) == written
+
+
+@pytest.mark.parametrize("text", ["", "x", "{}", "[1, null]", "[" * 100_000, "null"])
+def test_unreadable_annotations_are_ignored(text: str) -> None:
+    annotations = dict.fromkeys([versions.METRICS, versions.CURRENT, versions.CONDITIONS], text)
+    if text != "{}":
+        annotations[versions.BEHAVIOR] = text
+    shown = versions.to_v2({"metadata": {"annotations": annotations}, "spec": {}, "status": {}})
+    assert len(shown["spec"]["metrics"]) == 1 and shown["status"] == {} and "behavior" not in shown["spec"]

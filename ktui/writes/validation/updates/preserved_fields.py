@@ -15,13 +15,6 @@ def settled(resource: str, old: Obj, new: Obj) -> None:
         settle(spec_of(old), new["spec"])
 
 
-def _namespace(old: Obj, new: Obj) -> None:
-    """Keep everything: a namespace's finalizers can only be changed through a subresource."""
-    kept = dict(old)
-    new.clear()
-    new.update(kept)
-
-
 def _pod(old: Obj, new: Obj) -> None:
     """Keep the values that the Priority plugin set at the creation."""
     for name in ("priority", "preemptionPolicy"):
@@ -89,7 +82,6 @@ def _drop_with_type(old: Obj, new: Obj) -> None:
 
 
 _BY_RESOURCE: dict[str, Callable[[Obj, Obj], None]] = {
-    "namespaces": _namespace,
     "pods": _pod,
     "services": _service,
 }

@@ -119,12 +119,6 @@ def test_what_the_new_type_has_not_goes() -> None:
     assert new == {"type": "ClusterIP", **ADDRESS, "ports": [{"port": 1}]}
 
 
-def test_finalizers_of_a_namespace_stay() -> None:
-    new = {"spec": {"finalizers": ["a/b"]}}
-    settled("namespaces", {"spec": {"finalizers": ["kubernetes"]}}, new)
-    assert new == {"spec": {"finalizers": ["kubernetes"]}}
-
-
 def test_what_the_priority_plugin_gave_a_pod_stays() -> None:
     new: dict[str, Any] = {"spec": {"nodeName": "n"}}
     settled("pods", {"spec": {"priority": 7, "preemptionPolicy": "Never"}}, new)
