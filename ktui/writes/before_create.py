@@ -49,12 +49,20 @@ def prepare(obj: Obj, minor: int) -> None:
     elif kind == "Pod" and (obj.get("spec") or {}).get("schedulingGates"):
         gated = {**GATED, "lastTransitionTime": timestamp()}
         obj.setdefault("status", {}).setdefault("conditions", [gated])
+    elif kind == "Service":
+        drop_traffic_policy(obj)
     elif kind == "CustomResourceDefinition":
         set_new_status(obj)
     elif kind == "Namespace":
         spec = obj.setdefault("spec", {})
         finalizers = spec.get("finalizers") or []
         spec["finalizers"] = finalizers if "kubernetes" in finalizers else [*finalizers, "kubernetes"]
+
+
+def drop_traffic_policy(service: Obj) -> None:
+    """Remove what a service of type ExternalName does not have; upstream leaves it out when it is read."""
+    if (service.get("spec") or {}).get("type") == "ExternalName":
+        service["spec"].pop("internalTrafficPolicy", None)
 
 
 def set_data_sources(spec: Obj) -> None:

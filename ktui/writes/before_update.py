@@ -14,7 +14,7 @@ from ktui.writes import definitions
 from ktui.writes.admission.mutation import tolerate
 from ktui.writes.decoding.body import wrong_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
-from ktui.writes.before_create import TRANSITION_TIME, TRANSITION_TIME_SINCE
+from ktui.writes.before_create import TRANSITION_TIME, TRANSITION_TIME_SINCE, drop_traffic_policy
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import (
@@ -155,6 +155,8 @@ def _set_servers_own(old: Obj, new: Obj, context: UpdateContext) -> None:
     which = (context.resource.id, context.subresource)
     if which == ("namespaces", ""):
         _keep(old, new, "spec")
+    elif which == ("services", ""):
+        drop_traffic_policy(new)
     elif which == ("persistentvolumes", "status") and context.minor >= TRANSITION_TIME_SINCE:
         was, status = old.get("status") or {}, new.setdefault("status", {})
         known = was.get(TRANSITION_TIME)

@@ -280,3 +280,12 @@ async def test_a_nodes_pod_network_is_in_both_members(api: Api) -> None:
         assert answer.status_code == 201, answer.text
         found = answer.json()["spec"]
         assert (found["podCIDR"], found["podCIDRs"]) == ("10.9.0.0/24", ["10.9.0.0/24"])
+
+
+async def test_a_service_of_type_external_name_has_no_internal_traffic_policy(api: Api) -> None:
+    named = {"type": "ExternalName", "externalName": "a.example"}
+    created = await make(api, f"{CORE}/services", {"spec": {**named, "internalTrafficPolicy": "Cluster"}})
+    assert "internalTrafficPolicy" not in created["spec"]
+    await api.create(f"{CORE}/services", {"metadata": {"name": "y"}, "spec": {"ports": [{"port": 80}]}})
+    changed = await api.merge(f"{CORE}/services/y", {"spec": named})
+    assert changed.status_code == 200 and "internalTrafficPolicy" not in changed.json()["spec"]
