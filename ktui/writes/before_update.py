@@ -12,9 +12,9 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes import definitions
 from ktui.writes.admission.mutation import tolerate
+from ktui.writes.before_create import TRANSITION_TIME, TRANSITION_TIME_SINCE, drop_traffic_policy
 from ktui.writes.decoding.body import wrong_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
-from ktui.writes.before_create import TRANSITION_TIME, TRANSITION_TIME_SINCE, drop_traffic_policy
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import (
