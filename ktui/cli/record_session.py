@@ -18,7 +18,7 @@ from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, fail
 from ktui.cli.observe import observed_connection
 from ktui.cli.output import emit, warn
 from ktui.client.connection import ClientError
-from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaScrape, ServerInfo
+from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaDown, ReplicaScrape, ServerInfo
 from ktui.core import reducer
 from ktui.core.format import clock_time, elapsed, integer, long_bytes, many, safe
 from ktui.core.live.new_findings import NewFindings
@@ -95,6 +95,7 @@ class RecordSession:
                     self._take(events)
             except ClientError as error:
                 self._report(f"{error}; tried again every {RETRY:.0f} s")
+                self._mark(self._new.outage(str(error), time.time()), time.time())
             finally:
                 with contextlib.suppress(TimeoutError, ClientError):
                     async with asyncio.timeout(CLOSING):
@@ -134,9 +135,13 @@ class RecordSession:
         for event in events:
             if isinstance(event, LiveStatus) and not event.source:
                 self._report(event.problem)
-        if any(isinstance(event, ReplicaScrape) for event in events):
-            markers: list[AnyEvent] = [*self._new.markers(state.live, now)]
-            self._recorder.write(markers, lambda: state_events(state, now), now)
+                self._mark(self._new.outage(event.problem, now), now)
+        if any(isinstance(event, (ReplicaScrape, ReplicaDown, LiveServer)) for event in events):
+            self._mark(self._new.markers(state.live, now), now)
+
+    def _mark(self, markers: Sequence[AnyEvent], now: float) -> None:
+        if self._state.server is not None:  # the first event of a recording is that of its server
+            self._recorder.write(markers, lambda: state_events(self._state, now), now)
 
     def _with_traces(self, event: AnyEvent) -> AnyEvent:
         """Name the traces next to the metrics in the event about the server: a replay chooses its screens."""

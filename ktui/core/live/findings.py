@@ -27,7 +27,7 @@ __all__ = ["SLOW_ADMISSION_MS", "Finding", "Severity", "findings", "worst"]
 
 NAMED = 3  # resources of a merged finding, besides the first
 # One cause outside the resource, as an etcd that stalls, gives these for many resources.
-_SHARED_CAUSE = frozenset((
+SHARED_CAUSE = frozenset((
     "consistent-read-fallback", "consistent-read-rejected", "slow-consistent-reads", "cache-refilled",
     "cache-check-error", "cache-cannot-fill", "requests-terminated",
 ))  # fmt: skip
@@ -68,7 +68,7 @@ def merged(found: list[Finding]) -> list[Finding]:
         by_id.pop("slow-consistent-reads", None)  # the waits that ended in time
     for id_, items in by_id.items():
         first = max(items, key=lambda item: (item.severity, item.cost))
-        if id_ not in _SHARED_CAUSE or len(items) == 1:
+        if id_ not in SHARED_CAUSE or len(items) == 1:
             kept += items
             continue
         others = sorted(item.subject for item in items if item is not first)

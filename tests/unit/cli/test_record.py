@@ -167,6 +167,8 @@ def test_it_survives_the_server_and_itself(config: Path, tmp_path: Path) -> None
     assert len(segments_of(directory)) == 2
     with RecordingReader(directory) as reader:
         assert sum(isinstance(each.event, ServerInfo) for each in reader.lines()) >= 2
+        marked = [each.event.text for each in reader.lines() if isinstance(each.event, Marker)]
+        assert any(text.startswith("warning: kube-apiserver: no figures: ") for text in marked)
         assert not reader.warning
 
 

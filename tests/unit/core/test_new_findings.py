@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.core.live import new_findings as module
-from ktui.core.live.new_findings import ABSENT, REPEATED, NewFindings
+from ktui.core.live.new_findings import ABSENT, OUTAGE, REPEATED, NewFindings
 from ktui.core.live.resource_findings import Finding, Severity
 from ktui.core.live.state import LiveState
 
@@ -67,3 +67,28 @@ def test_one_that_lasts_is_marked_again_before_its_segment_is_deleted(present: l
     present.append(POLLED)
     found = [now for now in range(0, int(REPEATED) + 600, 60) if texts(new, float(now))]
     assert found == [0, int(REPEATED) + 60]
+
+
+def test_one_cause_is_new_once_whatever_resource_it_names(present: list[Finding]) -> None:
+    new = NewFindings()
+    stalled = [
+        Finding("slow-consistent-reads", Severity.WARNING, name, "400 ms", "m", "a")
+        for name in ("pods", "nodes")
+    ]
+    for turn in range(4):
+        present[:] = [stalled[turn % 2]]
+        assert len(texts(new, NOW + turn)) == (turn == 0)
+
+
+def test_a_time_without_figures_is_marked_and_critical_if_it_lasts() -> None:
+    new = NewFindings()
+    assert new.outage("", NOW) == []
+    (first,) = new.outage("no server answers", NOW)
+    assert (first.severity, first.text) == (2, "warning: kube-apiserver: no figures: no server answers")
+    assert new.outage("no server answers", NOW + OUTAGE - 1) == []
+    (second,) = new.outage("x" * 500, NOW + OUTAGE)
+    assert (second.severity, second.text[:52]) == (3, "critical: kube-apiserver: no figures for 01:00: xxxx")
+    assert len(second.text) < 260 and new.worst == second
+    assert new.outage("no server answers", NOW + 10 * OUTAGE) == []
+    assert new.outage("", NOW + 11 * OUTAGE) == []
+    assert [marker.severity for marker in new.outage("again", NOW + 12 * OUTAGE)] == [2]
