@@ -159,6 +159,11 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from pathlib import Path  # start-up time
 
+    if args.budget or args.write_budget or args.junit:
+        from ktui.cli.auditing.budgets import judge_logs  # start-up time
+
+        _check_version(args)
+        return judge_logs(args, _options(args))
     if args.follow or args.listen:
         return _live(args)
     if not args.files:
@@ -178,10 +183,6 @@ def _run(args: argparse.Namespace) -> int:
     if args.requests:
         return _requests(args)
     _check_version(args)
-    if args.budget or args.write_budget:
-        from ktui.cli.auditing.budgets import judge_logs  # start-up time
-
-        return judge_logs(args, _options(args))
     progress = supports_progress(args)
     if args.screen:
         return _screen(args, progress)

@@ -21,15 +21,21 @@ from ktui.core.budgets.judge import BudgetJudge, BudgetVerdict
 from ktui.core.format import integer, many
 from ktui.kube.versions import DEFAULT_VERSION, behaviour_of, parse_gates
 
-_OTHER_FORMS = ("screen", "csv", "html", "emit", "partial", "grouped", "dask")
-_MERGE = "merge"
+_OTHER_FORMS = (
+    "follow", "listen", "sql", "requests", "screen", "csv", "html", "emit", "partial", "grouped", "dask",
+)  # fmt: skip
+_WORDS = ("merge", "diff")  # instead of a log
 
 
 def judge_logs(args: argparse.Namespace, options: TallyOptions) -> int:
     """Read the logs, print the report, and return the exit status. Raises ConfigError and ClientError."""
     other = next((f"--{name}" for name in _OTHER_FORMS if getattr(args, name)), "")
-    if args.files[0] == _MERGE and not Path(_MERGE).exists():
-        other = _MERGE
+    if not args.files:
+        return fail("name a log FILE, or - for standard input", USAGE)
+    if (what := args.files[0]) in _WORDS and not Path(what).exists():
+        other = what
+    if not (args.budget or args.write_budget):
+        return fail("--junit is a report on budgets: add --budget FILE", USAGE)
     if other:
         return fail(f"--budget judges single requests of logs: leave out {other}", USAGE)
     if options.sampling != 1_000_000:

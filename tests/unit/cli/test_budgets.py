@@ -153,6 +153,8 @@ def test_a_budget_written_from_a_log_is_kept_by_it(audit: Any, log: Path, tmp_pa
         (["--write-budget", "x"], "--budget and --write-budget exclude each other"),
         (["--csv"], "leave out --csv"),
         (["--partial", "x"], "leave out --partial"),
+        (["--follow"], "leave out --follow"),
+        (["--requests"], "leave out --requests"),
         (["--sampling", "100"], "needs every request"),
         (["--junit", "/nowhere/j.xml"], "there is no directory /nowhere"),
         (["--headroom", "much"], "'much' is not a percentage"),
@@ -167,6 +169,19 @@ def test_what_cannot_go_together(
         status, (out, err) = ended.code, capsys.readouterr()  # type: ignore[assignment]
     assert (status, out) == (2, "")
     assert says in err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--budget", "b"], "name a log FILE"),
+        (["merge", "x.part", "--budget", "b"], "leave out merge"),
+        (["x.log", "--junit", "j.xml"], "add --budget FILE"),
+    ],
+)
+def test_what_is_missing(capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
+    assert main(["audit", *words]) == 2
+    assert says in capsys.readouterr().err
 
 
 def test_a_mistake_in_the_file_is_said_before_the_log_is_read(audit: Any, log: Path) -> None:
