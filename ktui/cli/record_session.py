@@ -95,7 +95,8 @@ class RecordSession:
                     self._take(events)
             except ClientError as error:
                 self._report(f"{error}; tried again every {RETRY:.0f} s")
-                self._mark(self._new.outage(str(error), time.time()), time.time())
+                if self._state.server is not None:  # the first event of a recording is that of its server
+                    self._mark(self._new.outage(str(error), time.time()), time.time())
             finally:
                 with contextlib.suppress(TimeoutError, ClientError):
                     async with asyncio.timeout(CLOSING):
@@ -140,8 +141,7 @@ class RecordSession:
             self._mark(self._new.markers(state.live, now), now)
 
     def _mark(self, markers: Sequence[AnyEvent], now: float) -> None:
-        if self._state.server is not None:  # the first event of a recording is that of its server
-            self._recorder.write(markers, lambda: state_events(self._state, now), now)
+        self._recorder.write(markers, lambda: state_events(self._state, now), now)
 
     def _with_traces(self, event: AnyEvent) -> AnyEvent:
         """Name the traces next to the metrics in the event about the server: a replay chooses its screens."""
