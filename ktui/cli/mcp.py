@@ -10,7 +10,8 @@ from ktui.cli.exit_codes import OK, USAGE, fail
 EPILOG = """examples:
   ktui mcp                                              the current context of your kubeconfig
   ktui mcp --context prod --logs /var/log/kubernetes    audit logs below this folder too
-  claude mcp add ktui -- ktui mcp --context staging     in an agent's configuration
+
+in an agent's configuration: {"mcpServers": {"ktui": {"command": "ktui", "args": ["mcp"]}}}
 
 tools: explain_request, compare_versions (no server), estimate_list, cluster_findings (the cluster),
 rank_clients (logs below --logs). All of them only read; an answer is JSON of at most 4 KB and says what it

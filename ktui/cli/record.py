@@ -20,7 +20,7 @@ LEAST_RETENTION = 600.0  # seconds
 EPILOG = """examples:
   ktui record incident                                    the current context, until Ctrl-C
   ktui record --context prod --for 48h --retention 48h --max-size 2GB /var/lib/ktui
-  ktui record --kubeconfig ~/.kube/config --otlp DIR      requests of its traces too: ktui tracing-config
+  ktui record DIR --kubeconfig ~/.kube/config --otlp      requests of its traces too: ktui tracing-config
   ktui --replay DIR                                       opens at the worst finding
   ktui recording info DIR
 

@@ -21,6 +21,7 @@ import httpx
 import pytest
 import yaml
 
+from ktui.cli import record
 from ktui.cli.dashboard import _recorded_traces
 from ktui.cli.main import main, parser_of
 from ktui.client.kubeconfig_reader import read_kubeconfig
@@ -311,6 +312,13 @@ def parsed(words: list[str]) -> argparse.Namespace:
     """Parse the words after `ktui`; ends the test for an option that does not exist."""
     assert words[0] == "record"
     return parser_of("record").parse_args(words[1:])
+
+
+def test_the_examples_of_help_are_understood() -> None:
+    examples = re.findall(r"^  ktui (record .*?)(?:   .*)?$", record.EPILOG, re.MULTILINE)
+    assert len(examples) == 3
+    for example in examples:
+        assert parsed(shlex.split(example)).directory
 
 
 def test_the_systemd_unit_names_real_options() -> None:
