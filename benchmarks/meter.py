@@ -24,8 +24,7 @@ from unittest.mock import patch
 from benchmarks.pods import PREFIX, seeded, template
 from ktui.apiserver.forms.plain import Plain
 from ktui.apiserver.framing import chunked
-from ktui.apiserver.http.compression import Body
-from ktui.apiserver.http.response import Response
+from ktui.apiserver.http.response import Body, Response
 from ktui.apiserver.verbs.listing import drain, stream
 from ktui.cacher import cache_list
 from ktui.cacher.cache_list import CacheQuery, list_from_cache

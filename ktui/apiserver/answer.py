@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec.json
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.http.compression import Body, accepts_gzip
+from ktui.apiserver.forms.plain import ObjectForm
+from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.http.yamltext import yaml_of
 from ktui.apiserver.negotiation import JSON, PROTOBUF, YAML, Form
 from ktui.apiserver.server import Server

@@ -11,7 +11,7 @@ from html import escape
 from random import getrandbits
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
-from ktui.apiserver.authorization import authorize
+from ktui.apiserver.authorization import authorize, impersonated
 from ktui.apiserver.call import UNKNOWN, Call, RequestLog
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.deadline import time_allowed
@@ -21,15 +21,12 @@ from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Headers, Response
 from ktui.apiserver.http.turns import Turns
-from ktui.apiserver.impersonation import impersonated
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error
 from ktui.apiserver.pages.routes import Pages
-from ktui.apiserver.parsing.parser import BodyParser
-from ktui.apiserver.parsing.pool import ParserPool
-from ktui.apiserver.server import Server
-from ktui.apiserver.services import Services
+from ktui.apiserver.parsing.pool import BodyParser, ParserPool
+from ktui.apiserver.server import Server, Services
 from ktui.apiserver.warnings import warning_headers
 from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page

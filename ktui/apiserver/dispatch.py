@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import negotiate
-from ktui.apiserver.pages.router import Page
+from ktui.apiserver.pages.responses import Page
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import get, listing, watch
 from ktui.kube.golang.formatting import quote

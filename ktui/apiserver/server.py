@@ -2,18 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.flow_control import FlowControl, Unlimited
+from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.large_requests import LargeRequests
-from ktui.apiserver.parsing.parser import BodyParser
-from ktui.apiserver.services import Services
+from ktui.apiserver.parsing.pool import BodyParser
 from ktui.apiserver.watches import OpenWatches
+from ktui.contract.events import ServerInfo
+from ktui.contract.faults import Fault
 from ktui.kube.resources import Resource
+from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
+    from ktui.apiserver.call import RequestLog
+    from ktui.apiserver.chain import Authenticator, Authorizer
     from ktui.cacher.cacher import Cacher
+    from ktui.cacher.registry import Registry
+    from ktui.cacher.settings import Settings
+    from ktui.kube.resources import ResourceTable
+    from ktui.storage.browser import EtcdBrowser
+    from ktui.wire.stored_codec import StoredCodec
+
+
+class ServerFacts(Protocol):
+    """Facts of the running server and its etcd."""
+
+    def info(self) -> ServerInfo:
+        """Return the current facts, which are also the first event of every telemetry stream."""
+        ...
+
+    def etcd_problem(self) -> str:
+        """Return why etcd does not answer, in one sentence; "" while it does."""
+        ...
+
+
+class Faults(Protocol):
+    """Faults of the etcd that this server started."""
+
+    @property
+    def active(self) -> list[Fault]: ...
+
+    async def inject(self, fault: Fault) -> None:
+        """Begin a fault; raise ValueError if it cannot begin, or EtcdError."""
+        ...
+
+    async def end(self) -> None:
+        """End all faults."""
+        ...
+
+
+async def _on_demand(table: ResourceTable) -> None:
+    """Fill no cache in advance: each is filled at its first request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts of a server.
+
+    `event_ttl` is the lifetime of an Event in seconds. `service_cluster_ip_range` is the network of cluster
+    IPs, unless one is stored. `warm` is awaited before the first request, with the resources that are served
+    then. `faults` is None if ktui did not start this etcd, or the etcd holds a snapshot. `counts_quotas`: a
+    controller of quotas runs here. `disabled_admission` are admission plugins that are off. `connections` are
+    the figures of the HTTP server.
+    """
+
+    registry: Registry
+    settings: Settings
+    bus: Bus
+    facts: ServerFacts
+    etcd: EtcdBrowser
+    codec: StoredCodec
+    authenticator: Authenticator
+    authorizer: Authorizer
+    flow_control: FlowControl = field(default_factory=Unlimited)
+    event_ttl: int = 3600
+    service_cluster_ip_range: str = "10.32.0.0/16"
+    warm: Callable[[ResourceTable], Awaitable[None]] = _on_demand
+    faults: Faults | None = None
+    request_logs: Sequence[RequestLog] = ()
+    counts_quotas: bool = False
+    disabled_admission: frozenset[str] = frozenset()
+    connections: Connections = field(default_factory=lambda: Connections(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from ktui.audit.request_list import ListedRequest, RequestList
 from ktui.audit.tally import TallyOptions
 from ktui.core.budgets.judge import BudgetJudge
 from ktui.core.budgets.requests import JudgedRequest, client_name, resource_of
-from ktui.core.ranking.canonical import canonical
-from ktui.core.ranking.shape import LONGEST_URI
+from ktui.core.ranking.shape import LONGEST_URI, canonical
 from ktui.kube.requestinfo import split_url
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import RequestError

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ktui.audit.formats.record import LoggedRequest, SlowRequest, Spent
 from ktui.audit.observed import SlowRequests, TracedRequests, numbers_of, source_of
-from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape
+from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.kube.resources import BUILTIN
 
 _LONGEST_NAME = 80

@@ -18,8 +18,8 @@ from ktui.audit.journal import FileCount, Journal
 from ktui.audit.observed import PARTS, ROUTES, SlowRequests, TracedRequests
 from ktui.audit.periods import LogPeriod
 from ktui.audit.tally import BadLine, Tally
-from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
+from ktui.core.ranking.sketches import LatencyHistogram
 
 HEADER = b"ktui audit partial, version 5\n"
 _LARGEST = 1 << 30

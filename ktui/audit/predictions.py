@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from ktui.audit.group import AuditGroup, SlowGroup
-from ktui.core.prediction.cost import EstimatedCost, estimate
-from ktui.core.prediction.sizes import Sizes
-from ktui.core.ranking.canonical import canonical
-from ktui.core.ranking.shape import RequestShape
+from ktui.core.prediction.sizes import EstimatedCost, Sizes, estimate
+from ktui.core.ranking.shape import RequestShape, canonical
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
 from ktui.kube.resources import BUILTIN

@@ -17,7 +17,7 @@ from ktui.audit.report import (
     SlowReport,
     TimeSpan,
 )
-from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.kube.access_pattern import AccessPattern
 from ktui.kube.advice import advise
 from ktui.kube.explain import cautions

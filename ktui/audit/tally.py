@@ -32,7 +32,7 @@ from ktui.audit.journal import (
 from ktui.audit.periods import FIRST, LAST, NEVER, DistinctKeys, LogPeriod
 from ktui.audit.reading.streams import LongLine
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
-from ktui.core.ranking.topk import TopGroups
+from ktui.core.ranking.sketches import TopGroups
 from ktui.traces.spans import TracedRequest
 
 MOST_GROUPS = 4096

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import JSON, acceptable
-from ktui.apiserver.pages.router import Page
+from ktui.apiserver.pages.responses import Page
 from ktui.authn.keys import PrivateKey, VerificationKey
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import not_acceptable, path_not_found

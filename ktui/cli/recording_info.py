@@ -13,11 +13,9 @@ import msgspec
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import Marker, ServerInfo
 from ktui.core.format import elapsed, integer, long_bytes, safe
-from ktui.core.recordings.markers import MarkerFinder
+from ktui.core.recordings.markers import MarkerFile, MarkerFinder, Timeline
 from ktui.core.recordings.reader import RecordingReader
-from ktui.core.recordings.timeline import Timeline
 from ktui.core.recordings.times import spot
-from ktui.core.replay.marker_file import MarkerFile
 from ktui.core.state_events import state_events
 
 if TYPE_CHECKING:

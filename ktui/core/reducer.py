@@ -43,7 +43,6 @@ from ktui.contract.events import (
     WatcherState,
 )
 from ktui.core.live.state import fold
-from ktui.core.rates import Rate
 from ktui.core.request_view import READS
 from ktui.core.routes import badge_of, badge_of_route
 from ktui.core.state import (
@@ -56,7 +55,7 @@ from ktui.core.state import (
     State,
     WatcherRow,
 )
-from ktui.core.traffic import ANSWERED_READS
+from ktui.core.traffic import ANSWERED_READS, Rate
 
 # Share equal decision trace steps between requests: without this they are most of the log's memory.
 

@@ -27,9 +27,8 @@ from ktui.contract.events import (
 from ktui.core.access_patterns import AccessPatterns
 from ktui.core.live.state import LiveState
 from ktui.core.ranking.ranking import Ranking
-from ktui.core.rates import Rate
 from ktui.core.rows import CacheRow, Head, RequestRow, Rewind, WatcherRow
-from ktui.core.traffic import History
+from ktui.core.traffic import History, Rate
 
 READ_LOG = 10_000  # reads kept
 WRITE_LOG = 5_000  # writes kept: counted apart, so that hidden writes never displace reads

@@ -9,8 +9,7 @@ from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs.listing import send_list
-from ktui.apiserver.verbs.selecting import selection_of
+from ktui.apiserver.verbs.listing import selection_of, send_list
 from ktui.cacher.requests import ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options, read_list
 from ktui.kube.resources import Resource

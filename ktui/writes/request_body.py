@@ -8,7 +8,7 @@ from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
 from ktui.apiserver.negotiation import Form, negotiate
-from ktui.apiserver.parsing.parser import is_small
+from ktui.apiserver.parsing.pool import is_small
 from ktui.apiserver.server import Server
 from ktui.documents.limits import DocumentError, TooLarge
 from ktui.kube.json_trees import copied

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ktui.apiserver.forms.base import EventForm, ObjectForm
 from ktui.apiserver.forms.message import Message, PartialMessage
 from ktui.apiserver.forms.partial import KIND, LIST_KIND, Partial, PartialList
-from ktui.apiserver.forms.plain import Converted, Plain
+from ktui.apiserver.forms.plain import Converted, EventForm, ObjectForm, Plain
 from ktui.apiserver.forms.table import Table, check_include
 from ktui.apiserver.negotiation import PROTOBUF, Form
 from ktui.kube.resources import Resource

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from ktui.apiserver.forms.base import EventForm, ObjectForm, UnfitEventError, event_line
-from ktui.apiserver.forms.plain import Plain
+from ktui.apiserver.forms.plain import EventForm, ObjectForm, Plain, UnfitEventError, event_line
 from ktui.apiserver.framing import LIST_TAIL, list_head
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource

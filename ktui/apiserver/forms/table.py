@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
-from ktui.apiserver.forms.base import ObjectForm, event_line
 from ktui.apiserver.forms.partial import Partial
+from ktui.apiserver.forms.plain import ObjectForm, event_line
 from ktui.apiserver.framing import LIST_TAIL
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource

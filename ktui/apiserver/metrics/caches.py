@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.apiserver.metrics.exposition import CallbackMetric, Labels, Metric
-from ktui.apiserver.metrics.labels import resource_labels
+from ktui.apiserver.metrics.exposition import CallbackMetric, Labels, Metric, resource_labels
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry

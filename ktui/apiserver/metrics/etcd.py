@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ktui.apiserver.metrics.exposition import Counter, Histogram, Labels, Metric
-from ktui.apiserver.metrics.labels import resource_labels
+from ktui.apiserver.metrics.exposition import Counter, Histogram, Labels, Metric, resource_labels
 from ktui.contract.events import EtcdCall
 from ktui.kube.resources import Resource
 from ktui.supervision import Supervisor

@@ -5,6 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ktui.kube.resources import Resource
+from ktui.kube.versions import Behaviour
+
 Labels = tuple[tuple[str, str], ...]
 Sample = tuple[str, Labels, float]
 Values = dict[Labels, tuple[list[int], list[float]]]
@@ -149,3 +152,16 @@ def _number(value: float) -> str:
     if value == float("inf"):
         return "+Inf"
     return str(int(value)) if value == int(value) else repr(value)
+
+
+# Kubernetes 1.34 replaced `resource`, `resource_prefix` and `type` by `group,resource`.
+GROUP_LABEL_MINOR = 34
+
+
+def resource_labels(resource: Resource, behaviour: Behaviour, before: str = "resource") -> Labels:
+    """Return `group` and `resource`; up to 1.33 one label named `before`."""
+    if behaviour.minor >= GROUP_LABEL_MINOR:
+        return (("group", resource.group), ("resource", resource.resource))
+    if before == "resource_prefix":
+        return ((before, f"/{resource.prefix.rstrip('/')}"),)
+    return ((before, resource.id),)

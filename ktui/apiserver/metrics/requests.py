@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, Labels, Metric
-from ktui.apiserver.metrics.labels import resource_labels
+from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, Labels, Metric, resource_labels
 from ktui.cacher.requests import FELL_BACK
 from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Fallback, Plan, Source

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.pages.numbers import number
-from ktui.apiserver.pages.responses import send_json
+from ktui.apiserver.pages.responses import number, send_json
 from ktui.cacher.consistency_check import check
 from ktui.cacher.errors import reaching
 from ktui.contract.caches import (

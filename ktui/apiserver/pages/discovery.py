@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.apiserver.http.accept import parse_accept
 from ktui.apiserver.http.request import Request
+from ktui.apiserver.negotiation import parse_accept
 from ktui.kube import discovery
 from ktui.kube.resources import BUILTIN, ResourceTable
 

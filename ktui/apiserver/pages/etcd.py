@@ -3,22 +3,163 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec.json
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.pages.etcd_key import cached_copy, describe
-from ktui.apiserver.pages.numbers import number
-from ktui.apiserver.pages.responses import send_json
-from ktui.contract.etcd import Churn, KeyHistory
+from ktui.apiserver.pages.responses import number, send_json
+from ktui.contract.etcd import CachedCopy, Churn, KeyDetail, KeyHistory
 from ktui.kube.status import StatusError, bad_request
-from ktui.storage.browser import KEY_SORTS, EtcdBrowser
+from ktui.storage.browser import KEY_SORTS, EtcdBrowser, KeyValue
 from ktui.storage.errors import browsing
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry
+
+# Mask the values of Secrets unless the user requests them.
+#
+# Data in etcd may be malformed: only members that a valid Secret has are shown.
+
+MASK = "<redacted>"
+_METADATA_TEXTS = (
+    "name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", "deletionTimestamp",
+    "selfLink",
+)  # fmt: skip
+_COPY = "last-applied-configuration"  # suffix of the annotation with kubectl's copy
+_METADATA_NUMBERS = ("generation", "deletionGracePeriodSeconds")
+
+
+def redact(document: Any, *, secret: bool = False) -> tuple[Any, bool]:
+    """Return a copy with the values of all Secrets masked, and whether anything in it is a Secret.
+
+    Secrets are found in lists and wherever else they are embedded. With `secret` the document
+    itself is one, or a list of them, whatever its kind says.
+    """
+    try:
+        shown = _in_secret(document) if secret else _masked(document)
+    except RecursionError:
+        return MASK, True
+    return shown, secret or shown != document
+
+
+def may_hold_secret(raw: bytes) -> bool:
+    """Return whether a value that cannot be decoded may be a Secret or hold one."""
+    return b"Secret" in raw
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("kind") in ("Secret", "SecretList"):
+        return _in_secret(value)
+    return {name: _masked(member) for name, member in value.items()}
+
+
+def _in_secret(value: Any) -> Any:
+    """Mask a Secret, or a list of Secrets."""
+    if not isinstance(value, dict):
+        return MASK
+    lists = str(value.get("kind")).endswith("List")
+    return {name: _member(name, member, lists=lists) for name, member in value.items()}
+
+
+def _member(name: str, value: Any, *, lists: bool) -> Any:
+    if name in ("apiVersion", "kind", "type") and isinstance(value, str):
+        return value
+    if value is None or (name == "immutable" and isinstance(value, bool)):
+        return value
+    if name == "metadata" and isinstance(value, dict):
+        return {part: _metadata(part, of) for part, of in value.items()}
+    if name in ("data", "stringData") and isinstance(value, dict):
+        return dict.fromkeys(value, MASK)
+    if name == "items" and lists and isinstance(value, list):
+        return [_in_secret(item) for item in value]
+    return MASK
+
+
+def _metadata(name: str, value: Any) -> Any:
+    if value is None or (name in _METADATA_TEXTS and isinstance(value, str)):
+        return value
+    if name in _METADATA_NUMBERS and isinstance(value, int):
+        return value
+    if name in ("labels", "annotations") and isinstance(value, dict):
+        return {key: _annotation(key, text) for key, text in value.items()}
+    if name == "finalizers" and isinstance(value, list):
+        return [item if isinstance(item, str) else MASK for item in value]
+    if name in ("ownerReferences", "managedFields") and isinstance(value, list):
+        return value
+    return MASK
+
+
+def _annotation(key: str, value: Any) -> Any:
+    """Mask an annotation that may hold a copy of the applied object, as `kubectl apply` and others keep."""
+    if not isinstance(value, str) or key.endswith(_COPY) or value.lstrip().startswith(("{", "[")):
+        return MASK
+    return MASK if "data:" in value.lower() else value
+
+
+HEX_BYTES = 4096
+TEXT_BYTES = 64 << 10
+
+
+def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> KeyDetail:
+    """Return a key as a document. A Secret's raw bytes contain its values, so they are withheld too."""
+    json, withheld = (value.json, False) if reveal else _shown(value)
+    return KeyDetail(
+        key=value.key,
+        mod_revision=value.mod_revision,
+        create_revision=value.create_revision,
+        version=value.version,
+        lease=value.lease,
+        ttl=value.ttl,
+        encoding=value.encoding,
+        api_version=value.api_version,
+        kind=value.kind,
+        json=json,
+        hex="" if withheld else value.raw[:HEX_BYTES].hex(),
+        raw_bytes=len(value.raw),
+        redacted=withheld,
+        sizes=list(value.sizes),
+        error=value.error,
+        text="" if withheld or value.json is not None else _text(value.raw),
+        cache=cached,
+    )
+
+
+def _shown(value: KeyValue) -> tuple[Any, bool]:
+    """Return the document without a Secret's values, and whether anything is withheld."""
+    secret = "/secrets/" in value.key or value.kind == "Secret"
+    if value.json is None:
+        return None, secret or may_hold_secret(value.raw)
+    return redact(value.json, secret=secret)
+
+
+def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:
+    """Return the watch cache's copy of a key: `rv` (0: no copy) at `cache_rv`; None if no cache is ready."""
+    for cacher in registry:
+        if cacher.cache is not None and value.key.startswith(cacher.store.prefix):
+            state = cacher.cache.state()
+            if state.state != "ready":
+                return None
+            found = cacher.cache.memory.store.get(value.key)
+            same = found is not None and found.rv == value.mod_revision and found.raw == value.raw
+            rv = found.rv if found is not None else 0
+            return CachedCopy(state.resource, rv, state.rv, same)
+    return None
+
+
+def _text(raw: bytes) -> str:
+    """Return the value as plain text, "" if it is not text."""
+    try:
+        text = raw[:TEXT_BYTES].decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if all(char.isprintable() or char in "\t\r\n" for char in text) else ""
+
 
 MAX_KEYS = 10_000
 MAX_REVISIONS = 1_000

@@ -8,7 +8,7 @@ from functools import partial
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.pages.router import Page
+from ktui.apiserver.pages.responses import Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ from typing import Any
 import msgspec.json
 
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.http.accept import parse_accept
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.negotiation import JSON, acceptable
+from ktui.apiserver.negotiation import JSON, acceptable, parse_accept
 from ktui.cacher.settings import Settings
 from ktui.kube.discovery import subresources_of
 from ktui.kube.resources import Resource, ResourceTable

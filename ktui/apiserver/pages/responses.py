@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec.json
@@ -12,10 +13,21 @@ from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import PROTOBUF, Form, whole_form
 from ktui.kube.golang.formatting import quote, to_json
-from ktui.kube.status import StatusError
+from ktui.kube.status import StatusError, bad_request, method_not_allowed
 
 if TYPE_CHECKING:
     from ktui.wire.stored_codec import Messages
+
+
+def number(request: Request, name: str, default: int) -> int:
+    """Return a non-negative number, `default` if it is absent; raise StatusError 400 if it is not valid."""
+    text = request.parameter(name)
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit()) or len(text) > 19:
+        raise bad_request(f"{name} must be a whole number, not {text!r}")
+    return int(text)
+
 
 JSON = "application/json"
 LONGEST_PATH = 200  # characters of a path in a log line or an error
@@ -57,3 +69,44 @@ def log_refusal(request: Request, error: StatusError) -> None:
     """Log an error that is not caused by a client of the Kubernetes API."""
     path = quote(request.path[:LONGEST_PATH])
     log.info("%d for %s %s from %s: %s", error.code, request.method, path, request.peer, error.message)
+
+
+Page = Callable[[Request, Response], Awaitable[None]]
+
+
+class PageRouter:
+    """Finds exact paths first, then patterns with `{}` for one segment."""
+
+    def __init__(self) -> None:
+        self._pages: dict[tuple[str, ...], dict[str, Page]] = {}
+
+    def add(self, method: str, path: str, page: Page) -> None:
+        """Add a page; `method` "*" is for all methods without a page of their own."""
+        self._pages.setdefault(_segments(path), {})[method] = page
+
+    def find(self, method: str, path: str) -> Page | None:
+        """Return the page, None if there is none; raise StatusError 405 if it does not support the method."""
+        methods = self._methods(_segments(path))
+        if methods is None:
+            return None
+        page = methods.get(method) or methods.get("*")
+        if page is None:
+            raise method_not_allowed()
+        return page
+
+    def paths(self) -> list[str]:
+        return sorted("/" + "/".join(segments) for segments in self._pages)
+
+    def _methods(self, segments: tuple[str, ...]) -> dict[str, Page] | None:
+        if segments in self._pages:
+            return self._pages[segments]
+        for pattern, methods in self._pages.items():
+            if len(pattern) == len(segments) and all(
+                wanted in ("{}", found) for wanted, found in zip(pattern, segments, strict=True)
+            ):
+                return methods
+        return None
+
+
+def _segments(path: str) -> tuple[str, ...]:
+    return tuple(path.removeprefix("/").split("/"))

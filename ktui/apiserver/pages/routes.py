@@ -26,13 +26,10 @@ from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
 from ktui.apiserver.pages.health import Check, HealthPages
-from ktui.apiserver.pages.markers import MarkerPages
-from ktui.apiserver.pages.numbers import number
-from ktui.apiserver.pages.responses import send_json
-from ktui.apiserver.pages.router import Page, PageRouter
+from ktui.apiserver.pages.responses import Page, PageRouter, number, send_json
 from ktui.apiserver.pages.settings import SettingsPages
-from ktui.apiserver.pages.telemetry import TelemetryStream
-from ktui.apiserver.services import Faults, Services
+from ktui.apiserver.pages.telemetry import MarkerPages, TelemetryStream
+from ktui.apiserver.server import Faults, Services
 from ktui.contract import paths
 from ktui.contract.events import RequestFinished
 from ktui.contract.faults import ActiveFaults, Fault

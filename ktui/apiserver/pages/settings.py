@@ -9,7 +9,7 @@ from ktui.apiserver.deadline import time_allowed, within
 from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import send_json
-from ktui.apiserver.services import Services
+from ktui.apiserver.server import Services
 from ktui.contract.paths import Rules
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import check_nesting

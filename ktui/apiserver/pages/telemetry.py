@@ -7,13 +7,36 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import msgspec.json
 
-from ktui.apiserver.http.request import Request
+from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.services import ServerFacts
-from ktui.contract.events import AnyEvent
+from ktui.apiserver.pages.responses import send_json
+from ktui.apiserver.server import ServerFacts
+from ktui.contract.events import AnyEvent, Marker
+from ktui.contract.events.base import MarkerRequest
+from ktui.kube.status import bad_request, request_entity_too_large
 from ktui.telemetry.bus import Bus, Subscription
+
+MAX_BODY = 4 * 1024
+
+
+class MarkerPages:
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    async def publish(self, request: Request, response: Response) -> None:
+        """Publish a marker: 202."""
+        try:
+            marker = msgspec.json.decode(await request.body(MAX_BODY), type=MarkerRequest)
+        except BodyTooLarge:
+            raise request_entity_too_large(f"limit is {MAX_BODY}") from None
+        except msgspec.DecodeError as error:
+            raise bad_request(str(error)) from None
+        self._bus.publish(Marker(at=self._bus.now(), text=marker.text))
+        await send_json(response, marker, 202)
+
 
 CONTENT_TYPE = "application/x-ndjson"
 GATHER = 0.04  # seconds: events of this period are sent together

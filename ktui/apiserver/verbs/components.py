@@ -14,7 +14,7 @@ from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs.message_list import message_chunks
+from ktui.apiserver.verbs.listing import message_chunks
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.requestinfo import has_route
 from ktui.kube.resources import BUILTIN, Resource

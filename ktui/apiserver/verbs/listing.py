@@ -9,26 +9,60 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.partial import Partial
+from ktui.apiserver.forms.plain import ObjectForm
 from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
-from ktui.apiserver.http.compression import Body, accepts_gzip
+from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.negotiation import JSON, YAML, Form, negotiate
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs.message_list import message_chunks
-from ktui.apiserver.verbs.selecting import selection_of
 from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options, read_list
+from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Source
+from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.status import bad_request
+from ktui.storage.objects import SelectionPredicate
 from ktui.telemetry.meter import Meter
-from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
+from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large, sliced
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.wire.pieces import Piece
+
+
+def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> SelectionPredicate:
+    """Return the selection by the options and by the path's namespace and name; raise StatusError 400."""
+    if info.name and fields.requires("metadata.name") not in (None, info.name):
+        raise bad_request("fieldSelector metadata.name doesn't match requested name")
+    return SelectionPredicate(
+        labels=labels, fields=fields, namespace=info.namespace or None, name=info.name or None
+    )
+
+
+# Items that have to be encoded are kept until the size of the List is known if there are at most this many
+# objects; with more objects they are encoded again when they are sent.
+_FEW = 500
+_AT_ONCE = 16
+
+
+async def message_chunks(
+    renderer: Message, metadata: dict[str, Any], objects: Sequence[StoredObject]
+) -> Iterator[bytes]:
+    """Yield the List in chunks. Measuring its size yields to other tasks."""
+    keep = len(objects) <= _FEW and not all(map(renderer.ready, objects))
+    items: list[Sequence[Piece]] = []
+    size = 0
+    async for part in sliced(objects, _AT_ONCE):
+        if keep:
+            items += map(renderer.item, part)
+        else:
+            size += sum(map(renderer.item_size, part))
+    size += sum(len(piece) for item in items for piece in item)
+    head, tail = renderer.whole_head(metadata, size), renderer.list_tail(metadata)
+    return chunked(head, items if keep else map(renderer.item, objects), tail, joint=b"")
 
 
 TURN_SECONDS = 0.001

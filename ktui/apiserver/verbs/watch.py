@@ -7,11 +7,11 @@ import random
 from collections.abc import Sequence
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms.base import EventForm, UnfitEventError
 from ktui.apiserver.forms.choose import event_form
+from ktui.apiserver.forms.plain import EventForm, UnfitEventError
 from ktui.apiserver.negotiation import JSON, negotiate
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs.selecting import selection_of
+from ktui.apiserver.verbs.listing import selection_of
 from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.events import OutEvent
 from ktui.cacher.requests import WatchRequest

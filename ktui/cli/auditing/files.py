@@ -27,8 +27,8 @@ from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all, read_on_dask
 from ktui.cli.targets import attached_connection
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
-from ktui.core.ranking.histogram import LatencyHistogram
 from ktui.core.ranking.shape import shape_of_uri
+from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.documents.limits import DocumentError, read_bytes
 
 if TYPE_CHECKING:

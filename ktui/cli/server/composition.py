@@ -16,7 +16,7 @@ from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.http.server import HttpServer, split_listen
 from ktui.apiserver.http.tls import TlsFiles, lend_certificate, load_key
 from ktui.apiserver.http.tls_front import CREDENTIAL_IDS_SINCE, TlsFront
-from ktui.apiserver.services import ServerFacts, Services
+from ktui.apiserver.server import ServerFacts, Services
 from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of

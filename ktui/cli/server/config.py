@@ -15,9 +15,9 @@ from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
 from ktui.apiserver.http.server import split_listen
 from ktui.apiserver.http.tls_front import check_authorities
+from ktui.authn.authenticator import read_users
 from ktui.authn.keys import read_private_key, read_public_keys
 from ktui.authn.service_accounts import ISSUER, TokenSettings
-from ktui.authn.token_file import read_users
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.cli.server.request_logs import policy_of
 from ktui.kube.resources import BUILTIN

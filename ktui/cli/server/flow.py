@@ -11,10 +11,9 @@ from ktui.cacher.registry import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
 from ktui.flowcontrol.controller import PriorityAndFairness
-from ktui.flowcontrol.dumps import pages
 from ktui.flowcontrol.levels import ADJUSTMENT_SECONDS
 from ktui.flowcontrol.stored import StoredFlowConfig
-from ktui.flowcontrol.telemetry import FlowReporter
+from ktui.flowcontrol.telemetry import FlowReporter, pages
 from ktui.supervision import stop
 from ktui.telemetry.bus import Bus
 

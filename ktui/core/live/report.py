@@ -6,14 +6,13 @@ from typing import Any
 
 from ktui.contract.events.live import RunningRequest
 from ktui.core.live.checks import EVERY, GATE, Checks, checks_of
-from ktui.core.live.findings import findings
+from ktui.core.live.findings import findings, verdict
 from ktui.core.live.levels import LevelRow, level_rows
 from ktui.core.live.processes import admission_rows, process_growth
 from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.resource_routes import ResourceRoutes, Served
 from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
-from ktui.core.live.verdict import verdict
 from ktui.core.live.window import total
 
 Document = dict[str, Any]

@@ -22,9 +22,9 @@ from ktui.contract.events.live import (
     ResourceScrape,
     RunningRequest,
 )
-from ktui.core.live.history import ListHistory
 from ktui.core.live.replica import ReplicaRow, Scrape, ScrapeSeries
 from ktui.core.live.resource_routes import ResourceRoutes, summed_routes
+from ktui.core.live.window import ListHistory
 
 # Figures summed over replicas, kept until the next scrape. Screens spread the work over frames.
 

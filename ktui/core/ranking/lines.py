@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ktui.core.ranking.group_key import GroupKey
+from ktui.core.ranking.group_key import GroupKey, TotalCost
 from ktui.core.ranking.open_watches import Open
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import Saving
-from ktui.core.ranking.total_cost import TotalCost
 from ktui.core.state import State
 
 ALL_NAMESPACES = "(all namespaces)"

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from ktui.contract.events import WatcherState
 from ktui.core.format import duration, integer, long_bytes, short_count
-from ktui.core.ranking.total_cost import TotalCost
-from ktui.core.rates import Rate
+from ktui.core.ranking.group_key import TotalCost
+from ktui.core.traffic import Rate
 
 if TYPE_CHECKING:
     from ktui.core.ranking.group_key import GroupKey

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from ktui.contract.events import RequestFinished
-from ktui.core.ranking.group_key import GroupKey, GroupKeys
-from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.group_key import GroupKey, GroupKeys, TotalCost, by_answer, by_watch
 from ktui.core.ranking.open_watches import Flow, RankedWatch
-from ktui.core.ranking.topk import TopGroups
-from ktui.core.ranking.total_cost import TotalCost, by_answer, by_watch
+from ktui.core.ranking.sketches import LatencyHistogram, TopGroups
 
 if TYPE_CHECKING:
     from ktui.core.rows import RequestRow, WatcherRow

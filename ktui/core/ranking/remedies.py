@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ktui.core.lab.form import LIST, WATCH, is_watch, sendable
 from ktui.core.prediction.assumptions import logged
-from ktui.core.prediction.cost import estimate
 from ktui.core.prediction.predict import WORDS, cheaper_of
-from ktui.core.prediction.sizes import size_in
+from ktui.core.prediction.sizes import estimate, size_in
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import NO_SAVING, WORTH_SAYING, Burden, Remedy, Saving, to_try

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from ktui.config.places import state_home
 from ktui.contract.events import (
     AnyEvent,
     CacheStatus,
@@ -16,9 +21,14 @@ from ktui.contract.events import (
     EtcdProgress,
     Marker,
     RequestFinished,
+    RequestStarted,
     ServerInfo,
+    WatcherOpened,
 )
+from ktui.contract.events.base import UnixTime
 from ktui.core.format import integer, many
+from ktui.documents.limits import DocumentError, read_bytes
+from ktui.documents.typed import decode_json
 
 MOST = 1_000  # markers found in one recording
 BURST = 3  # responses with the same error status …
@@ -152,3 +162,92 @@ _DESCRIBE: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
 def is_restart(before: ServerInfo | None, after: ServerInfo) -> bool:
     """True if `after` is another process than `before`: its requests are numbered from 1 again."""
     return before is not None and before.pid != after.pid and 0 not in (before.pid, after.pid)
+
+
+# Events at the start of a stream that describe older facts.
+_OLDER = (RequestStarted, WatcherOpened)
+
+
+class Timeline:
+    """The recording's clock: advances with the events, never back; some events are late or have no time.
+
+    Times are Unix seconds; 0.0 before the first event that has one.
+    """
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.began = self.now = now
+
+    def advance(self, event: AnyEvent) -> float:
+        """Advance to `event`, and return its time in the recording."""
+        if event.at > self.now and (self.began or not isinstance(event, _OLDER)):
+            self.began = self.began or event.at
+            self.now = event.at
+        return self.now
+
+
+MOST_BYTES = 4 << 20
+_ENDING = ".markers.json"
+
+
+class _Marker(msgspec.Struct):
+    at: UnixTime
+    text: str = ""
+
+
+class _Markers(msgspec.Struct):
+    markers: list[_Marker]
+
+
+class MarkerFile:
+    """`FILE.markers.json` next to the recording, or in ktui's state directory if that is not writable.
+
+    `problem` is one sentence if it cannot be read or written, else "".
+    """
+
+    def __init__(self, recording: Path) -> None:
+        self.problem = ""
+        self.markers: list[TimelineMarker] = []
+        recording = recording.absolute()  # "." has no name
+        self._places = [recording.with_name(recording.name + _ENDING), _in_state(recording)]
+        self._damaged = False
+        self._read()
+
+    def _read(self) -> None:
+        path = next((place for place in self._places if place.is_file()), None)
+        if path is None:
+            return
+        try:
+            found = decode_json(read_bytes(path, MOST_BYTES), _Markers)
+        except (OSError, DocumentError) as error:
+            self.problem, self._damaged = f"cannot read the markers in {path}: {error}", True
+            return
+        self.markers = [TimelineMarker(item.at, item.text, own=True) for item in found.markers]
+
+    def add(self, marker: TimelineMarker) -> None:
+        """Add a marker and save the file, unless the existing file could not be read."""
+        self.markers.append(marker)
+        if self._damaged:
+            return
+        text = msgspec.json.encode(_Markers([_Marker(item.at, item.text) for item in self.markers]))
+        for place in self._places:
+            self.problem = _write(place, text)
+            if not self.problem:
+                return
+
+
+def _in_state(recording: Path) -> Path:
+    """Return the path in the state directory, for a recording in a directory that is not writable."""
+    digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
+    return state_home(os.environ) / "markers" / f"{recording.name}-{digest}{_ENDING}"
+
+
+def _write(path: Path, text: bytes) -> str:
+    """Write a file atomically; return the error as a sentence, "" on success."""
+    new = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(text)
+        new.replace(path)
+    except OSError as error:
+        return f"cannot save the marker in {path}: {error.strerror}"
+    return ""

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from ktui.core import reducer
 from ktui.core.recordings.times import FASTEST
-from ktui.core.replay.index import Index, ReplayPosition, ReplayStep, is_new_server
-from ktui.core.replay.keyframes import renew
+from ktui.core.replay.index import Index, ReplayPosition, ReplayStep, is_new_server, renew
 from ktui.core.state import State
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, FASTEST)

@@ -12,8 +12,7 @@ import msgspec
 
 from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
 from ktui.contract.events.live import RunningRequest
-from ktui.core.sharing.keys import STANDARD, KeyPseudonyms, is_secret
-from ktui.core.sharing.names import Pseudonyms, words
+from ktui.core.sharing.names import STANDARD, KeyPseudonyms, Pseudonyms, is_secret, words
 from ktui.core.sharing.table import TABLE, Treatment
 from ktui.documents.typed import decode_json
 

@@ -10,7 +10,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 
 from ktui.core.format import duration, short_count
-from ktui.core.live.history import PART, WHOLE, ListHistory, ListRates
+from ktui.core.live.window import PART, WHOLE, ListHistory, ListRates
 from ktui.core.routes import CACHE, ETCD
 from ktui.tui.charts.chart import AXIS, edge_labels, symbols_of
 from ktui.tui.charts.plot import Series, columns_in, round_top, stacked

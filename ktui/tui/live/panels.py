@@ -18,11 +18,10 @@ from ktui.core.format import (
     times,
 )
 from ktui.core.live.checks import Checks, checks_text, saving_text
-from ktui.core.live.findings import Finding
+from ktui.core.live.findings import Finding, verdict
 from ktui.core.live.processes import AdmissionRow, ProcessGrowth
 from ktui.core.live.resource_routes import Number, ResourceRoutes
 from ktui.core.live.state import LiveState
-from ktui.core.live.verdict import verdict
 from ktui.tui.keys.hints import key_of
 from ktui.tui.live.live_columns import SEVERITY
 from ktui.tui.live.rows import (

@@ -13,8 +13,8 @@ from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.core.format import many
-from ktui.core.live.history import WHOLE
 from ktui.core.live.state import LiveState
+from ktui.core.live.window import WHOLE
 from ktui.core.state import State
 from ktui.core.table.columns import Column
 from ktui.live.samples import collection_of, probe_paths

@@ -15,7 +15,7 @@ from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Ref
 from ktui.core.rows import Head
 from ktui.core.selection import Selection
 from ktui.core.state import State
-from ktui.core.stored.sources import joined
+from ktui.core.stored.survey import joined
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels

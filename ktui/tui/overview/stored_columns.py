@@ -12,8 +12,7 @@ from ktui.core.format import percent, short_bytes, short_count
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
 from ktui.core.routes import badge_of_route
-from ktui.core.stored.sources import ResourceSources
-from ktui.core.stored.survey import LargeObject, Weight
+from ktui.core.stored.survey import LargeObject, ResourceSources, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
 from ktui.tui.widgets.lines import figure
 

@@ -12,7 +12,7 @@ from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.state import LiveState
 from ktui.core.routes import badge_of_route
 from ktui.core.state import State
-from ktui.core.stored.sources import ResourceSources
+from ktui.core.stored.survey import ResourceSources
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch
 from ktui.tui.widgets.lines import broken, first_lines, line, longest_that_fits

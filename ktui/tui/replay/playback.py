@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from ktui.contract.errors import RecordingError
-from ktui.core.recordings.markers import TimelineMarker, worst_finding
+from ktui.core.recordings.markers import MarkerFile, TimelineMarker, worst_finding
 from ktui.core.replay.index import Index, ReplayPosition
-from ktui.core.replay.marker_file import MarkerFile
 from ktui.core.replay.player import Player
 from ktui.tui.replay.bar import Position, event_text
 

@@ -10,9 +10,8 @@ from textual.content import Content
 from ktui.contract.events import ChainStage
 from ktui.core.format import long_bytes, many, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternatives
-from ktui.core.request_chain import chain_of
 from ktui.core.state import RequestRow, RouteStep
-from ktui.core.walkthrough import as_curl, as_kubectl
+from ktui.core.walkthrough import as_curl, as_kubectl, chain_of
 from ktui.tui.requests.why import (
     cheaper_lines,
     cost_line,

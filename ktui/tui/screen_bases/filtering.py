@@ -18,7 +18,7 @@ from ktui.core.format import integer, many, safe, shorten
 from ktui.core.rows import RequestRow
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import FilterError, fields_of
-from ktui.core.table.filter.terms import terms_of
+from ktui.core.table.filter.conditions import terms_of
 from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of

@@ -13,7 +13,7 @@ import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, milliseconds
-from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.workloads.catalog.repeated import PODS
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.contract.events import RequestFinished
-from ktui.core.ranking.histogram import LatencyHistogram
-from ktui.core.ranking.total_cost import TotalCost, by_answer
+from ktui.core.ranking.group_key import TotalCost, by_answer
+from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.core.routes import letter_of
 
 REJECTED = 429

@@ -16,7 +16,7 @@ from ktui.apiserver.app import Application, build_app
 from ktui.apiserver.call import RequestLog
 from ktui.apiserver.flow_control import Unlimited
 from ktui.apiserver.http.server import HttpServer
-from ktui.apiserver.services import Services
+from ktui.apiserver.server import Services
 from ktui.authn.service_accounts import TokenSettings
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.registry import Registry

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from ktui.apiserver.http.compression import Body
-from ktui.apiserver.http.response import Response
+from ktui.apiserver.http.response import Body, Response
 from ktui.apiserver.verbs.listing import stream
 from ktui.telemetry.meter import Meter
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.apiserver.http.accept import parse_accept
-from ktui.apiserver.negotiation import Form, check_whole, negotiate, whole_form
+from ktui.apiserver.negotiation import Form, check_whole, negotiate, parse_accept, whole_form
 from ktui.kube.status import StatusError
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -15,10 +15,9 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
 from ktui.apiserver.pages import openapi
 from ktui.apiserver.pages.discovery import aggregated_version
-from ktui.apiserver.pages.etcd_key import MASK, describe
+from ktui.apiserver.pages.etcd import MASK, describe
 from ktui.apiserver.pages.health import Check, HealthPages
-from ktui.apiserver.pages.numbers import number
-from ktui.apiserver.pages.router import PageRouter
+from ktui.apiserver.pages.responses import PageRouter, number
 from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.authn.authenticator import TokenAuthenticator

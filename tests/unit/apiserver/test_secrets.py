@@ -8,7 +8,7 @@ from typing import Any
 import msgspec.json
 import pytest
 
-from ktui.apiserver.pages.etcd_key import MASK, describe, redact
+from ktui.apiserver.pages.etcd import MASK, describe, redact
 
 from .test_pages import Stored
 

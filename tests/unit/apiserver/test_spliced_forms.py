@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.apiserver.forms import table as table_form
-from ktui.apiserver.forms.base import ObjectForm
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.partial import LIST_KIND, metadata_of, partial
+from ktui.apiserver.forms.plain import ObjectForm
 from ktui.apiserver.negotiation import JSON, PROTOBUF, Form, Target
 from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN, Resource

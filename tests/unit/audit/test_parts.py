@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from ktui.audit.formats.go_formats import duration, klog_day, unquote, zap_time
 from ktui.audit.formats.record import Malformed, SlowRequest
 from ktui.audit.group import Client, RangeKey, client_of, range_key
-from ktui.core.ranking.histogram import LatencyHistogram
-from ktui.core.ranking.topk import TopGroups
+from ktui.core.ranking.sketches import LatencyHistogram, TopGroups
 from ktui.kube.golang.formatting import quote
 
 from .logs import go_duration

@@ -20,7 +20,7 @@ from ktui.audit.server_version import settable, versions_before, versions_from
 from ktui.audit.tally import Tally
 from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.core.prediction.sizes import sizes_in_etcd
-from ktui.core.ranking.histogram import LatencyHistogram
+from ktui.core.ranking.sketches import LatencyHistogram
 
 from .logs import SLOW, audit_event, copies, etcd_line, moment
 

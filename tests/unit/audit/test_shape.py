@@ -4,8 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ktui.core.ranking.canonical import canonical
-from ktui.core.ranking.shape import LONGEST_URI, RequestShape, shape_of, shape_of_uri
+from ktui.core.ranking.shape import LONGEST_URI, RequestShape, canonical, shape_of, shape_of_uri
 from ktui.kube import continuetoken
 from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.plan import Plan

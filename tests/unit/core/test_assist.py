@@ -8,7 +8,7 @@ import pytest
 
 from ktui.core.table.filter import FilterField
 from ktui.core.table.filter.assist import assist, ignored_hint
-from ktui.core.table.filter.terms import terms_of
+from ktui.core.table.filter.conditions import terms_of
 
 
 class Row(NamedTuple):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ktui.contract.events.live import ReplicaScrape, ResourceCounters, ResourceGauges, ResourceScrape
-from ktui.core.live.history import WHOLE
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import LiveState, fold_all
+from ktui.core.live.window import WHOLE
 
 KNOWN = (
     "cache_lists", "cache_fetched", "cache_returned", "storage_lists", "etcd_fetched", "etcd_returned",

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ktui.contract.events.live import ReplicaScrape, ResourceScrape
 from ktui.core.live.client_reads import ReadCounters
-from ktui.core.live.history import MOST_RESOURCES, PART, PARTS, WHOLE, ListHistory
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import MOST_REPLICAS, LiveState, fold, fold_all
+from ktui.core.live.window import MOST_RESOURCES, PART, PARTS, WHOLE, ListHistory
 from tests.unit.live.folded import recorded_events
 from tests.unit.live.recorded import lists_sent
 

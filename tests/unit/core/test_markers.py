@@ -17,8 +17,7 @@ from ktui.contract.events import (
     RequestFinished,
     ServerInfo,
 )
-from ktui.core.recordings.markers import MOST, MarkerFinder, TimelineMarker
-from ktui.core.recordings.timeline import Timeline
+from ktui.core.recordings.markers import MOST, MarkerFinder, Timeline, TimelineMarker
 
 
 def notable(events: Iterable[AnyEvent]) -> Iterator[TimelineMarker]:

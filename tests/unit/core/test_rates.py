@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.core.rates import Rate
+from ktui.core.traffic import Rate
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ktui.core import state as model
 from ktui.core.recordings.markers import is_restart
 from ktui.core.recordings.reader import Line
 from ktui.core.recordings.recorder import write_recording
-from ktui.core.replay import keyframes
+from ktui.core.replay import index as keyframes
 from ktui.core.replay.index import BLOCK, Index
 from ktui.core.state import State
 

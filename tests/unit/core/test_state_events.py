@@ -7,7 +7,7 @@ from replayed import traffic
 
 from ktui.contract.events import ServerInfo
 from ktui.core import reducer
-from ktui.core.recordings.timeline import Timeline
+from ktui.core.recordings.markers import Timeline
 from ktui.core.state import State
 from ktui.core.state_events import state_events
 

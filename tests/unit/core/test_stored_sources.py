@@ -8,7 +8,7 @@ from ktui.contract.events import Prefix
 from ktui.contract.events.live import ClientShare, ResourceAsked
 from ktui.core.reducer import apply
 from ktui.core.state import State
-from ktui.core.stored.sources import joined, with_own_estimate
+from ktui.core.stored.survey import joined, with_own_estimate
 from tests.unit.live.folded import recorded_events
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
-from ktui.core.live.history import PART, PARTS
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import LiveState, fold_all
+from ktui.core.live.window import PART, PARTS
 from ktui.live.exposition import Sample
 from ktui.live.prometheus import PrometheusConnection, PrometheusFeed, inferred_minor, selectors
 from tests.unit.client.rude import rude_server, whole

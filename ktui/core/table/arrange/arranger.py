@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Generic, TypeVar
 
-from ktui.core.table.arrange.alignment import align
 from ktui.core.table.arrange.order import SortKey
-from ktui.core.table.arrange.sieve import Sieve
-from ktui.core.table.arrange.sorting import Sorting
+from ktui.core.table.arrange.sieve import Sieve, Sorting, align
 from ktui.core.table.filter import Filter
 
 Row = TypeVar("Row")

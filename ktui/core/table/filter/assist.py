@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ktui.core.format import integer, many
-from ktui.core.table.filter.parsing import Fields, FilterError, FilterField, find_field, names_of
-from ktui.core.table.filter.terms import COMPARING, Term, terms_of
-from ktui.core.table.filter.unfinished import begun
+from ktui.core.table.filter.conditions import COMPARING, Term, terms_of
+from ktui.core.table.filter.parsing import Fields, FilterError, FilterField, begun, find_field, names_of
 
 Row = TypeVar("Row")
 SAMPLE = 2_000  # rows whose values are offered
