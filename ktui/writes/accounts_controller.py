@@ -65,7 +65,7 @@ class AccountsController:
                 "data": {"ca.crt": root_ca},
             },
         }
-        self._due: dict[tuple[str, str], None] = {}
+        self._due: dict[tuple[str, str], bool] = {}  # True: after a start
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -84,7 +84,7 @@ class AccountsController:
         self._tasks.append(self._registry.supervisor.start(name, following))
 
     async def _namespaces_replaced(self, objects: Sequence[StoredObject], _: int) -> None:
-        self._mark(self._wanted, [obj.name for obj in objects])
+        self._mark(self._wanted, [obj.name for obj in objects], at_start=True)
 
     async def _namespaces_changed(self, batch: Sequence[OutEvent], _: int) -> None:
         present = [event.object for event in batch if event.type != "DELETED"]
@@ -96,8 +96,9 @@ class AccountsController:
         name = self._name(plural)
         self._mark([plural], [obj.namespace for obj in touched if obj is not None and obj.name == name])
 
-    def _mark(self, plurals: Iterable[str], namespaces: Sequence[str]) -> None:
-        self._due |= {(plural, namespace): None for plural in plurals for namespace in namespaces}
+    def _mark(self, plurals: Iterable[str], namespaces: Sequence[str], *, at_start: bool = False) -> None:
+        for key in ((plural, namespace) for plural in plurals for namespace in namespaces):
+            self._due[key] = at_start or self._due.get(key, False)
         self._wake.set()
 
     def _name(self, plural: str) -> str:
@@ -111,22 +112,28 @@ class AccountsController:
             await self._wake.wait()
             self._wake.clear()
             while self._due:
-                key = next(iter(self._due))
+                key, at_start = next(iter(self._due.items()))
                 del self._due[key]
                 try:
-                    await self._ensure(*key)
+                    await self._ensure(*key, at_start=at_start)
                 except StatusError as error:
                     log.warning("%s %s/%s: %s", key[0], key[1], self._name(key[0]), error.message)
-                    self._due[key] = None
+                    self._due[key] = at_start
                     await asyncio.sleep(RETRY_SECONDS)
 
-    async def _ensure(self, plural: str, namespace: str) -> None:
-        """Create the object, or restore the CA, unless the namespace is being deleted."""
+    async def _ensure(self, plural: str, namespace: str, *, at_start: bool) -> None:
+        """Create the object, or restore the CA, unless the namespace is being deleted.
+
+        A CA that another kube-controller-manager has published stays, but for the first look after a start:
+        two controllers that restore different CAs would never end.
+        """
         store, name = self._store(plural), self._name(plural)
         found, _ = await store.get(namespace, name)
         if found is not None:
-            if plural == "configmaps" and not self._is_current(json.loads(found.full_json())):
-                await store.update(namespace, name, self._with_ca)
+            if plural == "configmaps":
+                stored: Obj = json.loads(found.full_json())
+                if not self._is_current(stored) and (at_start or not _is_published(stored)):
+                    await store.update(namespace, name, self._with_ca)
             return
         if not await self._is_active(namespace):
             return
@@ -169,6 +176,14 @@ class AccountsController:
         new = {**old, "metadata": metadata, "data": {"ca.crt": self._root_ca}}
         track_update(old, new, manager=MANAGER, time=timestamp(), resource=builtin("", "configmaps"))
         return new
+
+
+def _is_published(found: Obj) -> bool:
+    """True if a controller manager was the last to write the data; the entries of managers are by time."""
+    writers = [
+        e for e in metadata_of(found).get("managedFields") or [] if "f:data" in (e.get("fieldsV1") or {})
+    ]
+    return bool(writers) and all(entry.get("manager") == MANAGER for entry in writers)
 
 
 def _is_described(found: Obj) -> bool:

@@ -193,6 +193,22 @@ async def test_accounts_and_the_ca_are_restored(admitting: Api) -> None:
             pass
 
 
+async def test_the_ca_of_a_controller_manager_stays(admitting: Api) -> None:
+    """Two controllers that restore different CAs would never end."""
+    path = f"{MAPS}/kube-root-ca.crt"
+    await there(admitting, path)
+    headers = {"User-Agent": "kube-controller-manager/v1.36.2 (linux/amd64)"}
+    found = (await admitting.get(path)).json()
+    changed = await admitting.http.put(path, json={**found, "data": {"ca.crt": "x"}}, headers=headers)
+    assert changed.status_code == 200
+    await made(admitting, NAMESPACES, {"metadata": {"name": "b"}})
+    await admitting.delete(f"{NAMESPACES}/b/configmaps/kube-root-ca.crt")
+    await there(
+        admitting, f"{NAMESPACES}/b/configmaps/kube-root-ca.crt"
+    )  # written after a look at that of `a`
+    assert (await admitting.get(path)).json()["data"] == {"ca.crt": "x"}
+
+
 async def test_a_namespace_that_ends_gets_no_account(admitting: Api) -> None:
     await there(admitting, f"{ACCOUNTS}/default")
     await there(admitting, f"{MAPS}/kube-root-ca.crt")
