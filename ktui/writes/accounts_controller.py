@@ -179,11 +179,10 @@ class AccountsController:
 
 
 def _is_published(found: Obj) -> bool:
-    """True if a controller manager was the last to write the data; the entries of managers are by time."""
-    writers = [
-        e for e in metadata_of(found).get("managedFields") or [] if "f:data" in (e.get("fieldsV1") or {})
-    ]
-    return bool(writers) and all(entry.get("manager") == MANAGER for entry in writers)
+    """True if only controller managers have written the data as it is."""
+    entries = metadata_of(found).get("managedFields") or []
+    writers = {entry.get("manager") for entry in entries if "f:data" in (entry.get("fieldsV1") or {})}
+    return writers == {MANAGER}
 
 
 def _is_described(found: Obj) -> bool:

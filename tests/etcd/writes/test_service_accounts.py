@@ -203,9 +203,7 @@ async def test_the_ca_of_a_controller_manager_stays(admitting: Api) -> None:
     assert changed.status_code == 200
     await made(admitting, NAMESPACES, {"metadata": {"name": "b"}})
     await admitting.delete(f"{NAMESPACES}/b/configmaps/kube-root-ca.crt")
-    await there(
-        admitting, f"{NAMESPACES}/b/configmaps/kube-root-ca.crt"
-    )  # written after a look at that of `a`
+    await there(admitting, f"{NAMESPACES}/b/configmaps/kube-root-ca.crt")  # after that of `a`
     assert (await admitting.get(path)).json()["data"] == {"ca.crt": "x"}
 
 
