@@ -79,6 +79,15 @@ class CacheWatch:
         return self._watcher.capacity
 
     @property
+    def sharded(self) -> bool:
+        return self._watcher.selection.shards is not None
+
+    @property
+    def shard_filtered(self) -> int:
+        """How often the shard left out an object of an event, before or after the change."""
+        return self._watcher.shard_filtered
+
+    @property
     def live(self) -> bool:
         return self._watcher in self._feed.dispatcher.watchers
 

@@ -45,6 +45,7 @@ class EtcdWatch:
         bookmark: MakeBookmark | None = None,
         end_bookmark: bool = False,
         timeout: float | None = None,
+        stream: bool = False,
     ) -> None:
         self.delivered = 0
         self.on_live: Callable[[], None] = lambda: None  # called once the initial events are out
@@ -58,6 +59,7 @@ class EtcdWatch:
         self._since = since
         self._bookmark = bookmark
         self._end_bookmark = end_bookmark
+        self._stream = stream  # the initial list as a RangeStream
         self._queue: asyncio.Queue[list[OutEvent]] = asyncio.Queue(OUTGOING)
         self._ended = asyncio.Event()
         self._pump = asyncio.create_task(self._run(), name=f"watch {store.resource.id}")
@@ -154,9 +156,9 @@ class EtcdWatch:
 
     async def _send_present(self) -> int:
         rv = 0
-        async for page in self._store.pages(self._selection.namespace):
+        async for page in self._store.pages(self._selection.namespace, stream=self._stream):
             rv = page.rv
-            if rv < self._since:
+            if 0 < rv < self._since:
                 raise status.too_large_rv(self._since, rv, retry_after=0)
             matching = [obj for obj in page.objects if obj.matches(self._selection)]
             if matching:

@@ -15,6 +15,7 @@ from ktui.kube import continuetoken, status
 from ktui.kube.routing import decide_list
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.errors import future_revision
+from ktui.kube.routing.list_from_etcd import may_stream
 from ktui.kube.routing.parameters import DecodedToken, RequestScope, list_parameters, read_token, scope_of
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
 from ktui.kube.status import StatusError
@@ -62,6 +63,12 @@ async def list_from_etcd(
         start_key=token.start,
         minimum_rv=0 if revision else plan.minimum,
         page_rule="doubling" if behaviour.minor >= 24 else "constant",
+        stream=may_stream(
+            behaviour,
+            plan.limit,
+            recursive=not scope.single,
+            filtered=scope.selective or scope.narrowed,
+        ),
     )
     try:
         found = await store.list(request)
@@ -182,4 +189,5 @@ class ListHandler:
             self._settings.behaviour,
             namespaced=self._store.resource.namespaced,
             continued=bool(request.options.continue_),
+            sharded=request.selection.shards is not None,
         )

@@ -178,10 +178,10 @@ class Reflector:
             objects: list[StoredObject] = []
             self._history = self._store.history
             rv = self.loaded = self.loaded_bytes = self.expected = 0
-            async for page in self._store.pages():
+            async for page in self._store.pages(stream=self._settings.behaviour.etcd_range_stream):
                 objects += page.objects
                 rv = page.rv
-                self.loaded, self.expected = len(objects), page.count
+                self.loaded, self.expected = len(objects), page.count or self.expected
                 self.loaded_bytes += sum(obj.size for obj in page.objects)
                 self._changed()
         self._same_history()

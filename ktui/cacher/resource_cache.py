@@ -8,14 +8,15 @@ import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
-from ktui.cacher.consistency_check import check
+from ktui.cacher.consistency_check import CheckResult, check
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.progress import ProgressRequester, StalenessTimer
@@ -29,7 +30,7 @@ from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import Plan
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.meter import current_meter
+from ktui.telemetry.meter import Meter, current_meter, metered
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings
@@ -70,6 +71,22 @@ SUCCESS, FAILURE, ERROR = "success", "failure", "error"
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class LastCheck:
+    """The last check: its outcome, when it ended (Unix time), and what it read from etcd.
+
+    `detail` is the first difference, or why etcd could not be read.
+    """
+
+    outcome: str
+    at: float
+    ms: float
+    rpcs: int
+    keys: int
+    bytes: int
+    detail: str = ""
+
+
 class ConsistencyChecker:
     """Checks one cache. `counts` has the number of checks by outcome.
 
@@ -77,8 +94,17 @@ class ConsistencyChecker:
     (`settings.check_consistency`).
     """
 
-    def __init__(self, store: Store, cache: WatchCache, settings: Settings, ready: asyncio.Event) -> None:
+    def __init__(
+        self,
+        store: Store,
+        cache: WatchCache,
+        settings: Settings,
+        ready: asyncio.Event,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.counts: Counter[str] = Counter()
+        self.last: LastCheck | None = None
+        self._changed = changed
         self._store = store
         self._cache = cache
         self._settings = settings
@@ -94,19 +120,36 @@ class ConsistencyChecker:
 
     async def once(self) -> str:
         """Check now; return the outcome."""
-        name = self._store.resource.id
         try:
-            result = await check(self._store, self._cache)
-        except EtcdError as error:
-            log.warning("Cache consistency check of %s could not be made: %s", name, error)
-            outcome = ERROR
-        else:
-            outcome = SUCCESS if result.consistent else FAILURE
-            if not result.consistent:
-                log.error("Cache consistency check failed: %s: %s", name, result)
-            self._cache.snapshots.trust(result.consistent)
-        self.counts[outcome] += 1
-        return outcome
+            return SUCCESS if (await self.check()).consistent else FAILURE
+        except EtcdError:
+            return ERROR
+
+    async def check(self) -> CheckResult:
+        """Compare the cache with etcd now, count it, and keep what it found and cost. Raises EtcdError."""
+        name, started, outcome, detail = self._store.resource.id, time.perf_counter(), ERROR, ""
+        with metered(Meter()) as meter:
+            try:
+                result = await check(
+                    self._store, self._cache, stream=self._settings.behaviour.etcd_range_stream
+                )
+                outcome = SUCCESS if result.consistent else FAILURE
+                detail = result.difference
+            except EtcdError as error:
+                detail = str(error)
+                log.warning("Cache consistency check of %s could not be made: %s", name, error)
+                raise
+            finally:
+                self.counts[outcome] += 1
+                ms = (time.perf_counter() - started) * 1000.0
+                cost = meter.etcd_rpcs, meter.etcd_keys, meter.etcd_bytes
+                self.last = LastCheck(outcome, time.time(), ms, *cost, detail)
+                self._changed()
+        if not result.consistent:
+            log.error("Cache consistency check failed: %s: %s", name, result)
+        self._cache.snapshots.trust(result.consistent)
+        self._changed()
+        return result
 
 
 TRIGGER = "spec.nodeName"
@@ -146,11 +189,14 @@ class ResourceCache:
         self.clock = BookmarkClock(supervisor, lambda: self.dispatcher.rv)
         self.feed = Feed(self.memory, self.dispatcher, self.clock)
         self.streams: set[CacheWatch] = set()
+        self.shard_filtered = 0  # by streams that have ended
         self._publisher = StatePublisher(bus, self.state)
         self._reflector = Reflector(
             store, self.memory, self.dispatcher, settings, gate, self._publisher.changed, self._progressed
         )
-        self.checker = ConsistencyChecker(store, self.memory, settings, self._reflector.ready)
+        self.checker = ConsistencyChecker(
+            store, self.memory, settings, self._reflector.ready, self._publisher.changed
+        )
         self._tasks: list[asyncio.Task[None]] = []
         self._probing = 0
         self._shrinking = False
@@ -264,11 +310,16 @@ class ResourceCache:
     def routing_state(self) -> CacheState:
         """Return the state that plans depend on."""
         if not self._settings.watch_cache:
-            return CacheState(Readiness.DISABLED, progress=self._settings.progress)
+            return CacheState(
+                Readiness.DISABLED,
+                progress=self._settings.progress,
+                range_stream=self._store.range_stream,
+            )
         return CacheState(
             readiness=self._reflector.readiness,
             cache_rv=self.memory.rv,
             progress=self._settings.progress,
+            range_stream=self._store.range_stream,
             oldest_snapshot_rv=self.memory.snapshots.oldest,
             oldest_watch_rv=self.memory.event_buffer.oldest_watch_rv,
             downtime_seconds=self._reflector.downtime,
@@ -308,7 +359,34 @@ class ResourceCache:
             error=reflector.error,
             progress_requests=reflector.progress_requests,
             stale_since=self._stale_since,
+            **self._checked(),
         )
+
+    def _checked(self) -> dict[str, Any]:
+        last = self.checker.last
+        if last is None:
+            return {}
+        return {
+            "check": last.outcome,
+            "checked_at": last.at,
+            "check_ms": last.ms,
+            "check_objects": last.keys,
+            "check_bytes": last.bytes,
+            "check_detail": last.detail,
+        }
+
+    def lose(self) -> str:
+        """Drop the first object from memory, as if its event had never arrived; return its name, "" if none.
+
+        For seeing that the next consistency check finds it; the object's next change repairs the cache.
+        """
+        store = self.memory.store
+        if not len(store):
+            return ""
+        (first,) = store.page(0, 1)
+        store.remove(first.key)
+        self._publisher.changed()
+        return f"{first.namespace}/{first.name}" if first.namespace else first.name
 
     def _state_name(self) -> str:
         if not self._settings.watch_cache:

@@ -16,7 +16,7 @@ class Settings:
     overtake events (see progress_confirmation.py). `priority_and_fairness` False is
     `--enable-priority-and-fairness=false`, whatever the version. `check_consistency`: caches may be compared
     with etcd periodically, which reads every object. `watch_cache` False is `--watch-cache=false`: every read
-    goes to etcd.
+    goes to etcd. `owned`: ktui started this etcd.
     """
 
     behaviour: Behaviour = field(default_factory=behaviour_of)
@@ -24,6 +24,7 @@ class Settings:
     confirm_progress: bool = True
     watch_cache: bool = True
     check_consistency: bool = False
+    owned: bool = False
     priority_and_fairness: bool = True
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ktui.cacher import events
@@ -92,6 +93,8 @@ class WatchHandler:
             bookmark=self._bookmarks(request),
             end_bookmark=plan.end_bookmark,
             timeout=request.timeout,
+            # Of a stream the revision is known only at its end: too late to refuse a future one.
+            stream=self._settings.behaviour.etcd_range_stream and plan.minimum == 0,
         )
 
     def _present(self, cache: ResourceCache, request: WatchRequest) -> list[StoredObject]:
@@ -116,7 +119,7 @@ class WatchHandler:
         fields = request.selection.fields
         namespace = request.namespace or fields.requires(NAMESPACE)
         name = request.name or fields.requires(NAME)
-        return SelectionPredicate(request.selection.labels, fields, namespace or None, name or None)
+        return replace(request.selection, namespace=namespace or None, name=name or None)
 
     def _bookmarks(self, request: WatchRequest) -> MakeBookmark | None:
         if not request.options.allow_watch_bookmarks:
@@ -134,5 +137,7 @@ class WatchHandler:
 
     @staticmethod
     def _forget(cache: ResourceCache, stream: CacheWatch) -> None:
+        if stream in cache.streams:
+            cache.shard_filtered += stream.shard_filtered
         cache.streams.discard(stream)
         cache.changed()

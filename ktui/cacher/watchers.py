@@ -81,6 +81,7 @@ class Watcher:
         self.selection = selection
         self.since = since
         self.bookmarks = 0
+        self.shard_filtered = 0
         self.cause = ""  # why the stream has ended
         self.form = form  # the encoding for the client, for statistics only
         self.capacity = size
@@ -105,8 +106,7 @@ class Watcher:
         if not self._selective:
             return event.out(not deleted, previous is not None or deleted)
         return event.out(
-            not deleted and event.object.matches(self.selection),
-            previous is not None and previous.matches(self.selection),
+            not deleted and self.matches(event.object), previous is not None and self.matches(previous)
         )
 
     def concerns(self, obj: StoredObject) -> bool:
@@ -115,7 +115,13 @@ class Watcher:
         return (not namespace or obj.namespace == namespace) and (not name or obj.name == name)
 
     def matches(self, obj: StoredObject) -> bool:
-        return not self._selective or obj.matches(self.selection)
+        if not self._selective:
+            return True
+        shards = self.selection.shards
+        if shards is not None and not shards.matches(obj.uid, obj.namespace):
+            self.shard_filtered += 1
+            return False
+        return obj.matches(self.selection)
 
     def visible(self, events: Sequence[CacheEvent]) -> list[OutEvent]:
         """Return the events that this watcher sees of `events`."""

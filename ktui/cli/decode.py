@@ -51,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add(
         "--kube-version",
         metavar="V",
-        help="print as this Kubernetes version does (1.24 to 1.37)",
+        help="print as this Kubernetes version does (1.24 to 1.38)",
     )
     add("--etcd-key", metavar="KEY", help="the value's key: gives the type of a value that does not name it")
 

@@ -74,6 +74,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     client.add_argument(
         "--agents", type=int, default=1, metavar="N", help="number of concurrent clients (after a rollout)"
     )
+    client.add_argument(
+        "--keeps-part",
+        action="store_true",
+        help="each of the --agents keeps a part of the answer and discards the rest, by a hash",
+    )
     client.add_argument("--node", metavar="NAME", default="", help="the node that the client runs on")
     client.add_argument(
         "--account",
@@ -135,6 +140,7 @@ def _explain(
         repeated_every=args.repeated_every,
         agents=args.agents,
         together=args.agents > 1,
+        keeps_part=args.keeps_part,
         node=args.node,
         account=args.account,
         accept=args.accept,

@@ -71,7 +71,8 @@ def _rows(e: Explanation, width: int) -> Iterator[str]:
         ("consistency", d.consistency or ""),
         ("list's RV", d.list_revision or ""),
         ("wait", sentences.wait(d) if d.wait is not Wait.NONE else ""),
-        ("etcd reads", ", ".join(d.etcd_ops) or ("none" if d.error is None else "")),
+        ("etcd reads", sentences.etcd_reads(d) or ("none" if d.error is None else "")),
+        ("memory", sentences.etcd_memory(d) if e.behaviour.etcd_range_stream else ""),
         ("fallback", sentences.fallback(d) or ""),
         ("seats", _seats(e)),
         ("events", "the server asks for the initial events itself" if d.initial_events_defaulted else ""),
@@ -85,7 +86,8 @@ def _rows(e: Explanation, width: int) -> Iterator[str]:
 
 def _version(e: Explanation) -> str:
     gates = [f"{gate}={'true' if on else 'false'}" for gate, on in e.behaviour.changed_gates.items()]
-    return ", ".join([f"Kubernetes {e.behaviour.version}", *gates])
+    preview = f" (rules of {e.behaviour.preview}, which may still change)" if e.behaviour.preview else ""
+    return ", ".join([f"Kubernetes {e.behaviour.version}{preview}", *gates])
 
 
 def _error_text(plan: Plan) -> str:

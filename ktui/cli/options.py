@@ -209,6 +209,12 @@ def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="trust etcd's progress requests (default: by its version; assumed of the embedded one)",
     )
+    rules.add_argument(
+        "--check-consistency",
+        action=argparse.BooleanOptionalAction,
+        help="compare each cache with etcd every 5 to 7.5 minutes, as kube-apiserver 1.34 and later do "
+        "(gate DetectCacheInconsistency); reads all of it (default: only of the embedded etcd)",
+    )
 
 
 def add_context_argument(parser: argparse._ActionsContainer) -> None:
@@ -277,6 +283,8 @@ def passed_on(args: argparse.Namespace) -> list[str]:
         words.append(
             "--assume-watch-progress" if args.assume_watch_progress else "--no-assume-watch-progress"
         )
+    if args.check_consistency is not None:
+        words.append("--check-consistency" if args.check_consistency else "--no-check-consistency")
     return words
 
 

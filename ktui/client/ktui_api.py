@@ -142,6 +142,11 @@ class KtuiApi:
         path = paths.of_cache(paths.CACHE_CHECK, resource)
         return self._read(path, await self.client.send_json("POST", path, {}), ConsistencyCheck)
 
+    async def lose(self, resource: str) -> str:
+        """Make a cache lose an object; return its name."""
+        answer = await self.client.send_json("POST", paths.of_cache(paths.CACHE_LOSE, resource), {})
+        return str(answer.get("lost", "")) if isinstance(answer, dict) else ""
+
     async def _get(self, path: str, document: type[Document]) -> Document:
         return self._read(path, await self.client.get_json(path), document)
 

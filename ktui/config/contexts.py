@@ -50,6 +50,7 @@ ENTRIES: Mapping[str, ContextKey] = {
         ContextKey("etcd-prefix", kinds.TEXT, _ETCD),
         ContextKey("allow-writes", kinds.SWITCH, _ETCD),
         ContextKey("assume-watch-progress", kinds.SWITCH, _ETCD),
+        ContextKey("check-consistency", kinds.SWITCH, _ETCD),
         ContextKey("kube-version", kinds.VERSION, _ETCD),
         ContextKey("feature-gates", kinds.GATES, _ETCD),
         ContextKey("warm", kinds.NAMES, _ETCD),

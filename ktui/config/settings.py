@@ -76,6 +76,7 @@ SETTINGS: tuple[Setting, ...] = (
         ("warm", kinds.NAMES, "caches to fill at start: all, none, or resources"),
         ("watch-cache", kinds.SWITCH, "serve from watch caches"),
         ("assume-watch-progress", kinds.SWITCH, "trust etcd's progress requests"),
+        ("check-consistency", kinds.SWITCH, "compare caches with etcd every 5 to 7.5 minutes"),
         ("etcd-binary", kinds.PATH, "the etcd to embed"),
         ("data-dir", kinds.PATH, "where the embedded etcd keeps its data"),
     ),

@@ -78,3 +78,4 @@ class ConsistencyCheck(msgspec.Struct, frozen=True):
     cache: CacheDigest
     etcd: EtcdDigest
     ms: Milliseconds
+    difference: str = ""  # the first object in key order that differs

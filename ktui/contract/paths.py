@@ -26,6 +26,7 @@ CACHE_OBJECTS = f"{CACHE}/objects"
 CACHE_EVENTS = f"{CACHE}/events"
 CACHE_WARM = f"{CACHE}/warm"
 CACHE_CHECK = f"{CACHE}/check"
+CACHE_LOSE = f"{CACHE}/lose"
 
 
 def of_request(request_id: int) -> str:

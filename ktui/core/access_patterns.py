@@ -24,6 +24,8 @@ REPEATS = 3
 TOGETHER_SECONDS = 5.0
 OWN_AGENT = "ktui/"
 READS = ("GET", "LIST", "WATCH")
+# Clients that are known to split a collection among their replicas (kube-state-metrics: --shard).
+KEEP_PARTS = ("kube-state-metrics",)
 _NODE = "system:node:"
 # Parameters whose values are not part of the shape: each agent has its own.
 _VALUES = ("fieldSelector", "labelSelector", "resourceVersion")
@@ -96,6 +98,7 @@ class AccessPatterns:
             pages=_pages(mine, started),
             agents=max(together, 1),
             together=together > 1,
+            keeps_part=together > 1 and _short(started.client) in KEEP_PARTS,
             node=started.user.removeprefix(_NODE) if started.user.startswith(_NODE) else "",
             account=started.user,
             account_shared_with=tuple(sorted(self._accounts.get(started.user, set()) - {started.client})),

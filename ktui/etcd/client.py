@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
 
 from aetcd import rpc
 
@@ -13,7 +15,7 @@ from ktui.contract.events import EtcdUsage
 from ktui.etcd import faults, rpcs
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.connection_liveness import Liveness
-from ktui.etcd.errors import PermissionDeniedError, UnreachableError
+from ktui.etcd.errors import PermissionDeniedError, UnimplementedError, UnreachableError
 from ktui.etcd.ledger import Ledger
 from ktui.etcd.rpcs import Message, Rpc
 from ktui.etcd.transport import Decoded, T, Transport
@@ -26,6 +28,7 @@ from ktui.etcd.types import (
     kv_of,
     other_text,
     range_text,
+    streamed_range,
     txn_text,
 )
 from ktui.etcd.watch import WatchStream
@@ -47,6 +50,41 @@ def alarm_of(errors: Iterable[str]) -> str:
     return next((sentence for name, sentence in _SENTENCES.items() if name in raised), "")
 
 
+# kube-apiserver's rangeStreamRecheckInterval (seconds).
+RECHECK_SECONDS = 600.0
+
+
+class RangeStreams:
+    """Whether etcd implements RangeStream, found by trying: versions that etcds report may be emulated.
+
+    kube-apiserver 1.37: assumed at first; after an Unimplemented not asked again for 10 minutes. etcd's own
+    gRPC proxy never implements it. `known` is None before the first answer.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.known: bool | None = None
+        self._clock = clock
+        self._refused_at = 0.0
+
+    @property
+    def supported(self) -> bool | None:
+        """As `known`, and None again when it is time to ask again."""
+        return None if self.known is False and not self.recheck_in else self.known
+
+    @property
+    def recheck_in(self) -> float:
+        """Seconds until etcd is asked again; 0 if it may be asked now."""
+        if self.known is not False:
+            return 0.0
+        return max(0.0, self._refused_at + RECHECK_SECONDS - self._clock())
+
+    def works(self) -> None:
+        self.known = True
+
+    def unimplemented(self) -> None:
+        self.known, self._refused_at = False, self._clock()
+
+
 class EtcdClient:
     """One etcd cluster. Every method may raise EtcdError;
 
@@ -58,6 +96,7 @@ class EtcdClient:
         self._supervisor = supervisor or Supervisor()
         self._liveness: asyncio.Task[None] | None = None
         self.version = ""
+        self.range_streams = RangeStreams()
 
     @classmethod
     async def connect(cls, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> EtcdClient:
@@ -146,6 +185,28 @@ class EtcdClient:
             count_only=count_only,
         )
         return await self._call(rpcs.RANGE, request, _range_result, range_text, purpose)
+
+    async def range_stream(
+        self, key: bytes, range_end: bytes, *, limit: int = 0, revision: int = 0, purpose: str = ""
+    ) -> AsyncGenerator[RangeResult, None]:
+        """Yield [key, range_end) in the chunks that etcd (3.7 and later) sends, all at one revision.
+
+        Only the last chunk has revision, count and `more`: the limit has left keys out. `range_streams` says
+        whether to try: raises UnimplementedError before the first chunk where etcd lacks the RPC, and errors
+        of `range`.
+        """
+        request = rpc.RangeRequest(key=key, range_end=range_end, limit=limit, revision=revision)
+        stream = self._transport.stream(
+            rpcs.RANGE_STREAM, request, _streamed_result, text=range_text, purpose=purpose
+        )
+        try:
+            async with aclosing(stream) as results:
+                async for result in results:
+                    self.range_streams.works()
+                    yield result
+        except UnimplementedError:
+            self.range_streams.unimplemented()
+            raise
 
     async def create(self, key: bytes, value: bytes, lease: int = 0, purpose: str = "create") -> TxnResult:
         """Put `key` if it does not exist (mod_revision = 0)."""
@@ -257,6 +318,10 @@ async def _range_result(raw: bytes) -> Decoded[RangeResult]:
     answer, kvs = await decode_range(raw)
     header = answer.header
     return Decoded(RangeResult(kvs, answer.count, answer.more, header.revision, len(raw)), header, len(kvs))
+
+
+async def _streamed_result(raw: bytes) -> Decoded[RangeResult]:
+    return await _range_result(streamed_range(raw))
 
 
 async def _txn_result(raw: bytes) -> Decoded[TxnResult]:

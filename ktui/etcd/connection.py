@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncGenerator
 from typing import TypeAlias
 
 import grpc
@@ -79,6 +80,29 @@ class EtcdConnection:
             self._calls.discard(call)
         self.heard()
         return raw
+
+    async def stream(
+        self, path: str, body: bytes, metadata: Metadata, seconds: float
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield the raw messages of a server's stream, which ends within `seconds`. Raises EtcdError."""
+        if self.lost:
+            raise faults.lost(self.endpoint)
+        call = self.channel.unary_stream(path)(body, metadata=metadata, timeout=seconds)
+        self._asked()
+        self._calls.add(call)
+        try:
+            while (raw := await call.read()) is not grpc.aio.EOF:
+                self.heard()
+                yield raw
+        except grpc.aio.AioRpcError as error:
+            raise self.fault(error) from error
+        except asyncio.CancelledError:
+            if ended := self.ended():
+                raise ended from None
+            raise
+        finally:
+            call.cancel()
+            self._calls.discard(call)
 
     def watch(self, path: str, metadata: Metadata) -> WatchCall:
         """Open a bidirectional stream of raw messages; raise ConnectionLostError if given up."""

@@ -55,6 +55,10 @@ class NoSpaceError(EtcdError):
     """etcd's space quota is used up, or its disk is full."""
 
 
+class UnimplementedError(EtcdError):
+    """etcd, or a proxy before it, does not have the RPC."""
+
+
 class EmbeddedEtcdError(EtcdError):
     """The embedded etcd does not start, or has ended unexpectedly."""
 

@@ -16,9 +16,11 @@ from ktui.etcd.errors import (
     NoSpaceError,
     PermissionDeniedError,
     RequestTooLargeError,
+    UnimplementedError,
     UnreachableError,
 )
 
+UNIMPLEMENTED = "etcd does not implement this RPC."
 _COMPACTED = "required revision has been compacted"
 # gRPC: "connection attempt timed out before receiving SETTINGS frame", the first frame of HTTP/2.
 _SILENT = "before receiving settings frame"
@@ -42,6 +44,8 @@ def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
     # gRPC reports an internal error if a stream breaks during a write; etcd's Go client resumes after both.
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL):
         return unavailable(detail, endpoint)
+    if code is grpc.StatusCode.UNIMPLEMENTED:
+        return UnimplementedError(UNIMPLEMENTED, detail)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return UnreachableError(
             f"etcd {endpoint} did not answer in time; is it overloaded or without a quorum?", detail

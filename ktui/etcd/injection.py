@@ -61,9 +61,12 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
             return grpc.stream_stream_rpc_method_handler(self._watch)
 
         async def call(request: bytes, context: Any) -> bytes:
-            answer: bytes = await self._channel.unary_unary(details.method)(
-                request, metadata=context.invocation_metadata()
-            )
+            try:
+                answer: bytes = await self._channel.unary_unary(details.method)(
+                    request, metadata=context.invocation_metadata()
+                )
+            except grpc.aio.AioRpcError as error:
+                await context.abort(error.code(), error.details() or "")
             return answer
 
         return grpc.unary_unary_rpc_method_handler(call)

@@ -30,6 +30,8 @@ class Rpc:
 
 
 RANGE = Rpc("range", "/etcdserverpb.KV/Range", harmless=True, linearizable=True)
+# etcd 3.7 and later; a read of gigabytes may take long, and is ended by its own reader.
+RANGE_STREAM = Rpc("range_stream", "/etcdserverpb.KV/RangeStream", harmless=True, timeout=600.0)
 STATUS = Rpc("status", "/etcdserverpb.Maintenance/Status", harmless=True, timeout=5.0)
 WATCH = Rpc("watch_create", "/etcdserverpb.Watch/Watch", harmless=True)
 AUTHENTICATE = Rpc("authenticate", "/etcdserverpb.Auth/Authenticate", harmless=True, timeout=5.0)

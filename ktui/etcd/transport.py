@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from aetcd import rpc
@@ -94,6 +95,67 @@ class Transport:
         finally:
             entry.ms = (time.perf_counter() - started) * 1000.0
             self.ledger.book(entry, lambda: text(request))
+
+    async def stream(
+        self,
+        method: Rpc,
+        request: Message,
+        decode: Callable[[bytes], Awaitable[Decoded[T]]],
+        *,
+        text: Callable[[Message], str],
+        purpose: str,
+    ) -> AsyncGenerator[T, None]:
+        """Send one RPC and yield its messages; counted, metered and published at its end. Raises EtcdError.
+
+        Another endpoint is tried only before the first message: later ones could be of another revision.
+        """
+        method.check(self.read_only)
+        body: bytes = request.SerializeToString()
+        entry = LedgerEntry(method.op, purpose, sent=len(body))
+        try:
+            async with aclosing(self._messages(method, body, entry)) as messages:
+                async for raw in messages:
+                    decoded = await decode(raw)
+                    entry.received += len(raw)
+                    entry.keys += decoded.keys
+                    entry.revision = max(entry.revision, decoded.revision)
+                    yield decoded.value
+            self.ledger.answered()
+        except PermissionDeniedError as error:
+            entry.error = str(error)
+            raise faults.denied(error.detail, self.endpoints.active, text(request)) from error
+        except EtcdError as error:
+            entry.error = str(error)
+            self.ledger.failed(error)
+            raise
+        finally:
+            self.ledger.book(entry, lambda: text(request))
+
+    async def _messages(self, method: Rpc, body: bytes, entry: LedgerEntry) -> AsyncGenerator[bytes, None]:
+        """Yield the messages of a stream from the first endpoint that sends one; add the time of waiting."""
+        renewed, tries = False, len(self.endpoints)
+        while True:
+            tries -= 1
+            connection, begun, since = self.endpoints.connection(), False, time.perf_counter()
+            try:
+                async with aclosing(
+                    connection.stream(method.path, body, await self._credentials(), method.timeout)
+                ) as messages:
+                    async for raw in messages:
+                        begun = True
+                        entry.ms += (time.perf_counter() - since) * 1000.0
+                        yield raw
+                        since = time.perf_counter()
+                entry.ms += (time.perf_counter() - since) * 1000.0
+                return
+            except AuthenticationError:
+                if begun or renewed or not self._token:
+                    raise
+                renewed, self._token, tries = True, "", tries + 1
+            except UnreachableError as error:
+                self._failed(error, connection)
+                if begun or tries <= 0:
+                    raise
 
     async def open_watch(self) -> tuple[WatchCall, EtcdConnection]:
         """Return a bidirectional stream of raw messages and its connection; it ends if etcd has no leader."""

@@ -83,6 +83,7 @@ class EtcdStatus:
 
 SLICE_SECONDS = 0.004
 _AT_ONCE = 1 << 20  # bytes; protobuf parses this in well under a millisecond
+_STREAMED_TAG = 0x0A  # RangeStreamResponse.range_response = 1, length-delimited
 _KVS_TAG = 0x12  # RangeResponse.kvs = 2, length-delimited
 
 
@@ -125,6 +126,19 @@ async def _decode_sliced(raw: bytes) -> tuple[rpc.RangeResponse, list[KV]]:
             await asyncio.sleep(0)
             deadline = time.perf_counter() + SLICE_SECONDS
     return rpc.RangeResponse.FromString(bytes(rest)), kvs
+
+
+def streamed_range(raw: bytes) -> bytes:
+    """Return the RangeResponse inside a RangeStreamResponse, its only field (1); b"" for an empty message.
+
+    aetcd's messages are of an etcd before 3.7. Raises ValueError for anything else.
+    """
+    if not raw:
+        return b""
+    size, start = _varint(raw, 1)
+    if raw[0] != _STREAMED_TAG or start + size != len(raw):
+        raise ValueError("not a RangeStreamResponse")
+    return raw[start:]
 
 
 def _varint(raw: bytes, position: int) -> tuple[int, int]:

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ktui.kube.gates import SHARDED, phase_of
 from ktui.kube.indexes import NODE_NAME
 from ktui.kube.rewriting import rewritten
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import flow_controlled
+from ktui.kube.selectors.shards import shard
 from ktui.kube.versions import Behaviour
 
 JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
@@ -38,6 +40,7 @@ class AccessPattern:
 
     `client` is its name. `repeated_every` is in seconds, None for once or unknown; `times` is how
     often that was seen (0: not counted). `pages` of one LIST were fetched one after the other.
+    `keeps_part`: each of the agents keeps only a part of the answer, by the hash of uid or namespace.
     `agents` of the same kind send the same request, `together` if all do so at the same time (a rollout, a
     restart); `node` is the agent's node. `account` is its user name, "" if unknown;
     `account_shared_with` names other clients with the same account. `accept` is its Accept header,
@@ -50,6 +53,7 @@ class AccessPattern:
     pages: int = 0
     agents: int = 1
     together: bool = False
+    keeps_part: bool = False
     node: str = ""
     account: str = ""
     account_shared_with: tuple[str, ...] = ()
@@ -168,6 +172,24 @@ def _backoff(
         yield Hint("a.backoff", why, request.url)
 
 
+def _shard(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
+    """Advise a shard where each agent discards what the others keep (KEP-5866, alpha since 1.36)."""
+    count = pattern.agents
+    if not pattern.keeps_part or count < 2 or request.verb == "get" or request.options.shard_selector:
+        return
+    if phase_of(SHARDED, behaviour.minor) is None:
+        return
+    why = (
+        f"each of {count:,} {pattern.client or 'agents'} keeps a part: a shardSelector of its own "
+        f"(here the first of {count:,}) sends it that part of the bytes and events; the server still "
+        "tests every object"
+    )
+    if behaviour.enabled(SHARDED):
+        yield Hint("a.shard", why, rewritten(request, shardSelector=str(shard(0, count))))
+    else:
+        yield Hint("a.shard", f"{why}. The gate {SHARDED} (alpha) is off", request.url)
+
+
 def _account(
     request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
 ) -> Iterator[Hint]:
@@ -200,4 +222,4 @@ def _seconds(every: float) -> str:
 
 
 _Rule = Callable[[ReadRequest, Plan, Behaviour, AccessPattern], Iterator[Hint]]
-_RULES: tuple[_Rule, ...] = (_watch, _larger_pages, _node, _metadata, _protobuf, _backoff, _account)
+_RULES: tuple[_Rule, ...] = (_watch, _larger_pages, _node, _shard, _metadata, _protobuf, _backoff, _account)

@@ -26,6 +26,7 @@ PARAMETERS = (
     "resourceVersion",
     "resourceVersionMatch",
     "sendInitialEvents",
+    "shardSelector",
     "timeoutSeconds",
     "watch",
 )
@@ -115,7 +116,7 @@ def _corrected(request: ReadRequest) -> ReadRequest | None:
 
 def etcd_cost(plan: Plan) -> int:
     """Return the approximate weight of a plan's etcd reads; weights can only be compared with each other."""
-    return sum(_OPERATION_COST.get(op, 0) for op in plan.etcd_ops)
+    return sum(_OPERATION_COST.get(op, 0) for op in plan.unstreamed_ops)
 
 
 def _cheaper(predicted: Plan, plan: Plan) -> bool:
@@ -180,8 +181,11 @@ def _namespace(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
 def _pages(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
     if request.verb != "list" or request.scope(behaviour).selective:
         return
-    if "range_full" in plan.etcd_ops:
+    if "range_full" in plan.unstreamed_ops:
+        if plan.stream_supported:
+            return  # RangeStream reads in chunks anyway
         why = f"pages of {PAGE} keep each read of etcd small, if the answer has to be the newest"
+        why += "; etcd 3.7 sends it in chunks anyway" if plan.unstreamed is not None else ""
         yield "a.page", why, rewritten(request, limit=str(PAGE))
     elif "n.429" in plan.reasons:
         why = "a page without selectors is read from etcd while the cache is being filled"

@@ -9,12 +9,14 @@ from typing import Any
 from ktui.kube.access_pattern import UNKNOWN, AccessPattern
 from ktui.kube.advice import Advice, advise, near_parameter
 from ktui.kube.flow_schemas import PriorityLevel
+from ktui.kube.gates import SHARDED, phase_of
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import SeatRange
+from ktui.kube.selectors import ShardSelector
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 
@@ -25,6 +27,7 @@ def cautions(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> tuple[st
     if request.verb == "list":
         found += [*_limits(request, plan, behaviour), *_narrowing(request, behaviour)]
         found += [*_early_1_33(request, behaviour)]
+    found += [*_sharded(request, behaviour)]
     if request.verb == "watch":
         found += [*_watching(request, plan, behaviour)]
     if request.info.watch:
@@ -94,6 +97,24 @@ def _watching(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Iterato
         yield "a WATCH without resourceVersion is like resourceVersion=0 in this version: it may start stale"
     if options.limit > 0:
         yield "limit does nothing on a WATCH"
+
+
+def _sharded(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
+    text = request.options.shard_selector
+    if not text:
+        return
+    if not behaviour.enabled(SHARDED):
+        known = phase_of(SHARDED, behaviour.minor) is not None
+        why = f"the gate {SHARDED} is off" if known else f"{behaviour.version} does not know it"
+        yield f"shardSelector is ignored without a message, the whole collection is sent: {why}"
+        return
+    yield "a shard saves bytes and the client's memory, not the scan: the server hashes every object"
+    try:
+        selector = ShardSelector.parse(text)
+    except StatusError:
+        return
+    if selector.overlaps:
+        yield "ranges of shardSelector overlap: an object in several of them is sent once"
 
 
 @dataclass(frozen=True, slots=True)

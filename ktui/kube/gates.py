@@ -11,7 +11,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 OLDEST_MINOR = 19
-NEWEST_MINOR = 37
+NEWEST_MINOR = 38
+PREVIEWS = {38: "1.38.0-alpha.2"}
+"""The release of each minor that is not final; its rules and gates may still change."""
+SHARDED = "ShardedListAndWatch"
 VERSION_RANGE = f"1.{OLDEST_MINOR} to 1.{NEWEST_MINOR}"
 
 
@@ -54,6 +57,7 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
     "EfficientWatchResumption": _gate((20, _A, False), (21, _B, True), (24, _L, True), (33, _X, True)),
     "EtcdRangeStream": _gate((37, _B, True)),
     "ListFromCacheSnapshot": _gate((33, _A, False), (34, _B, True)),
+    "ManagedFieldsOptOut": _gate((38, _A, False)),
     "RemainingItemCount": _gate((19, _B, True), (29, _L, True), (33, _X, True)),
     "RemoveSelfLink": _gate((19, _A, False), (20, _B, True), (24, _L, True), (30, _X, True)),
     "ResilientWatchCacheInitialization": _gate((31, _B, True), (34, _L, True), (37, _X, True)),
@@ -64,6 +68,7 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
     "StorageNamespaceIndex": _gate((30, _B, True), (33, _D, True)),
     "StreamingCollectionEncodingToJSON": _gate((33, _B, True), (34, _L, True), (37, _X, True)),
     "StreamingCollectionEncodingToProtobuf": _gate((33, _B, True), (34, _L, True), (37, _X, True)),
+    "UnknownVersionInteroperabilityProxy": _gate((28, _A, False), (36, _B, True)),
     "WatchBookmark": _gate((19, _L, True), (33, _X, True)),
     "WatchCacheInitializationPostStartHook": _gate((31, _B, False), (36, _B, True), (37, _L, True)),
     "WatchFromStorageWithoutResourceVersion": _gate((27, _B, False), (33, _L, False), (36, _X, False)),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from ktui.kube import query as q
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_object, not_supported
+from ktui.kube.gates import SHARDED
 from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.resources import Resource
-from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.selectors import FieldSelector, LabelSelector, ShardSelector
 from ktui.kube.status import bad_request
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ _KNOWN_ELSEWHERE = frozenset(
         "orphanDependents",
         "propagationPolicy",
         "ignoreStoreReadErrorWithClusterBreakingPotential",
-        "shardSelector",
     }
 )
 _KNOWN = _KNOWN_ELSEWHERE | {
@@ -41,6 +41,7 @@ _KNOWN = _KNOWN_ELSEWHERE | {
     "limit",
     "continue",
     "sendInitialEvents",
+    "shardSelector",
 }
 _KNOWN_ON_GET = frozenset({"resourceVersion", "pretty", "includeObject", "timeout"})
 
@@ -64,6 +65,7 @@ class ListOptions:
     timeout_seconds: int | None = None
     watch: bool = False
     unknown: tuple[str, ...] = ()
+    shard_selector: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ def parse_list_options(query: str) -> ListOptions:
         send_initial_events=_boolean(values, "sendInitialEvents"),
         timeout_seconds=timeout,
         watch=bool(_boolean(values, "watch")),
+        shard_selector=values.get("shardSelector", ""),
         unknown=tuple(key for key in values if key not in _KNOWN),
     )
 
@@ -175,6 +178,16 @@ def read_watch(
     labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
     validate_watch(options, behaviour)
     return labels, fields.for_resource(resource)
+
+
+def read_shards(options: ListOptions, behaviour: Behaviour) -> ShardSelector | None:
+    """Return the shard of a LIST, WATCH or DELETECOLLECTION; None without one, or without its gate.
+
+    Checked after everything else. Raises StatusError 500.
+    """
+    if not options.shard_selector or not behaviour.enabled(SHARDED):
+        return None
+    return ShardSelector.parse(options.shard_selector)
 
 
 def _match_errors(options: ListOptions) -> list[FieldError]:

@@ -1,4 +1,4 @@
-"""Split a URL path into its parts, by the rules of kube-apiserver's RequestInfo (1.19–1.37)."""
+"""Split a URL path into its parts, by the rules of kube-apiserver's RequestInfo (the same since 1.19)."""
 
 from __future__ import annotations
 

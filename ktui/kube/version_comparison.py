@@ -9,7 +9,7 @@ from functools import partial
 from ktui.kube.gates import GATES
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.plan import Plan
+from ktui.kube.routing.plan import EtcdOp, Plan
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import SeatRange
@@ -29,6 +29,7 @@ class Outcome:
     wait: str
     seats: SeatRange
     error: int | None
+    streamed: bool
 
     def differs(self, other: Outcome) -> frozenset[str]:
         """Names of the aspects that differ."""
@@ -105,6 +106,7 @@ class _Rules:
             sentences.wait_value(plan),
             self.seats(behaviour),
             plan.error.code if plan.error is not None else None,
+            EtcdOp.STREAM in plan.etcd_ops,
         )
         return plan, outcome
 

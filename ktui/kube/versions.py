@@ -10,7 +10,16 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, FeatureSpec, GateStage, default_of, phase_of
+from ktui.kube.gates import (
+    GATES,
+    NEWEST_MINOR,
+    OLDEST_MINOR,
+    PREVIEWS,
+    FeatureSpec,
+    GateStage,
+    default_of,
+    phase_of,
+)
 
 KNOWN_VERSIONS: tuple[str, ...] = tuple(f"1.{minor}" for minor in range(OLDEST_MINOR, NEWEST_MINOR + 1))
 DEFAULT_VERSION = "1.36"
@@ -66,6 +75,11 @@ class Behaviour:
         """`1.36`, or `1.33.1` if a patch release was given."""
         return f"1.{self.minor}" if self.patch is None else f"1.{self.minor}.{self.patch}"
 
+    @property
+    def preview(self) -> str:
+        """The pre-release whose rules these are, e.g. `1.38.0-alpha.2`; "" for a released minor."""
+        return PREVIEWS.get(self.minor, "")
+
     def enabled(self, gate: str) -> bool:
         """Return the effective value of a gate by its upstream name; False if the minor never had it."""
         return self.gates.get(gate, False)
@@ -91,6 +105,7 @@ def parse_version(text: str) -> tuple[int, int | None]:
         return int(match[1]), int(match[2]) if match[2] else None
     raise UnknownVersionError(
         f"unknown Kubernetes version {text!r}: choose one of {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
+        f"{''.join(f' (1.{minor}: {release})' for minor, release in PREVIEWS.items())}"
     )
 
 

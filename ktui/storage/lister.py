@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from ktui.etcd.client import EtcdClient
+from ktui.etcd.errors import UnimplementedError
 from ktui.etcd.types import KV, RangeResult
 from ktui.kube import status
 from ktui.storage.keys import ResourceKeys, range_end
@@ -26,12 +27,33 @@ async def read_range(
     revision: int = 0,
     most: int = MAX_PAGE,
     purpose: str = "",
+    stream: bool = False,
 ) -> AsyncGenerator[RangeResult, None]:
     """Yield responses of at most `most` keys and about 8 MiB, all at one revision: the given or the first
     one's.
 
-    Yields at least one response, even if it is empty. Only one request is in flight at a time.
+    Yields at least one response, even if it is empty. Only one request is in flight at a time. `stream`: as
+    one RangeStream, if etcd has it; then only the last response has revision and count.
     """
+    if stream and client.range_streams.supported is not False:
+        try:
+            async with aclosing(
+                client.range_stream(start, end, revision=revision, purpose=purpose)
+            ) as results:
+                async for result in results:
+                    yield result
+            return
+        except UnimplementedError:  # raised before the first result
+            pass
+    pages = _pages(client, start, end, revision, most, purpose)
+    async with aclosing(pages) as answers:
+        async for answer in answers:
+            yield answer
+
+
+async def _pages(
+    client: EtcdClient, start: bytes, end: bytes, revision: int, most: int, purpose: str
+) -> AsyncGenerator[RangeResult, None]:
     chunks = Chunks(most)
     answer = await client.range(start, end, limit=chunks.size, revision=revision, purpose=purpose)
     revision = revision or answer.revision
@@ -77,7 +99,9 @@ class Lister:
         if self._request.name:
             return await self._single(self._request.name)
         if self._request.limit > 0:
-            return await self._limited()
+            streams = self._request.stream and self._client.range_streams.supported is not False
+            page = await self._streamed_page() if streams else None
+            return page or await self._limited()
         return await self._whole()
 
     async def _single(self, name: str) -> StoreList:
@@ -86,6 +110,26 @@ class Lister:
         answer = await self._range(self._keys.of(self._request.namespace, name), b"", 1)
         await self._take_in(answer)
         return self._result()
+
+    async def _streamed_page(self) -> StoreList | None:
+        """Read a page without selectors as one stream; None if etcd has no RangeStream."""
+        request = self._request
+        start, end = self._bounds()
+        results = self._client.range_stream(
+            start, end, limit=request.limit, revision=self._revision, purpose="list"
+        )
+        last = None
+        try:
+            async with aclosing(results) as chunks:
+                async for last in chunks:
+                    await self._take_in(last)
+        except UnimplementedError:
+            return None
+        self._meter.etcd_lists += 1
+        self._meter.streamed = True
+        if last is None or not last.more:
+            return self._result()
+        return self._result(self._relative(self._last_key) + "\0", last.count - len(self._found))
 
     async def _limited(self) -> StoreList:
         """Read pages that grow after each incomplete one; `remaining` is known only without selectors."""
@@ -109,10 +153,12 @@ class Lister:
         """Read the whole collection in chunks, counted as one list."""
         self._meter.etcd_lists += 1
         start, end = self._bounds()
-        reading = read_range(self._client, start, end, revision=self._revision, purpose="list")
+        stream = self._request.stream
+        reading = read_range(self._client, start, end, revision=self._revision, purpose="list", stream=stream)
         async with aclosing(reading) as answers:
             async for answer in answers:
                 await self._take_in(answer)
+        self._meter.streamed = stream and self._client.range_streams.known is True
         return self._result()
 
     async def _range(self, start: bytes, end: bytes, limit: int) -> RangeResult:
@@ -122,7 +168,8 @@ class Lister:
     async def _take_in(self, answer: RangeResult) -> None:
         """Evaluate the selectors for a response; only matching objects are kept."""
         self._meter.fetched += len(answer.kvs)
-        if answer.revision < self._request.minimum_rv:
+        # A chunk of a stream has no revision, the last one has that of all.
+        if 0 < answer.revision < self._request.minimum_rv:
             raise status.too_large_rv(self._request.minimum_rv, answer.revision, retry_after=0)
         self._revision = self._revision or answer.revision
         before = len(self._found)

@@ -9,7 +9,7 @@ import msgspec
 
 from ktui.etcd.types import KV
 from ktui.kube.resources import Resource
-from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.selectors import FieldSelector, LabelSelector, ShardSelector
 from ktui.kube.structural.shaping import Shaper
 from ktui.kube.tables.table import TableRow
 from ktui.storage.deltas import Delta, difference, restored
@@ -28,17 +28,18 @@ from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
 
 @dataclass(frozen=True, slots=True)
 class SelectionPredicate:
-    """Selectors and the request's own scope. `namespace` and `name` None: any."""
+    """Selectors, shard and the request's own scope. `namespace` and `name` None: any."""
 
     labels: LabelSelector = field(default_factory=LabelSelector)
     fields: FieldSelector = field(default_factory=FieldSelector)
     namespace: str | None = None
     name: str | None = None
+    shards: ShardSelector | None = None
 
     @property
     def selective(self) -> bool:
-        """True if there are selectors; otherwise no object has to be scanned."""
-        return not (self.labels.empty and self.fields.empty)
+        """True if there are selectors or a shard; otherwise no object has to be scanned."""
+        return not (self.labels.empty and self.fields.empty and self.shards is None)
 
 
 EVERYTHING = SelectionPredicate()
@@ -183,6 +184,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         if selection.namespace and selection.namespace != self.namespace:
             return False
         if selection.name and selection.name != self.name:
+            return False
+        if selection.shards is not None and not selection.shards.matches(self.uid, self.namespace):
             return False
         if not selection.labels.empty and not selection.labels.matches(self.labels):
             return False

@@ -51,7 +51,7 @@ class StoreListRequest:
     """A list of one collection, or of one object if `name` is given.
 
     `revision` 0: the current one. `start_key` is relative to the collection, as in a continue token. etcd
-    must have reached `minimum_rv`. `limit` 0: no limit.
+    must have reached `minimum_rv`. `limit` 0: no limit. `stream`: as a RangeStream, if etcd has it.
     """
 
     namespace: str | None = None
@@ -62,6 +62,7 @@ class StoreListRequest:
     start_key: str = ""
     minimum_rv: int = 0
     page_rule: PageRule = "doubling"
+    stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,14 +160,29 @@ class Store:
             return await Lister(self._client, self._keys, self._reader, request).run()
 
     async def pages(
-        self, namespace: str | None = None, revision: int = 0, page: int = MAX_PAGE
+        self,
+        namespace: str | None = None,
+        revision: int = 0,
+        page: int = MAX_PAGE,
+        *,
+        stream: bool = False,
     ) -> AsyncIterator[Page]:
-        """Yield the collection at one revision, scanned, in pages of up to `page` objects and about 8 MiB."""
+        """Yield the collection at one revision, scanned, in pages of up to `page` objects and about 8 MiB.
+
+        `stream`: in the chunks of a RangeStream, if etcd has it; the revision (and count) of all pages is
+        that of the last one then, 0 before.
+        """
         prefix = self._keys.collection(namespace).encode()
         count = 0
         current_meter().etcd_lists += 1
         reading = read_range(
-            self._client, prefix, range_end(prefix), revision=revision, most=page, purpose="reflector"
+            self._client,
+            prefix,
+            range_end(prefix),
+            revision=revision,
+            most=page,
+            purpose="reflector",
+            stream=stream,
         )
         async with aclosing(reading) as answers:
             async for answer in answers:
@@ -183,6 +198,11 @@ class Store:
     async def head(self) -> int:
         """Return etcd's current revision for caches; raise EtcdError."""
         return (await self._client.range(self._keys.root, limit=1, purpose="probe")).revision
+
+    @property
+    def range_stream(self) -> bool | None:
+        """Whether etcd has RangeStream; None while that is unknown."""
+        return self._client.range_streams.supported
 
     @property
     def history(self) -> int:

@@ -61,6 +61,7 @@ class Meter(Cost):
     held: int = 0
     peak_held: int = 0
     footprint: Footprint | None = None
+    streamed: bool = False  # etcd's LIST was a RangeStream
     large: bool = False  # its CPU work is done off the event loop
     trees: list[Any] = field(default_factory=list)  # of a large request: freed after it, piece by piece
     initial: int = 0

@@ -11,7 +11,7 @@ from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import selection_of, send_list
 from ktui.cacher.requests import ListAnswer, ListRequest
-from ktui.kube.listoptions import parse_list_options, read_list
+from ktui.kube.listoptions import parse_list_options, read_list, read_shards
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden, precondition_failed, precondition_unmet, success
 from ktui.storage.writer import NoWrite
@@ -130,7 +130,7 @@ async def handle_collection(server: Server, call: Call, resource: Resource) -> N
     form, body = await request_body.begin(server, call, resource)
     options = parse_list_options(call.request.query)
     selectors = await compute(read_list, options, call.behaviour, resource)
-    selection = selection_of(*selectors, call.info)
+    selection = selection_of(*selectors, call.info, read_shards(options, call.behaviour))
     deletion = await compute(sent_options, server, call, resource, body)
     request = ListRequest(call.info.namespace or None, None, options, selection)
     await check_webhooks(server, resource, call.info, "DELETE", None)

@@ -9,6 +9,7 @@ import pytest
 
 from ktui.audit.formats.record import LoggedRequest
 from ktui.core.table.export import csv_text
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.tui.audit.app import AuditApp
 from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.prompt.prompt import Prompt
@@ -125,12 +126,12 @@ async def test_versions_tell_what_moves_and_why_and_enter_chooses(app: AuditApp)
         await until_shown(pilot, "what changes from 1.30 to 1.31", "because of ConsistentListFromCache")
         await until_shown(pilot, "E→C")
         lines = app.audit.views.versions.table.rows
-        assert [line.version for line in lines] == [f"1.{minor}" for minor in range(19, 38)]
+        assert [line.version for line in lines] == [f"1.{minor}" for minor in range(19, NEWEST_MINOR + 1)]
         assert {line.requests for line in lines} == {lines[0].requests}
         await pilot.press("end", "enter")
-        await under(pilot, "1.37")
+        await under(pilot, f"1.{NEWEST_MINOR}")
         assert app.audit.views.shown == "versions"
-        await until_shown(pilot, "1.37 ◂")
+        await until_shown(pilot, f"1.{NEWEST_MINOR} ◂")
 
 
 async def test_rules_are_chosen_with_their_gates(app: AuditApp) -> None:

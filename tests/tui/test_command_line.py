@@ -70,7 +70,7 @@ async def test_arguments_are_completed_from_what_is_known() -> None:
         assert "request 16" in suggested(app)
         await pilot.press("escape")
         await type_command(pilot, "kube 1.3")
-        assert suggested(app)[:2] == ["kube 1.37", "kube 1.36"]
+        assert suggested(app)[:2] == ["kube 1.38", "kube 1.37"]
 
 
 async def test_tab_and_arrows_choose_and_enter_takes_what_is_written() -> None:

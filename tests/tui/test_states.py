@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from ktui.contract.events import AnyEvent, CacheStatus, EtcdCall, EtcdHealth, ServerInfo
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.tui.app import KtuiApp
 from ktui.tui.source import Link, Stage
 from ktui.tui.widgets.banner import Banner
@@ -65,7 +66,7 @@ WHY_EMPTY = {
     "etcd": "no server yet",
     "lab": "f sends the LIST above",
     "watches": "no open WATCH",
-    "versions": "1.19 to 1.37",
+    "versions": f"1.19 to 1.{NEWEST_MINOR}",
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ktui.core.selection import Selection
+from ktui.kube.gates import NEWEST_MINOR
+from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.source import Link, Stage
 
@@ -19,21 +21,23 @@ UNSET = ("2", "up", "up", "8")
 
 @sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
 def test_versions(snap_compare: Snap, size: tuple[int, int]) -> None:
-    says = ("/api/v1/pods?labelSelector=app=api", "1.19 to 1.37")
+    says = ("/api/v1/pods?labelSelector=app=api", f"1.19 to 1.{NEWEST_MINOR}")
     assert snap_compare(still_app(demo_events()), says=says, press=UNSET, terminal_size=size)
 
 
 @SIZES
 def test_walk(snap_compare: Snap, size: tuple[int, int]) -> None:
     press = (*UNSET, "enter")
-    assert snap_compare(still_app(demo_events()), says="1.31 – 1.37", press=press, terminal_size=size)
+    assert snap_compare(
+        still_app(demo_events()), says=f"1.31 – 1.{NEWEST_MINOR}", press=press, terminal_size=size
+    )
 
 
 def test_refused(snap_compare: Snap) -> None:
     typed = "/api/v1/pods?watch=1&sendInitialEvents=true"
     keys = ["equals_sign" if char == "=" else char for char in typed]
     press = ("8", "i", "ctrl+u", *keys, "enter", "enter")
-    says = ("1.34 – 1.37", "422 Invalid", "setting resourceVersionMatch to NotOlderThan")
+    says = (f"1.34 – 1.{NEWEST_MINOR}", "422 Invalid", "setting resourceVersionMatch to NotOlderThan")
     assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=NORMAL)
 
 
@@ -58,10 +62,10 @@ async def test_enter_puts_equal_versions_together_and_escape_takes_them_apart() 
         await pilot.press(*UNSET)
         await pilot.pause()
         table = app.screen.table
-        assert len(table.rows) == 19 and table.row.version == "1.36"
+        assert len(table.rows) == len(KNOWN_VERSIONS) and table.row.version == "1.36"
         await pilot.press("enter")
         await pilot.pause()
-        assert [row.versions for row in table.rows][-1] == "1.31 – 1.37" == table.row.versions
+        assert [row.versions for row in table.rows][-1] == f"1.31 – 1.{NEWEST_MINOR}" == table.row.versions
         assert "revision probe" in shown(app)
         await pilot.press("up")
         await pilot.pause()
@@ -70,7 +74,7 @@ async def test_enter_puts_equal_versions_together_and_escape_takes_them_apart() 
         assert "1.23 changed by the release itself, no gate: seats" in text
         await pilot.press("escape")
         await pilot.pause()
-        assert len(table.rows) == 19 and table.row.version == "1.23"
+        assert len(table.rows) == len(KNOWN_VERSIONS) and table.row.version == "1.23"
 
 
 @pytest.mark.starts_on("overview")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.apiserver.metrics.exposition import CallbackMetric, Labels, Metric, resource_labels
+from ktui.kube.gates import SHARDED
 
 if TYPE_CHECKING:
     from ktui.cacher.registry import Registry
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 
 
 CHECKED_MINOR = 33
+
+
+def _sharded(cache: ResourceCache) -> int:
+    return sum(stream.sharded for stream in cache.streams)
+
+
+def _shard_filtered(cache: ResourceCache) -> int:
+    return cache.shard_filtered + sum(stream.shard_filtered for stream in cache.streams)
 
 
 class _Row(NamedTuple):
@@ -26,6 +35,7 @@ class _Row(NamedTuple):
     read: Callable[[ResourceCache], float]
     first: int
     last: int = 99
+    gate: str = ""  # without it the metric is not registered
 
 
 _ROWS = (
@@ -86,6 +96,22 @@ _ROWS = (
         21,
     ),
     _Row(
+        "apiserver_watch_shards_total",
+        "Watches of a shard that are served now.",
+        "gauge",
+        _sharded,
+        36,
+        gate=SHARDED,
+    ),
+    _Row(
+        "apiserver_watch_filtered_events_total",
+        "Events that shards left out.",
+        "counter",
+        _shard_filtered,
+        36,
+        gate=SHARDED,
+    ),
+    _Row(
         "apiserver_resource_objects",
         "Objects of the resource.",
         "gauge",
@@ -140,7 +166,7 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
         if cacher.cache is not None and not cacher.cache.cold
     ]
     for row in _ROWS:
-        if row.first <= behaviour.minor <= row.last:
+        if row.first <= behaviour.minor <= row.last and (not row.gate or behaviour.enabled(row.gate)):
             yield CallbackMetric(row.name, row.help, partial(_values, row, live), row.kind)
     if behaviour.minor >= CHECKED_MINOR:
         yield CallbackMetric(

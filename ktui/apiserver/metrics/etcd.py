@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ktui.apiserver.metrics.exposition import Counter, Histogram, Labels, Metric, resource_labels
 from ktui.contract.events import EtcdCall
+from ktui.etcd.faults import UNIMPLEMENTED
 from ktui.kube.resources import Resource
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
@@ -27,6 +28,8 @@ OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
 PROBE_NAMED_SINCE = 37
 # Since 1.28 kube-apiserver counts requests and errors in addition to durations.
 COUNTED_SINCE = 28
+
+STREAM = "range_stream"
 
 NO_RESOURCE: Labels = ()
 
@@ -88,6 +91,8 @@ class EtcdMetrics:
                     self.observe(event)
 
     def observe(self, call: EtcdCall) -> None:
+        if call.op == STREAM and call.error == UNIMPLEMENTED:
+            return  # kube-apiserver counts a stream only if etcd has it
         labels = self._labels(call)
         self.total.add(1, labels)
         self.duration.observe(call.ms / 1000.0, labels)
@@ -99,6 +104,8 @@ class EtcdMetrics:
         operation = OPERATIONS.get(call.purpose, call.purpose or call.op)
         if call.purpose == "probe" and behaviour.minor >= PROBE_NAMED_SINCE:
             operation = "getCurrentResourceVersion"
+        if call.op == STREAM:
+            operation = "listStream"
         resource = self._names.find(call.request)
         named = NO_RESOURCE if resource is None else resource_labels(resource, behaviour, "type")
         return (("operation", operation), *named)

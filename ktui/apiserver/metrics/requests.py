@@ -16,7 +16,13 @@ from ktui.kube.routing.plan import Fallback, Plan, Source
 LISTS_SINCE = 23
 # Since 1.37 storage_list_* count the cache's lists too, with two more labels, and no probes.
 ROUTE_LABELS_SINCE = 37
+STORAGE_DURATION_SINCE = 37
+STORAGE_PHASES = ("etcd", "decode", "filter")
 NO_INDEX: Labels = (("index", ""),)
+# Of LISTs at etcd and of requests.
+DURATION_BOUNDS = (
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+)  # fmt: skip
 
 
 class ListMetrics:
@@ -26,11 +32,19 @@ class ListMetrics:
         self.storage = _Counters("storage")
         self.cache = _Counters("cache")
 
+        self.storage_duration = Histogram(
+            "apiserver_storage_list_duration_seconds",
+            "Time of LISTs at etcd, decoding included.",
+            DURATION_BOUNDS,
+        )
+
     def metrics(self, minor: int) -> Iterator[Metric]:
         """Yield the metrics of kube-apiserver 1.`minor`."""
         if minor >= LISTS_SINCE:
             yield from self.storage.metrics()
             yield from self.cache.metrics()[:-1]
+        if minor >= STORAGE_DURATION_SINCE:
+            yield self.storage_duration
 
     def ended(self, call: Call, resource: Resource) -> None:
         meter, behaviour = call.meter, call.behaviour
@@ -46,6 +60,9 @@ class ListMetrics:
             elif meter.etcd_gets:  # the probe is a LIST of one key that does not exist
                 self.storage.add(named, 0, 0, 0)
         elif call.route in ("etcd", "cache,etcd"):
+            seconds = sum(meter.phases.get(phase, 0.0) for phase in STORAGE_PHASES) / 1000.0
+            streamed = ("streamed", "true" if meter.streamed else "false")
+            self.storage_duration.observe(seconds, (streamed, *named))
             if told_apart:
                 named = (*named, ("storage", "etcd"))
             index = NO_INDEX if told_apart else ()
@@ -81,9 +98,6 @@ class _Counters:
         return self.total, self.fetched, self.returned, self.evaluated
 
 
-DURATION_BOUNDS = (
-    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-)  # fmt: skip
 SIZE_BOUNDS = tuple(10.0**power for power in range(3, 10))
 COMPONENT = ("component", "apiserver")
 APPLY = "application/apply-patch+yaml"

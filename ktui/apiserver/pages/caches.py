@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import number, send_json
-from ktui.cacher.consistency_check import check
 from ktui.cacher.errors import reaching
 from ktui.contract.caches import (
     CachedEvent,
@@ -23,7 +21,6 @@ from ktui.contract.caches import (
     ObjectPage,
 )
 from ktui.kube.status import StatusError, bad_request
-from ktui.telemetry.meter import Meter, metered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from ktui.cacher.cacher import Cacher
     from ktui.cacher.events import CacheEvent
     from ktui.cacher.registry import Registry
+    from ktui.cacher.settings import Settings
     from ktui.storage.objects import StoredObject
 
 MAX_ROWS = 5000
@@ -43,8 +41,9 @@ SORTS: Mapping[str, Callable[[StoredObject], Any]] = {
 
 
 class CachePages:
-    def __init__(self, registry: Registry, catalog: Catalog) -> None:
+    def __init__(self, registry: Registry, catalog: Catalog, settings: Settings) -> None:
         self._registry = registry
+        self._settings = settings
         self._catalog = catalog
 
     async def objects(self, request: Request, response: Response) -> None:
@@ -115,19 +114,34 @@ class CachePages:
         state = cacher.state().state
         if cacher.cache is None or state != "ready":
             raise _conflict(f"{cacher.resource.id} is {state}: there is nothing to compare with etcd")
-        started = time.perf_counter()
-        with metered(Meter()) as meter, reaching(cacher.resource, "check"):
-            result = await check(cacher.store, cacher.cache.memory)
+        with reaching(cacher.resource, "check"):
+            result = await cacher.cache.checker.check()
+        cost = cacher.cache.checker.last
+        assert cost is not None
         await send_json(
             response,
             ConsistencyCheck(
                 rv=str(result.rv),
                 consistent=result.consistent,
                 cache=CacheDigest(result.cache_digest, result.cache_objects),
-                etcd=EtcdDigest(result.etcd_digest, result.etcd_objects, meter.etcd_rpcs, meter.etcd_bytes),
-                ms=(time.perf_counter() - started) * 1000.0,
+                etcd=EtcdDigest(result.etcd_digest, result.etcd_objects, cost.rpcs, cost.bytes),
+                ms=cost.ms,
+                difference=result.difference,
             ),
         )
+
+    async def lose(self, request: Request, response: Response) -> None:
+        """Make the cache lose an object, so that a consistency check finds that. Only on an etcd of ktui's.
+
+        409 if there is no object to lose.
+        """
+        cacher = self._cacher(request)
+        if not self._settings.owned:
+            raise _conflict("caches of an etcd that ktui did not start are not made inconsistent")
+        lost = cacher.cache.lose() if cacher.cache is not None else ""
+        if not lost:
+            raise _conflict(f"the cache of {cacher.resource.id} has no objects")
+        await send_json(response, {"lost": lost})
 
     def _cacher(self, request: Request) -> Cacher:
         resource_id = self._resource_id(request)

@@ -45,10 +45,11 @@ from ktui.telemetry.off_loop import Slices
 
 def version_document(behaviour: Behaviour) -> dict[str, str]:
     """Return the Kubernetes version whose rules apply; ktui's own version follows the plus."""
+    released = f"1.{behaviour.minor}.{behaviour.patch or 0}"
     return {
         "major": "1",
         "minor": str(behaviour.minor),
-        "gitVersion": f"v1.{behaviour.minor}.{behaviour.patch or 0}+ktui-{__version__}",
+        "gitVersion": f"v{behaviour.preview or released}+ktui-{__version__}",
         "gitCommit": "",
         "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z",  # upstream's for a build that sets none
@@ -273,11 +274,12 @@ class Pages:
         router.add("GET", paths.ETCD_SURVEY, etcd.survey)
         router.add("GET", paths.ETCD_CHURN, etcd.churn)
         router.add("GET", paths.ETCD_HISTORY, etcd.history)
-        caches = CachePages(registry, self._catalog)
+        caches = CachePages(registry, self._catalog, self._services.settings)
         router.add("GET", paths.CACHE_OBJECTS, caches.objects)
         router.add("GET", paths.CACHE_EVENTS, caches.events)
         router.add("POST", paths.CACHE_WARM, caches.warm)
         router.add("POST", paths.CACHE_CHECK, caches.check)
+        router.add("POST", paths.CACHE_LOSE, caches.lose)
         router.add("DELETE", paths.CACHE_WARM, caches.cancel)
 
     async def _root(self, request: Request, response: Response) -> None:

@@ -18,11 +18,11 @@ from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.negotiation import JSON, YAML, Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
-from ktui.kube.listoptions import parse_list_options, read_list
+from ktui.kube.listoptions import parse_list_options, read_list, read_shards
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Source
-from ktui.kube.selectors import FieldSelector, LabelSelector
+from ktui.kube.selectors import FieldSelector, LabelSelector, ShardSelector
 from ktui.kube.status import bad_request
 from ktui.storage.objects import SelectionPredicate
 from ktui.telemetry.meter import Meter
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from ktui.wire.pieces import Piece
 
 
-def selection_of(labels: LabelSelector, fields: FieldSelector, info: RequestInfo) -> SelectionPredicate:
+def selection_of(
+    labels: LabelSelector, fields: FieldSelector, info: RequestInfo, shards: ShardSelector | None = None
+) -> SelectionPredicate:
     """Return the selection by the options and by the path's namespace and name; raise StatusError 400."""
     if info.name and fields.requires("metadata.name") not in (None, info.name):
         raise bad_request("fieldSelector metadata.name doesn't match requested name")
-    return SelectionPredicate(
-        labels=labels, fields=fields, namespace=info.namespace or None, name=info.name or None
-    )
+    return SelectionPredicate(labels, fields, info.namespace or None, info.name or None, shards)
 
 
 # Items that have to be encoded are kept until the size of the List is known if there are at most this many
@@ -74,24 +74,31 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     )
     options = parse_list_options(call.request.query)
     selectors = await compute(read_list, options, call.behaviour, resource)
-    selection = selection_of(*selectors, call.info)
+    selection = selection_of(*selectors, call.info, read_shards(options, call.behaviour))
     cacher = server.cacher(resource)
     answer = await cacher.list(ListRequest(call.info.namespace or None, None, options, selection))
     # As in upstream, a form that does not apply is detected after the read.
     include = call.request.parameter("includeObject")
     renderer = object_form(form, resource, server.services.codec, include=include, of_list=True)
     with cacher.sending(answer):
-        await send_list(call, resource, answer, renderer, form)
+        await send_list(call, resource, answer, renderer, form, selection.shards)
 
 
 async def send_list(
-    call: Call, resource: Resource, answer: ListAnswer, renderer: ObjectForm, form: Form
+    call: Call,
+    resource: Resource,
+    answer: ListAnswer,
+    renderer: ObjectForm,
+    form: Form,
+    shards: ShardSelector | None = None,
 ) -> None:
     """Stream the response; its cost, except the bytes, is known before the first byte."""
     call.rv = str(answer.rv)
     metadata = list_metadata(
         call.rv, answer.continue_, answer.remaining, always_continue=resource.custom and not form.target
     )
+    if shards is not None:
+        metadata["shardInfo"] = {"selector": str(shards)}
     chunks = await _chunks(answer, renderer, metadata, form, call.meter)
     if (objects := call.objects) is not None and objects.responds and form.media_type == JSON:
         chunks = objects.copied(chunks)

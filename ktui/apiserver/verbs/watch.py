@@ -16,7 +16,14 @@ from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.events import OutEvent
 from ktui.cacher.requests import WatchRequest
 from ktui.contract.events import WatcherOpened
-from ktui.kube.listoptions import ListOptions, parse_list_options, read_list, read_watch, with_watch_defaults
+from ktui.kube.listoptions import (
+    ListOptions,
+    parse_list_options,
+    read_list,
+    read_shards,
+    read_watch,
+    with_watch_defaults,
+)
 from ktui.kube.resources import Resource
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
@@ -36,7 +43,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     else:  # upstream checks the options of a path below /watch/ as those of a LIST
         selectors = await compute(read_list, listed, call.behaviour, resource)
     form = negotiate(call.request.accept, custom=resource.custom, stream=True)
-    selection = selection_of(*selectors, call.info)
+    selection = selection_of(*selectors, call.info, read_shards(options, call.behaviour))
     include = call.request.parameter("includeObject")
     renderer = event_form(form, resource, server.services.codec, include=include)
     cacher = server.cacher(resource)

@@ -202,13 +202,15 @@ class Composition:
         assumed = self._args.assume_watch_progress
         if assumed is None:
             assumed = trusted or self._owned
+        checks = self._args.check_consistency
         return Settings(
             self._config.behaviour,
             progress=assumed,
             # Progress notifications of an etcd older than Kubernetes requires may overtake events.
             confirm_progress=not trusted,
             watch_cache=self._args.watch_cache,
-            check_consistency=self._owned,
+            check_consistency=self._owned if checks is None else checks,
+            owned=self._owned,
             priority_and_fairness=self._args.enable_priority_and_fairness == "true",
         )
 

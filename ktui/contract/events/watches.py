@@ -30,6 +30,12 @@ class CacheStatus(Event, frozen=True, kw_only=True, tag="cache"):
     progress_requests: Count = 0
     # Unix time of etcd's last answer, if the cache serves reads although its watch of etcd is behind; else 0.
     stale_since: UnixTime = 0.0
+    check: str = ""  # outcome of the last consistency check: success | failure | error; "" before the first
+    checked_at: UnixTime = 0.0
+    check_ms: Milliseconds = 0.0
+    check_objects: Count = 0  # read from etcd by it
+    check_bytes: Count = 0
+    check_detail: str = ""  # the first difference, or why etcd could not be read
 
 
 class ProgressTick(Event, frozen=True, kw_only=True, tag="progress_tick"):

@@ -135,7 +135,7 @@ def _from_etcd(explanation: Explanation, count: int, part: bool) -> CountRange:
 
 
 def _reads(explanation: Explanation) -> CountRange:
-    request, ops = explanation.request, explanation.plan.etcd_ops
+    request, ops = explanation.request, explanation.plan.unstreamed_ops
     pages = request.options.limit > 0 and request.scope(explanation.behaviour).selective
     grows = pages and any(op not in _ONE_READ for op in ops)  # pages are read until enough objects match
     return CountRange(len(ops), None if grows else len(ops))

@@ -135,7 +135,7 @@ def estimate(
     if request.scope(behaviour).single:
         return _read(plan, size.average)
     if plan.source is Source.ETCD:
-        read = sum(_range(op, request, behaviour, scope, size.average) for op in plan.etcd_ops)
+        read = sum(_range(op, request, behaviour, scope, size.average) for op in plan.unstreamed_ops)
         return EstimatedCost(read, read)
     return EstimatedCost(0.0, _from_cache(request, plan, behaviour, size, sizes))
 

@@ -57,6 +57,7 @@ class CacheState:
     `etcd_rv` and `compact_rv` are None if unknown (a running server does not ask etcd
     before it plans); then nothing is predicted from them.
     `progress`: etcd's progress notifications can be trusted.
+    `range_stream`: etcd implements RangeStream (3.7 and later); None if it was not asked yet.
     `oldest_snapshot_rv` is None if no snapshot is retained.
     `oldest_watch_rv` is the smallest resourceVersion from which a WATCH may start.
     `downtime_seconds` is how long the cache has not been ready, `last_error` the reason.
@@ -71,6 +72,7 @@ class CacheState:
     compact_rv: int | None = None
     downtime_seconds: float = 0.0
     last_error: str = ""
+    range_stream: bool | None = None
 
 
 class RevisionAge(StrEnum):
@@ -113,6 +115,7 @@ def assumed_state(
     rv_age: RevisionAge = RevisionAge.CURRENT,
     token_age: RevisionAge = RevisionAge.CURRENT,
     snapshot: bool = True,
+    range_stream: bool | None = None,
 ) -> CacheState:
     """Return a state in which the request's resourceVersion (or else its token's) has the given age.
 
@@ -127,6 +130,7 @@ def assumed_state(
         readiness=readiness,
         cache_rv=at(_CACHE),
         progress=progress,
+        range_stream=range_stream,
         oldest_snapshot_rv=at(_REVISION[RevisionAge.OLD] if snapshot else _CACHE),
         oldest_watch_rv=at(_OLDEST_WATCH),
         etcd_rv=at(_ETCD),

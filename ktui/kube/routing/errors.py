@@ -40,7 +40,7 @@ def bad_rv(text: str) -> StatusError:
 def bad_rv_in_cache(text: str) -> StatusError:
     """Return the 500 for an invalid resourceVersion in the cache, whose parse error is not an API status.
 
-    LIST up to 1.32; GET and WATCH in every version.
+    LIST up to 1.32; GET up to 1.37; WATCH in every version.
     """
     return status.invalid_resource_version_in_cache(text, _fault(text))
 

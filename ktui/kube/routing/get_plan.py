@@ -1,4 +1,4 @@
-"""decide_get: where a GET is served from, and why, in every minor from 1.19 to 1.37."""
+"""decide_get: where a GET is served from, and why, in every known minor."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from ktui.kube.routing.plan import Consistency, EtcdOp, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.trace import CACHER_GET, ETCD, STORE_GET, WATCH_CACHE, Trace
 from ktui.kube.versions import Behaviour
+
+# 1.38.0-alpha.2 (kubernetes#142591): 400 instead of 500. Its text is not published: taken to be the LIST's.
+BAD_RV_IS_BAD_REQUEST_SINCE = 38
 
 
 def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -> Plan:
@@ -28,7 +31,8 @@ def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -
     n = parse_rv(resource_version)
     if n is None:
         trace.ask(Predicate.RV_UNPARSABLE, True, resource_version)
-        error = errors.bad_rv_in_cache(resource_version)
+        in_cache = behaviour.minor < BAD_RV_IS_BAD_REQUEST_SINCE
+        error = (errors.bad_rv_in_cache if in_cache else errors.bad_rv)(resource_version)
         return Plan(Source.NONE, ("g.badrv",), trace.steps, error=error)
     if not_ready and trace.ask(Predicate.RV_ZERO, n == 0, resource_version):
         return _from_etcd(trace, ("g.notready_rv0",), resource_version, state)

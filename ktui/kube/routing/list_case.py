@@ -88,10 +88,11 @@ class ListCase:
         error: StatusError,
         *,
         etcd_ops: tuple[EtcdOp, ...] = (),
+        unstreamed: EtcdOp | None = None,
         wait: Wait = Wait.NONE,
     ) -> Plan:
         """Return a plan that ends in an error, without limit and consistency."""
-        return Plan(source, reasons, self.trace.steps, wait=wait, etcd_ops=etcd_ops, error=error)
+        return Plan(source, reasons, self.trace.steps, etcd_ops, unstreamed, wait=wait, error=error)
 
 
 def rejected_by_api(case: ListCase) -> Plan | None:

@@ -8,7 +8,16 @@ from ktui.kube.routing.list_case import EXACT, ListCase, Reasons, rejected_by_st
 from ktui.kube.routing.parameters import MAX_REVISION
 from ktui.kube.routing.plan import Consistency, EtcdOp, ListRevision, Plan, Source
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.trace import ETCD
+from ktui.kube.routing.trace import ETCD, SHOULD_STREAM
+from ktui.kube.versions import Behaviour
+
+
+def may_stream(behaviour: Behaviour, limit: int, *, recursive: bool, filtered: bool) -> bool:
+    """Return whether a read of etcd is sent as RangeStream, if etcd has it (shouldStream in etcd3/store.go).
+
+    Since 1.37. etcd does not know which keys match: one stream cannot be limited to a page of those that do.
+    """
+    return behaviour.etcd_range_stream and recursive and not (limit > 0 and filtered)
 
 
 def from_etcd(case: ListCase, reasons: Reasons) -> Plan:
@@ -61,6 +70,21 @@ def _newest(case: ListCase, reasons: Reasons, n: int) -> Plan:
     return _listed(case, reasons, Consistency.LINEARIZABLE, ListRevision.ETCD, op, minimum=n)
 
 
+def _streamed(case: ListCase, op: EtcdOp) -> tuple[EtcdOp, EtcdOp | None]:
+    """Return the operation and, for a stream, the one that an etcd without RangeStream gets instead."""
+    if not case.behaviour.etcd_range_stream or not case.recursive:
+        return op, None
+    case.trace.enter(SHOULD_STREAM)
+    ask = case.trace.ask
+    streams = may_stream(case.behaviour, case.limit, recursive=case.recursive, filtered=not case.unfiltered)
+    if ask(Predicate.LIMIT_AND_SELECTOR, not streams, case.limit, case.unfiltered):
+        return op, None
+    supported = case.state.range_stream
+    if ask(Predicate.NO_RANGE_STREAM, supported is False, supported):
+        return op, None
+    return EtcdOp.STREAM, op
+
+
 def _listed(
     case: ListCase,
     reasons: Reasons,
@@ -71,11 +95,13 @@ def _listed(
     revision: int = 0,
     minimum: int = 0,
 ) -> Plan:
+    op, unstreamed = _streamed(case, op)
     return Plan(
         Source.ETCD,
         reasons,
         case.trace.steps,
         (op,),
+        unstreamed,
         revision=revision,
         minimum=minimum,
         limit=case.limit,
@@ -85,8 +111,9 @@ def _listed(
     )
 
 
-def _fails(case: ListCase, reasons: Reasons, error: status.StatusError, *ops: EtcdOp) -> Plan:
-    return case.reject(Source.ETCD, reasons, error, etcd_ops=ops)
+def _fails(case: ListCase, reasons: Reasons, error: status.StatusError, op: EtcdOp, *then: EtcdOp) -> Plan:
+    op, unstreamed = _streamed(case, op)
+    return case.reject(Source.ETCD, reasons, error, etcd_ops=(op, *then), unstreamed=unstreamed)
 
 
 def _compacted(case: ListCase, rv: int) -> bool:

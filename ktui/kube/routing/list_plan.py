@@ -1,4 +1,4 @@
-"""decide_list: where a LIST is served from, and why, in every minor from 1.19 to 1.37."""
+"""decide_list: where a LIST is served from, and why, in every known minor."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _not_provable(case: ListCase) -> list[str]:
 
 
 def _since_1_33(case: ListCase) -> Plan:
-    """1.33–1.37: a delegator in front of the cache; with snapshots it serves old revisions too."""
+    """Since 1.33: a delegator in front of the cache; with snapshots it serves old revisions too."""
     case.trace.enter(GET_LIST)
     rejected = rejected_by_storage(case)
     if rejected:

@@ -70,6 +70,7 @@ def scope_of(
     *,
     namespaced: bool,
     continued: bool,
+    sharded: bool = False,
 ) -> RequestScope:
     """Narrow a LIST as kube-apiserver's registry does.
 
@@ -87,7 +88,7 @@ def scope_of(
     used = {FieldTerm(NAME, name)} if single else set()
     if narrowed:
         used.add(FieldTerm(NAMESPACE, namespace or ""))
-    selective = not labels.empty or not used.issuperset(fields.terms)
+    selective = sharded or not labels.empty or not used.issuperset(fields.terms)
     return RequestScope(namespace or "", name if single else "", single, narrowed, selective)
 
 

@@ -100,6 +100,7 @@ class EtcdOp(StrEnum):
     REST = "range_rest"
     AT_REVISION = "range_at_rev"
     ALL = "range_full"
+    STREAM = "range_stream"  # the whole collection or a page in chunks of one RPC (etcd 3.7)
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -126,6 +127,8 @@ class Plan(Struct, frozen=True):
     etcd always honours it, the cache only with `limit_honoured`, which is None for a request without limit.
     `fallback` applies if the cache cannot answer.
 
+    `unstreamed` is the read that an etcd before 3.7 gets instead of a `range_stream`, None without one.
+
     For a WATCH: `initial_events` sends the current objects first, `end_bookmark` a bookmark after them;
     `initial_events_defaulted`: the server added them by default (gate WatchList).
 
@@ -137,6 +140,7 @@ class Plan(Struct, frozen=True):
     reasons: tuple[str, ...]
     steps: tuple[Step, ...] = ()
     etcd_ops: tuple[EtcdOp, ...] = ()
+    unstreamed: EtcdOp | None = None
     wait: Wait = Wait.NONE
     revision: int = 0
     minimum: int = 0
@@ -159,3 +163,16 @@ class Plan(Struct, frozen=True):
     def probe(self) -> bool:
         """True if etcd's current revision is read first."""
         return self.etcd_ops[:1] == (EtcdOp.PROBE,)
+
+    @property
+    def unstreamed_ops(self) -> tuple[EtcdOp, ...]:
+        """`etcd_ops` of an etcd without RangeStream: the same keys, in pages or at once."""
+        if self.unstreamed is None:
+            return self.etcd_ops
+        return tuple(self.unstreamed if op is EtcdOp.STREAM else op for op in self.etcd_ops)
+
+    @property
+    def stream_supported(self) -> bool | None:
+        """Whether etcd has RangeStream, as the plan saw it; None if unknown, or if it does not matter."""
+        seen = (step.seen[0] for step in self.steps if step.predicate is Predicate.NO_RANGE_STREAM)
+        return bool(value) if (value := next(seen, None)) is not None else None

@@ -24,6 +24,12 @@ def _progress(supported: bool) -> str:
     return "supported" if supported else "unsupported"
 
 
+def _range_stream(supported: bool | None) -> str:
+    if supported is None:
+        return "assumed: etcd 3.7 and later have it"
+    return "supported" if supported else "unimplemented, asked again after 10 minutes"
+
+
 def _key(single: bool) -> str:
     return "one key" if single else "a collection"
 
@@ -70,6 +76,7 @@ class Predicate(Enum):
     # API validation
     NOT_UNDERSTOOD = "parameter or selector invalid?", _cut
     FIELD_UNSUPPORTED = "field selector unsupported?", _cut
+    SHARDS_NOT_UNDERSTOOD = "shardSelector invalid?", _cut
     MATCH_WITHOUT_RV = "resourceVersionMatch without resourceVersion?", _pair
     MATCH_WITH_CONTINUE = "resourceVersionMatch with continue?", _token
     MATCH_UNKNOWN = "unknown resourceVersionMatch?", str
@@ -109,6 +116,8 @@ class Predicate(Enum):
     # etcd
     COMPACTED = "revision compacted?", lambda requested, oldest: f"{requested}, compacted up to {oldest}"
     AHEAD_OF_ETCD = "ahead of etcd as well?", lambda requested, newest: f"{requested}, etcd at {newest}"
+    LIMIT_AND_SELECTOR = "limit with a selector?", _limit_and_selector
+    NO_RANGE_STREAM = "etcd without RangeStream?", _range_stream
     # a WATCH
     WATCH_LIST_DEFAULTS = (
         "WatchList asks for initial events by itself?",

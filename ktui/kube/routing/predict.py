@@ -6,6 +6,7 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from ktui.kube import seats
+from ktui.kube.listoptions import read_shards
 from ktui.kube.routing import decide_get, decide_list, decide_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import NAME, list_parameters, watch_parameters
@@ -23,15 +24,21 @@ def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
     if request.refusal is not None:
         return _not_understood(Predicate.NOT_UNDERSTOOD, request.refusal)
     plan = _decide(request, state, behaviour)
-    if request.field_fault is None or _options_rejected(plan):
+    if _options_rejected(plan):
         return plan
-    return _not_understood(Predicate.FIELD_UNSUPPORTED, request.field_fault)
+    if request.field_fault is not None:
+        return _not_understood(Predicate.FIELD_UNSUPPORTED, request.field_fault)
+    try:
+        read_shards(request.options, behaviour)
+    except StatusError as refusal:
+        return _not_understood(Predicate.SHARDS_NOT_UNDERSTOOD, refusal, "v.bad_shards")
+    return plan
 
 
-def _not_understood(predicate: Predicate, refusal: StatusError) -> Plan:
+def _not_understood(predicate: Predicate, refusal: StatusError, reason: str = "v.bad_option") -> Plan:
     trace = Trace(API_VALIDATION)
     trace.ask(predicate, True, refusal.message)
-    return Plan(Source.NONE, ("v.bad_option",), trace.steps, error=refusal)
+    return Plan(Source.NONE, (reason,), trace.steps, error=refusal)
 
 
 def _options_rejected(plan: Plan) -> bool:

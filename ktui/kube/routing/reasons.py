@@ -13,6 +13,7 @@ LIST_REASONS: dict[str, str] = {
     "v.exact_zero": "rejected: Exact match at resourceVersion 0 is meaningless (422)",
     "v.send_initial": "rejected: sendInitialEvents is only legal on a watch (422)",
     "v.bad_option": "rejected: a parameter or selector cannot be understood (400)",
+    "v.bad_shards": "rejected: shardSelector is not a selector of shards (a bare 500)",
     "v.rv_with_cont": (
         "rejected: a continue token already pins the revision, resourceVersion must be empty or 0 (400)"
     ),
@@ -153,8 +154,8 @@ WATCH_REASONS: dict[str, str] = {
     ),
     "w.toolarge": "cache did not reach the revision in 3s: one ERROR event (504)",
     "w.etcd_list": (
-        "etcd store: lists the prefix first (ADDED events; in pages of 10000 from 1.29 on), then "
-        "watches from the list revision + 1"
+        "etcd store: lists the prefix first (ADDED events; in pages of 10000 from 1.29 on, as a "
+        "RangeStream from 1.37 on), then watches from the list revision + 1"
     ),
     "w.etcd_since": "etcd store: watches from revision + 1",
     "w.etcd_compacted": (

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from ktui.kube.gates import SHARDED
 from ktui.kube.indexes import NODE_NAME
 from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_options
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
@@ -103,6 +104,7 @@ class ReadRequest:
             behaviour,
             namespaced=not self.cluster_scoped,
             continued=self.token.state is not TokenState.NONE,
+            sharded=bool(self.options.shard_selector) and behaviour.enabled(SHARDED),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from ktui.kube.routing.plan import Fallback, Plan, Wait
+from ktui.kube.routing.plan import EtcdOp, Fallback, Plan, Wait
 from ktui.kube.routing.reasons import REASONS
 
 _WAIT_VALUES = {
@@ -81,6 +81,25 @@ def wait(plan: Plan) -> str:
 def short_wait(plan: Plan) -> str:
     """Return how long the read may wait, for a narrow column."""
     return _SHORT_WAITS[plan.wait]
+
+
+def etcd_reads(plan: Plan) -> str:
+    """Return the reads of etcd as text, with what an etcd without RangeStream gets; "" for none."""
+    ops = ", ".join(plan.etcd_ops)
+    if plan.unstreamed is not None and plan.stream_supported is None:
+        return f"{ops} if etcd ≥ 3.7, else {', '.join(plan.unstreamed_ops)}"
+    if plan.stream_supported is False:
+        return f"{ops} (this etcd has no RangeStream: falls back, asked again after 10 minutes)"
+    return ops
+
+
+def etcd_memory(plan: Plan) -> str:
+    """Return how much of a collection is held encoded at once; "" if none is read whole."""
+    if EtcdOp.STREAM in plan.etcd_ops:
+        return "about 1.5 MiB of etcd's answer at a time (--max-request-bytes), and every object that matches"
+    if EtcdOp.ALL in plan.etcd_ops or EtcdOp.REST in plan.etcd_ops:
+        return "etcd's whole answer at once, and every object that matches"
+    return ""
 
 
 def fallback(plan: Plan) -> str | None:

@@ -15,6 +15,7 @@ CACHER_GET = "Cacher.Get"
 CACHER_WATCH = "Cacher.Watch"
 WATCH_CACHE = "watchCache"
 ETCD = "etcd3 store"
+SHOULD_STREAM = "shouldStream"
 
 
 class Trace:

@@ -1,4 +1,4 @@
-"""decide_watch: where a WATCH is served from, and how it starts, in every minor from 1.19 to 1.37."""
+"""decide_watch: where a WATCH is served from, and how it starts, in every known minor."""
 
 from __future__ import annotations
 

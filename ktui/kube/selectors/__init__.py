@@ -3,5 +3,6 @@
 from ktui.kube.selectors.fields import FieldSelector, FieldTerm
 from ktui.kube.selectors.labels import LabelSelector
 from ktui.kube.selectors.requirements import Operator, Requirement
+from ktui.kube.selectors.shards import ShardSelector
 
-__all__ = ["FieldSelector", "FieldTerm", "LabelSelector", "Operator", "Requirement"]
+__all__ = ["FieldSelector", "FieldTerm", "LabelSelector", "Operator", "Requirement", "ShardSelector"]

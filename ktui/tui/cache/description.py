@@ -6,7 +6,7 @@ import textwrap
 
 from textual.content import Content
 
-from ktui.core.format import clock_time, integer, long_bytes, many
+from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
 from ktui.core.state import CacheStatus
 from ktui.tui.cache.cache_columns import STATE_STYLES
 from ktui.tui.cache.rows import GLYPHS, CacheLine, is_loading, loaded_share
@@ -79,6 +79,7 @@ def _about_ready(row: CacheLine, width: int) -> Content:
             _labelled("holds", *_holdings(cache), (" at ", "$ink-muted"), *_revision(row, 0)),
             _labelled("buffer", *_ring(cache), dot, *_window(cache)),
             longest_that_fits([_labelled("now", *_readers(cache), dot, *_costs(cache)), readers], width),
+            *([_checked(cache)] if cache.check else []),
             _last(row),
         ]
     )
@@ -96,6 +97,7 @@ def _about_ready_tall(row: CacheLine, head: int) -> Content:
             _labelled("", *_window(cache)),
             _labelled("now", *_readers(cache)),
             _labelled("", *_costs(cache)),
+            *([_checked(cache), _check_cost(cache)] if cache.check else []),
             line(""),
             _last(row),
         ]
@@ -139,6 +141,23 @@ def _readers(cache: CacheStatus) -> _Runs:
 def _costs(cache: CacheStatus) -> _Runs:
     asked = many(cache.progress_requests, "progress request")
     return [(f"{many(cache.snapshots, 'snapshot')} · {asked}", "$foreground")]
+
+
+_CHECKS = {"success": ("= etcd", "$success"), "failure": ("≠ etcd", "bold $error")}
+
+
+def _checked(cache: CacheStatus) -> Content:
+    """Return what the last consistency check found."""
+    text, style = _CHECKS.get(cache.check, ("could not be made", "$warning"))
+    detail = f": {safe(cache.check_detail)}" if cache.check_detail else ""
+    at = (f" at {clock_time(cache.checked_at)}", "$ink-muted")
+    return _labelled("check", (text, style), at, (detail, style))
+
+
+def _check_cost(cache: CacheStatus) -> Content:
+    read = f"{many(cache.check_objects, 'object')}, {long_bytes(cache.check_bytes)} read from etcd"
+    dropped = "; no snapshots until one succeeds" if cache.check == "failure" else ""
+    return _labelled("", (f"{read} in {milliseconds(cache.check_ms)} ms{dropped}", "$ink-muted"))
 
 
 def _last(row: CacheLine) -> Content:

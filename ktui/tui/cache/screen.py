@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from textual import on
@@ -28,6 +28,7 @@ from ktui.tui.cache.rows import CacheLine, CacheLines, is_loading
 from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
+from ktui.tui.lab.actions import headline
 from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.paged_table import PagedTable
@@ -64,6 +65,25 @@ class Warming:
         with self._errors_shown():
             await self._screen.server.cancel_warming(resource)
             self._screen.notify(f"cancelled the warming of {resource}", markup=False)
+
+    def check(self, row: CacheLine) -> None:
+        self._start(partial(self._check, row.resource))
+
+    def lose(self, row: CacheLine) -> None:
+        self._start(partial(self._lose, row.resource))
+
+    async def _check(self, resource: str) -> None:
+        with self._errors_shown():
+            found = await self._screen.server.check(resource)
+            bad = "" if found.consistent else f": {found.difference}"
+            severity: Literal["information", "error"] = "information" if found.consistent else "error"
+            self._screen.notify(f"{headline(resource, found)}{bad}", severity=severity, markup=False)
+
+    async def _lose(self, resource: str) -> None:
+        with self._errors_shown():
+            lost = await self._screen.server.lose(resource)
+            text = f"the cache of {resource} has lost {lost}: {key_of('cache.check')} finds it"
+            self._screen.notify(text, severity="warning", markup=False)
 
     @contextmanager
     def _errors_shown(self) -> Iterator[None]:
@@ -310,6 +330,8 @@ class CacheScreen(ServerScreen):
         self.moved()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("check", "lose") and self.inside:
+            return False
         if action in ("warm", "leave"):
             return (action == "leave") is bool(self.inside)
         if action == "cancel":
@@ -336,6 +358,14 @@ class CacheScreen(ServerScreen):
     def action_warm(self) -> None:
         if self.table.row is not None and not self.inside:
             self._warming.warm(self.table.row)
+
+    def action_check(self) -> None:
+        if self.table.row is not None and not self.inside:
+            self._warming.check(self.table.row)
+
+    def action_lose(self) -> None:
+        if self.table.row is not None and not self.inside:
+            self._warming.lose(self.table.row)
 
     def action_cancel(self) -> None:
         if self.table.row is not None:

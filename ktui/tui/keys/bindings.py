@@ -171,6 +171,10 @@ CACHE: Bindings = [
             "compare a read of this resource with a cheaper variant", "cheaper"),
     _key("cache.warm", "w", "warm", "warm", "fill the cache under the cursor"),
     _key("cache.cancel", "x", "cancel", "cancel", "stop filling the cache under the cursor"),
+    _hidden("cache.check", "equals_sign", "check",
+            "compare the cache under the cursor with etcd now, at its resourceVersion"),
+    _hidden("cache.lose", "X", "lose",
+            "make the cache lose an object: the next consistency check finds it (embedded etcd only)"),
     _key("cache.leave", "escape", "leave", "back", "back to all caches"),
 ]  # fmt: skip
 

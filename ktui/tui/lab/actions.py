@@ -91,7 +91,7 @@ def report(resource_id: str, answer: ConsistencyCheck) -> str:
             "The digest is FNV-1 (64 bit) over namespace/name/resourceVersion of every object in key",
             "order, as kube-apiserver's own consistency check makes it. etcd was read at exactly the",
             "resourceVersion that the cache had, in pages.",
-            *([] if answer.consistent else dropped),
+            *([] if answer.consistent else ["", f"First difference: {answer.difference}.", *dropped]),
         ]
     )
 

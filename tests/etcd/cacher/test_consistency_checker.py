@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from ktui.cacher import resource_cache
@@ -71,3 +72,44 @@ async def test_checks_are_made_where_the_version_does_and_etcd_is_ours(
     go_on.put_nowait(None)
     await turns.get()
     assert cache.checker.counts == ({"success": 1} if checks else {})
+
+
+async def test_a_lost_object_is_found_named_and_repaired_by_its_next_change(cluster: Cluster):
+    for number in range(3):
+        await cluster.put(f"c{number}")
+    cache = (await cluster.warm()).cache
+    assert cache.state().check == ""
+    assert cache.lose() == "a/c0"
+    assert names(await cluster.list("resourceVersion=0")) == ["a/c1", "a/c2"], "what clients would get"
+    assert await cache.checker.once() == "failure"
+    state, last = cache.state(), cache.checker.last
+    assert last is not None
+    assert (state.check, state.check_objects, state.check_bytes) == ("failure", 3, last.bytes)
+    assert state.check_detail.startswith("a/c0 is missing in the cache (RV ")
+    assert (last.rpcs, last.keys) == (1, 3) and last.bytes > 0 and last.ms > 0 and state.checked_at == last.at
+    await cluster.put("c0", again="yes")
+    await cluster.list()
+    assert await cache.checker.once() == "success"
+    assert (cache.state().check, cache.state().check_detail) == ("success", "")
+    assert cache.checker.counts == {"failure": 1, "success": 1}
+
+
+async def test_each_kind_of_difference_is_named(cluster: Cluster):
+    await cluster.put("c1")
+    await cluster.put("c2")
+    cache = (await cluster.warm()).cache
+    store = cache.memory.store
+    first, second = store.all()
+    store.put(first.with_rv(7))
+    assert (await cache.checker.check()).difference == f"a/c1 has RV 7 in the cache and {first.rv} in etcd"
+    store.put(first)
+    last = msgspec.structs.replace(second, key=second.key.replace("c2", "c3"))
+    store.put(last)
+    assert "a/c3 is in the cache" in (await cache.checker.check()).difference
+    store.remove(last.key)
+    store.remove(second.key)
+    assert "a/c2 is missing in the cache" in (await cache.checker.check()).difference
+
+
+async def test_an_empty_cache_has_nothing_to_lose(cluster: Cluster):
+    assert (await cluster.warm()).cache.lose() == ""

@@ -7,6 +7,7 @@ import pytest
 from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
 from ktui.cacher.settings import Settings
 from ktui.contract.events import EtcdCall
+from ktui.etcd.faults import UNIMPLEMENTED
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
 from ktui.supervision import Supervisor
@@ -50,9 +51,26 @@ def test_a_request_names_its_resource(request_text: str, resource: str | None) -
             (("operation", "update"), ("type", "pods")),
         ),
         ("1.36", EtcdCall(op="status", request=""), (("operation", "status"),)),
+        (
+            "1.37",
+            EtcdCall(op="range_stream", purpose="list", request='key:"/registry/pods/" '),
+            (("operation", "listStream"), ("group", ""), ("resource", "pods")),
+        ),
+        (
+            "1.37",
+            EtcdCall(op="range_stream", purpose="reflector", request='key:"/registry/pods/" '),
+            (("operation", "listStream"), ("group", ""), ("resource", "pods")),
+        ),
     ],
 )
 def test_labels(version: str, call: EtcdCall, labels: tuple[tuple[str, str], ...]) -> None:
     metrics = EtcdMetrics(Bus(), Supervisor(), Settings(behaviour_of(version)), NAMES)
     metrics.observe(call)
     assert [found for _, found, _ in metrics.total.samples()] == [labels]
+
+
+def test_a_stream_that_etcd_does_not_have_is_not_counted() -> None:
+    metrics = EtcdMetrics(Bus(), Supervisor(), Settings(behaviour_of("1.37")), NAMES)
+    call = EtcdCall(op="range_stream", purpose="list", request='key:"/registry/pods/" ', error=UNIMPLEMENTED)
+    metrics.observe(call)
+    assert not list(metrics.total.samples())

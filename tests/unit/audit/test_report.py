@@ -21,6 +21,7 @@ from ktui.contract.etcd import PrefixChild
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken
 from ktui.kube.advice import advise
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
@@ -126,7 +127,7 @@ def test_routes_are_those_of_the_rules(uri: str, version: str) -> None:
     assert group.route == ("none" if plan.error else plan.source.route)
     assert (group.reason_id, group.etcd_ops) == (plan.reason_id, plan.etcd_ops)
     versions = list(group.routes)
-    assert (versions[0], versions[-1]) == (version, "1.37")
+    assert (versions[0], versions[-1]) == (version, f"1.{NEWEST_MINOR}")
     assert [c.path for c in group.cheaper] == [
         a.path for a in advise(request, assumed_state(request), behaviour)
     ]
@@ -162,7 +163,7 @@ def test_bytes_move_too_where_sizes_are_known() -> None:
         ([audit_event(listed("/api/v1/nodes/a", verb="get")), b"?"], "1.30", "1 records could not"),
         ([audit_event(listed("/api/v1/pods?resourceVersion=0"))], "1.30", "none of your LIST requests"),
         ([audit_event(listed("/api/v1/events"))], "1.30", "no version after 1.30"),
-        ([audit_event(listed("/api/v1/events"))], "1.37", "newest version known"),
+        ([audit_event(listed("/api/v1/events"))], f"1.{NEWEST_MINOR}", "newest version known"),
     ],
 )  # fmt: skip
 def test_sentences_where_nothing_moves(lines: list[bytes], version: str, text: str) -> None:
@@ -316,7 +317,7 @@ def test_reads_of_what_is_not_stored_are_counted_apart() -> None:
 def test_later_versions_keep_the_gates_that_they_know() -> None:
     chosen, *later = versions_from("1.30", {"ConsistentListFromCache": True})
     assert chosen.consistent_list_from_cache
-    assert [b.version for b in later] == [f"1.{minor}" for minor in range(31, 38)]
+    assert [b.version for b in later] == [f"1.{minor}" for minor in range(31, NEWEST_MINOR + 1)]
     off = versions_from("1.30", {"ConsistentListFromCache": False})
     assert off[-1].consistent_list_from_cache, "locked to true by then"
     with pytest.raises(BehaviourError):

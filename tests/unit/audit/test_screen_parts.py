@@ -21,6 +21,7 @@ from ktui.audit.tally import Tally
 from ktui.contract.etcd import PrefixChild, PrefixPage
 from ktui.core.prediction.sizes import sizes_in_etcd
 from ktui.core.ranking.sketches import LatencyHistogram
+from ktui.kube.gates import NEWEST_MINOR
 
 from .logs import SLOW, audit_event, copies, etcd_line, moment
 
@@ -61,7 +62,7 @@ def test_earlier_versions_are_told_beside_the_chosen_one_and_later_ones() -> Non
     lists = copies(audit_event(LoggedRequest("list", "/api/v1/pods", "x/1", "u", AT, 900, 200)), 5)
     report = report_of(lists, "1.31")
     assert [row.version for row in report.earlier] == [f"1.{minor}" for minor in range(19, 31)]
-    assert [row.version for row in report.versions] == [f"1.{minor}" for minor in range(31, 38)]
+    assert [row.version for row in report.versions] == [f"1.{minor}" for minor in range(31, NEWEST_MINOR + 1)]
     assert {row.etcd for row in report.earlier} == {5}
     assert {row.moved_to_etcd for row in report.earlier} == {5}  # against the chosen one
     assert report.move is None  # only later versions are told to move anything

@@ -19,6 +19,7 @@ from ktui.audit.reading.files import open_logs
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all
+from ktui.kube.gates import NEWEST_MINOR
 from tests.unit.audit.logs import audit_event, httplog
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -59,7 +60,7 @@ def report(*requests: LoggedRequest, wish: Wish | None = None) -> Report:
         (["0.0.0"], "", "1.36", "assumed"),
         ([], "", "1.36", "assumed"),
         (["1.30.4"], "1.33", "1.33", "given"),
-        (["1.99.0"], "", "1.37", "the apiserver's requests to itself"),
+        (["1.99.0"], "", f"1.{NEWEST_MINOR}", "the apiserver's requests to itself"),
     ],
 )
 def test_the_version_is_given_or_the_logs(agents: list[str], given: str, version: str, origin: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from ktui.cli.main import main
 from ktui.kube import continuetoken
+from ktui.kube.gates import NEWEST_MINOR
 
 KEYS = {
     "kube_version", "verb", "path", "route", "reason_id", "reason", "reasons", "steps", "limit_honoured",
@@ -46,8 +47,8 @@ def test_one_version_is_an_object(explain: Any) -> None:
 
 def test_all_versions_are_an_array(explain: Any) -> None:
     docs = document(explain, "/api/v1/pods?limit=500", "--kube-version", "all")
-    assert [doc["kube_version"] for doc in docs] == [f"1.{minor}" for minor in range(19, 38)]
-    assert [doc["route"] for doc in docs] == ["etcd"] * 12 + ["cache"] * 7
+    assert [doc["kube_version"] for doc in docs] == [f"1.{minor}" for minor in range(19, NEWEST_MINOR + 1)]
+    assert [doc["route"] for doc in docs] == ["etcd"] * 12 + ["cache"] * (NEWEST_MINOR - 30)
 
 
 def test_a_snapshot_counts_as_cache(explain: Any) -> None:
@@ -107,7 +108,7 @@ def test_gates_over_all_versions_are_set_where_they_can_be(explain: Any) -> None
     docs = document(
         explain, "/api/v1/pods", "--kube-version", "all", "--feature-gates", "ConsistentListFromCache=false"
     )
-    assert [doc["route"] for doc in docs] == ["etcd"] * 15 + ["cache"] * 4
+    assert [doc["route"] for doc in docs] == ["etcd"] * 15 + ["cache"] * (NEWEST_MINOR - 33)
     assert "came with 1.28" in docs[0]["warnings"][0]
     assert "locked to true" in docs[15]["warnings"][0]
     assert docs[12]["warnings"] == []
@@ -116,7 +117,7 @@ def test_gates_over_all_versions_are_set_where_they_can_be(explain: Any) -> None
 @pytest.mark.parametrize(
     ("args", "text"),
     [
-        (["/api/v1/pods", "--kube-version", "1.38"], "unknown Kubernetes version '1.38'"),
+        (["/api/v1/pods", "--kube-version", "1.99"], "unknown Kubernetes version '1.99'"),
         (["/api/v1/pods", "--feature-gates", "Nope=true"], "unknown feature gate 'Nope'"),
         (["/api/v1/pods", "--feature-gates", "Nope=true", "--kube-version", "all"], "unknown feature gate"),
         (["/api/v1/pods", "--feature-gates", "ConsistentListFromCache=false"], "locked to true"),
@@ -158,7 +159,7 @@ def test_a_letter_for_each_route(explain: Any, url: str, letter: str) -> None:
 def test_all_versions_show_where_the_route_changes(explain: Any) -> None:
     _, out, _ = explain("/api/v1/pods?limit=500", "--kube-version", "all")
     rows = [line.split("seats")[0].split() for line in out.splitlines() if line.startswith("   1.")]
-    assert [row[0] for row in rows] == ["1.19", "1.20–1.22", "1.23–1.30", "1.31–1.37"]
+    assert [row[0] for row in rows] == ["1.19", "1.20–1.22", "1.23–1.30", f"1.31–1.{NEWEST_MINOR}"]
     assert "1.19–1.30: resourceVersion=0 answers from memory" in out
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from ktui.kube.flow_rules import FlowRule, LevelSpec, SchemaSpec, level_spec, schema_spec
 from ktui.kube.flow_schemas import Classifier, FlowSchema, PriorityLevel, default_levels, default_schemas
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 
@@ -146,7 +147,7 @@ def test_a_spec_of_another_form_is_a_value_error(spec: dict[str, Any]) -> None:
         schema_spec({"spec": spec})
 
 
-@pytest.mark.parametrize("minor", range(20, 38))
+@pytest.mark.parametrize("minor", range(20, NEWEST_MINOR + 1))
 def test_the_defaults_of_every_version_are_whole(minor: int) -> None:
     levels = {name: level_spec({"spec": doc}) for name, doc in default_levels(minor).items()}
     schemas = {name: schema_spec({"spec": doc}) for name, doc in default_schemas(minor).items()}

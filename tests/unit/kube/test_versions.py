@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.kube.gates import GATES, GateStage, default_of, phase_of
+from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, GateStage, default_of, phase_of
 from ktui.kube.versions import (
     KNOWN_VERSIONS,
     BehaviourError,
@@ -15,7 +15,8 @@ from ktui.kube.versions import (
 
 
 def test_every_minor_has_a_behaviour() -> None:
-    assert KNOWN_VERSIONS[0] == "1.19" and KNOWN_VERSIONS[-1] == "1.37" and len(KNOWN_VERSIONS) == 19
+    assert KNOWN_VERSIONS[0] == "1.19" and KNOWN_VERSIONS[-1] == f"1.{NEWEST_MINOR}"
+    assert len(KNOWN_VERSIONS) == NEWEST_MINOR - OLDEST_MINOR + 1
     for version in KNOWN_VERSIONS:
         assert behaviour_of(version).version == version
 
@@ -23,18 +24,18 @@ def test_every_minor_has_a_behaviour() -> None:
 @pytest.mark.parametrize(
     ("gate", "on"),
     [
-        ("consistent_list_from_cache", range(31, 38)),
-        ("resilient_watch_cache_initialization", range(31, 38)),
-        ("list_from_cache_snapshot", range(34, 38)),
-        ("watch_list", [32, 34, 35, 36, 37]),
-        ("size_based_list_cost_estimate", range(34, 38)),
-        ("api_priority_and_fairness", range(20, 38)),
+        ("consistent_list_from_cache", range(31, NEWEST_MINOR + 1)),
+        ("resilient_watch_cache_initialization", range(31, NEWEST_MINOR + 1)),
+        ("list_from_cache_snapshot", range(34, NEWEST_MINOR + 1)),
+        ("watch_list", [32, *range(34, NEWEST_MINOR + 1)]),
+        ("size_based_list_cost_estimate", range(34, NEWEST_MINOR + 1)),
+        ("api_priority_and_fairness", range(20, NEWEST_MINOR + 1)),
         ("watch_from_storage_without_resource_version", []),
         ("consistent_list_from_cache_skip_timeout_fallback", []),
     ],
 )
 def test_defaults(gate: str, on: object) -> None:
-    minors = [minor for minor in range(19, 38) if getattr(behaviour_of(f"1.{minor}"), gate)]
+    minors = [minor for minor in range(19, NEWEST_MINOR + 1) if getattr(behaviour_of(f"1.{minor}"), gate)]
     assert minors == list(on)  # type: ignore[call-overload]
 
 
@@ -44,9 +45,9 @@ def test_a_patch_release_is_understood(text: str) -> None:
     assert (behaviour.minor, behaviour.patch, behaviour.version) == (36, 2, "1.36.2")
 
 
-@pytest.mark.parametrize("text", ["1.18", "1.38", "2.0", "", "all", "1.x", "1.36.", "136"])
+@pytest.mark.parametrize("text", ["1.18", f"1.{NEWEST_MINOR + 1}", "2.0", "", "all", "1.x", "1.36.", "136"])
 def test_other_versions_are_refused(text: str) -> None:
-    with pytest.raises(UnknownVersionError, match=r"choose one of 1\.19 to 1\.37"):
+    with pytest.raises(UnknownVersionError, match=r"choose one of 1\.19 to 1\.\d+"):
         behaviour_of(text)
 
 
@@ -93,7 +94,7 @@ def test_histories_are_in_order() -> None:
     for gate, phases in GATES.items():
         minors = [phase.minor for phase in phases]
         assert minors == sorted(set(minors)), gate
-        assert all(19 <= minor <= 37 for minor in minors), gate
+        assert all(OLDEST_MINOR <= minor <= NEWEST_MINOR for minor in minors), gate
         gone = [phase for phase in phases if phase.stage is GateStage.GONE]
         assert gone in ([], [phases[-1]]), gate
         before = phase_of(gate, phases[0].minor - 1)

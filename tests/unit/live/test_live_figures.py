@@ -8,6 +8,7 @@ from ktui.contract.events.live import ReplicaScrape
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.routes import routes_of
 from ktui.core.live.state import LiveState, fold_all
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
 from ktui.live.figures import ScrapePage, page_of
@@ -130,7 +131,7 @@ def _nothing(minor: int) -> str:
     )
 
 
-@pytest.mark.parametrize("minor", range(24, 38))
+@pytest.mark.parametrize("minor", range(24, NEWEST_MINOR + 1))
 def test_the_same_load_under_every_minor(minor: int) -> None:
     row = routes(page(_nothing(minor), minor), page(_load(minor), minor), "pods", minor)
     assert (row.cache.lists, row.cache.fetched, row.cache.returned) == (8, 7050, 350)

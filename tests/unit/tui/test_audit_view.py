@@ -13,6 +13,7 @@ from ktui.audit.report import Report
 from ktui.audit.server_version import versions_before, versions_from
 from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.versions import behaviour_of
 from ktui.tui.audit.group_columns import group_lines, parameters, shape_runs
 from ktui.tui.audit.report_view import every_route, explanation_of
@@ -71,7 +72,7 @@ def test_groups_are_measured_against_the_most_expensive() -> None:
 def test_versions_tell_their_flows_against_the_one_before() -> None:
     report = report_of({"/api/v1/pods": 3, "/api/v1/pods?resourceVersion=0": 1}, sizes=SIZES)
     lines = {line.version: line for line in version_lines(report)}
-    assert list(lines) == [f"1.{minor}" for minor in range(19, 38)]
+    assert list(lines) == [f"1.{minor}" for minor in range(19, NEWEST_MINOR + 1)]
     assert lines["1.31"].flows == (("etcd", "cache", 3),)
     assert [version for version, line in lines.items() if line.chosen] == ["1.30"]
     assert all(not line.flows for version, line in lines.items() if version != "1.31")

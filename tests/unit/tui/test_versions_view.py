@@ -9,6 +9,7 @@ from ktui.core.reducer import apply
 from ktui.core.selection import EXAMPLE, Selection, read_selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import plain
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 from ktui.tui.versions.panels import changes_content, cheaper_content, columns, trace_content
@@ -77,7 +78,12 @@ def test_one_row_a_version_the_server_s_marked() -> None:
 
 def test_groups_are_the_runs_of_equal_versions() -> None:
     matrix = matrix_of(EXAMPLE, state_of(server("1.30")))
-    assert [row.versions for row in matrix.groups] == ["1.19", "1.20 – 1.22", "1.23 – 1.30", "1.31 – 1.37"]
+    assert [row.versions for row in matrix.groups] == [
+        "1.19",
+        "1.20 – 1.22",
+        "1.23 – 1.30",
+        f"1.31 – 1.{NEWEST_MINOR}",
+    ]
     assert [row.current for row in matrix.groups] == [False, False, True, False]
     assert matrix.groups[2].covers(25) and not matrix.groups[2].covers(31)
     assert matrix.changes == 3
@@ -156,7 +162,10 @@ def test_changes_are_told_by_version_with_their_gates() -> None:
     told = changes_content(matrix.rows, 80, 20).plain.split("\n")
     assert "1.31  ConsistentListFromCache (beta) on: reason, route, wait" in told
     assert all(text[:4] in KNOWN_VERSIONS for text in told)
-    assert changes_content(matrix.rows[-2:], 80, 20).plain == "1.36 to 1.37 answer it the same way"
+    assert (
+        changes_content(matrix.rows[-2:], 80, 20).plain
+        == f"1.{NEWEST_MINOR - 1} to 1.{NEWEST_MINOR} answer it the same way"
+    )
 
 
 def test_why_is_said_in_full_where_it_changed_and_copied_everywhere() -> None:

@@ -7,6 +7,7 @@ import pytest
 from ktui.contract.events import EtcdProgress, FanOut, WatcherClosed, WatcherOpened, WatcherState
 from ktui.core.reducer import apply
 from ktui.core.state import FAN_OUTS, State
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.tui.watches.deliveries import audience_of, fan_out_content, makers_of
 from ktui.tui.watches.watch_columns import KEPT_SECONDS, Health, WatchLines, scope_of
 
@@ -130,4 +131,9 @@ def test_the_comparison_starts_with_what_was_measured() -> None:
     assert (audience_of(event).plain, audience_of(event).delivered) == (3, 7)
     ours, *versions = makers_of(event)
     assert (ours.name, ours.copies, ours.encodings, ours.note) == ("ktui", None, 2, "measured")
-    assert [maker.name for maker in versions] == ["1.19", "1.20 – 1.23", "1.24 – 1.28", "1.29 – 1.37"]
+    assert [maker.name for maker in versions] == [
+        "1.19",
+        "1.20 – 1.23",
+        "1.24 – 1.28",
+        f"1.29 – 1.{NEWEST_MINOR}",
+    ]

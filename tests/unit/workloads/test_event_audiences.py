@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from ktui.kube.fanout import ChangeRecipients
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.workloads.behaviours.client_reflector import watch_lines
 from ktui.workloads.behaviours.event_audiences import (
     PLAIN,
@@ -62,7 +63,7 @@ def test_who_received_a_change(change: str, types: dict[str, str], audience: Cha
     assert seen.strays == 0
     work = work_by_version(seen.steps)
     assert work["≤ 1.16"].encodings == work["≤ 1.16"].copies == sum(WATCHERS[group] for group in types)
-    assert 0 < work["1.29 – 1.37"].encoded_bytes < work["≤ 1.16"].encoded_bytes
+    assert 0 < work[f"1.29 – 1.{NEWEST_MINOR}"].encoded_bytes < work["≤ 1.16"].encoded_bytes
 
 
 def test_an_event_with_another_resource_version_is_a_stray() -> None:

@@ -72,12 +72,16 @@ def revision(name: str) -> str:
 
 
 @cache
-def state(readiness: str, progress: int = 1, snapshot: int = 1) -> CacheState:
+def state(
+    readiness: str, progress: int = 1, snapshot: int = 1, range_stream: bool | None = False
+) -> CacheState:
+    """The tables are those of an etcd before 3.7, which has no RangeStream."""
     world = tables()["world"]
     return CacheState(
         readiness=Readiness(readiness),
         cache_rv=world["CACHE_RV"],
         progress=bool(progress),
+        range_stream=range_stream,
         oldest_snapshot_rv=world["classes"]["old"] if snapshot else world["CACHE_RV"],
         oldest_watch_rv=60,
         etcd_rv=world["ETCD_RV"],

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.kube import continuetoken
+from ktui.kube.gates import NEWEST_MINOR, OLDEST_MINOR
 from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
@@ -21,13 +22,18 @@ TOKENS = {
 }
 
 
+def minors_of(key: str) -> range:
+    """The minors of `1.31-1.33`, or of `1.34-`, which has no end."""
+    first, _, last = key.partition("-")
+    return range(int(first[2:]), (int(last[2:]) if last else NEWEST_MINOR) + 1)
+
+
 def rows() -> list[Any]:
     found = []
     for case in CASES:
         for key, expected in case.items():
             if key.startswith("1."):
-                first, last = (int(version[2:]) for version in key.split("-"))
-                for minor in range(first, last + 1):
+                for minor in minors_of(key):
                     found.append(pytest.param(case, minor, expected, id=f"1.{minor} {case['name']}"))
     return found
 
@@ -58,10 +64,5 @@ def test_everyday_request(case: dict[str, Any], minor: int, expected: str) -> No
 
 def test_every_case_covers_every_version() -> None:
     for case in CASES:
-        minors = [
-            minor
-            for key in case
-            if key.startswith("1.")
-            for minor in range(int(key[2:4]), int(key.split("-")[1][2:]) + 1)
-        ]
-        assert minors == list(range(19, 38)), case["name"]
+        minors = [minor for key in case if key.startswith("1.") for minor in minors_of(key)]
+        assert minors == list(range(OLDEST_MINOR, NEWEST_MINOR + 1)), case["name"]
