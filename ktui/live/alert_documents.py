@@ -67,7 +67,7 @@ def dashboard(rules: Sequence[AlertRule], queries: PromQueries, remarks: Iterabl
         _panel("Objects that clients' LISTs read from etcd", [(queries.by_clients(), "{{resource}}")],
                "short", "per second, consistency checks of the watch caches not counted"),
         *(
-            _panel(rule.kind.title.capitalize(), [(rule.measure, rule.legend)], rule.unit, rule.advice)
+            _panel(rule.title, [(rule.measure, rule.legend)], rule.unit, rule.advice)
             for rule in rules
             if rule.kind.id != "etcd-lists"
         ),

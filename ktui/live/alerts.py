@@ -55,6 +55,10 @@ class AlertRule(msgspec.Struct, frozen=True):
         return "KubeAPI" + "".join(word.capitalize() for word in self.kind.id.split("-"))
 
     @property
+    def title(self) -> str:
+        return self.kind.title[0].upper() + self.kind.title[1:]
+
+    @property
     def severity(self) -> str:
         """As Prometheus' own rules name it."""
         name = self.kind.severity.name.lower()
@@ -96,12 +100,12 @@ class PromQueries:
 
     def grown(self, series: str, by: str, window: str = WINDOW) -> str:
         """Return by how much counters of rare events grew, the first event included."""
-        there = self.of("process_start_time_seconds")
+        there = self.of("up")
         return (
             f"sum by ({by}) (\n"
             f"  increase({series}[{window}]) > 0\n"
             f"  or ({series} unless {series} offset {window})\n"
-            f"     and on (job, instance) {there} offset {window}\n"
+            f"     and on (job, instance) ({there} offset {window} == 1)\n"
             ")"
         )
 
