@@ -154,6 +154,19 @@ def test_pairs_end_once_they_are_decisive(
     assert decided(runs(before), runs(after)) is enough
 
 
+@pytest.mark.parametrize(("after", "enough"), [([1.0, 2.9, 0.1], True), ([1.0, 3.6, 0.1], False)])
+def test_seat_seconds_under_load_hold_up_only_what_may_cost_more(after: list[float], enough: bool) -> None:
+    def runs(size: int, seat_seconds: list[float]) -> list[Measured]:
+        found = [run(cached_bytes=size) for _ in seat_seconds]
+        for measured, seconds in zip(found, seat_seconds, strict=True):
+            measured.seat_seconds = seconds
+        return found
+
+    before, cheaper = runs(9_000_000, [3.0, 3.0, 3.0]), runs(1_000_000, after)
+    assert decided(before, cheaper) is enough
+    assert "seat-seconds" not in trial_of(before, cheaper).sentence
+
+
 def test_of_failed_runs_nothing_is_decided() -> None:
     failed = [Measured("/api/v1/pods", status=429, message="busy")] * 3
     assert not decided(failed, failed)
