@@ -124,6 +124,7 @@ class Api:
             call.error = GONE
         finally:
             use_meter(None)
+            call.meter.on_plan = None  # no cycle is left for the garbage collector
             if call.large_requests is not None:
                 call.leave_large()
             call.release_trees()

@@ -33,6 +33,10 @@ class Feed:
     clock: BookmarkClock
 
 
+def do_nothing() -> None:
+    """Take the place of a callback that is not needed yet, or no longer."""
+
+
 class CacheWatch:
     """One client's stream.
 
@@ -53,7 +57,7 @@ class CacheWatch:
         closed: Callable[[], None] = lambda: None,
     ) -> None:
         self.delivered = 0
-        self.on_live: Callable[[], None] = lambda: None  # called once the initial events are out
+        self.on_live = do_nothing  # called once the initial events are out
         self._closed = closed
         self._feed = feed
         self._watcher = watcher
@@ -99,9 +103,11 @@ class CacheWatch:
         """End the stream; queued events are still delivered."""
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
         self._feed.clock.remove(self._watcher)
         self._feed.dispatcher.close(self._watcher, cause)
-        self._closed()
+        closed, self._closed = self._closed, do_nothing
+        closed()
 
     async def batches(self) -> AsyncIterator[list[OutEvent]]:
         try:
@@ -181,7 +187,7 @@ class ErrorStream:
 
     def __init__(self, event: OutEvent) -> None:
         self.delivered = 0
-        self.on_live: Callable[[], None] = lambda: None
+        self.on_live = do_nothing
         self.cause = ""
         self._event = event
 

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 # Longer than one iteration of that loop, with a margin for a busy machine.
 SETTLE_SECONDS = 0.3
+# A watch that resumes has events to catch up with, on an etcd that was just in trouble: 0.3 was too short for
+# three members that shared two cores with a dozen programs.
+RESUMED_SECONDS = 1.0
 # etcd's queue of a watch stream holds 128 answers: half of it at once is a burst.
 BURST_EVENTS = 64
 BURST_SECONDS = 0.1
@@ -47,9 +50,16 @@ BURST_SECONDS = 0.1
 class ProgressConfirmation:
     """Tracks one watch. `created_at` returns when etcd confirmed it, before which the loop ignores it."""
 
-    def __init__(self, created_at: Callable[[], float], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        created_at: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        resumed: bool = False,
+    ) -> None:
         self._created_at = created_at
         self._clock = clock
+        self._start_seconds = RESUMED_SECONDS if resumed else SETTLE_SECONDS
         self._settled = 0.0
         self._pending = 0
         self._burst_started = 0.0
@@ -66,7 +76,7 @@ class ProgressConfirmation:
 
     def answered(self, rv: int) -> int:
         """Record an answer; return the revision up to which all events have arrived, 0 if none is proven."""
-        if self._clock() < max(self._settled, self._created_at() + SETTLE_SECONDS):
+        if self._clock() < max(self._settled, self._created_at() + self._start_seconds):
             self._pending = 0
             return 0
         proven, self._pending = self._pending, rv
@@ -213,7 +223,8 @@ class Reflector:
         """
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(seen - 1 if seen else cache.rv) as watch:
-            self._watch, self._confirmation = watch, ProgressConfirmation(lambda: watch.created_at)
+            self._watch = watch
+            self._confirmation = ProgressConfirmation(lambda: watch.created_at, resumed=bool(seen))
             try:
                 async for transaction in watch:
                     self._same_history()

@@ -1,7 +1,7 @@
 """`ktui serve` with a heartbeat on its event loop: `python -m tools.hostile.server WORDS`.
 
 For each line of standard input, and on SIGTERM, it prints one JSON line: the longest times between two beats
-since the last, with the stack of the loop then.
+since the last, and where the loop was then: the most frequent of its places, sampled.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import traceback
+from collections import Counter
 
 from ktui.cli import main
 from ktui.cli.server import composition
@@ -19,7 +20,8 @@ from ktui.cli.server import composition
 BEAT_SECONDS = 0.001
 BUSY_SECONDS = 0.005
 KEPT = 25
-FRAMES = 7  # stack frames kept of a late beat, innermost last
+FRAMES = 5  # stack frames of a sample, innermost last
+PLACES = 3  # kept of a late beat
 
 
 class Heartbeat:
@@ -29,7 +31,7 @@ class Heartbeat:
         self._wall_ms: list[float] = []
         self._busy: list[tuple[float, str]] = []  # milliseconds of CPU time, and a stack meanwhile
         self._last = time.perf_counter()
-        self._place = ""
+        self._places = Counter[str]()
         self._loop_thread = threading.get_ident()
 
     async def beat(self) -> None:
@@ -40,8 +42,9 @@ class Heartbeat:
             now, spent = time.perf_counter(), time.thread_time()
             self._wall_ms.append((now - self._last - BEAT_SECONDS) * 1000)
             if spent - cpu > BUSY_SECONDS:
-                self._busy.append(((spent - cpu) * 1000, self._place))
-            self._last, cpu, self._place = now, spent, ""
+                places = "; ".join(f"{n} × {place}" for place, n in self._places.most_common(PLACES))
+                self._busy.append(((spent - cpu) * 1000, places))
+            self._last, cpu, self._places = now, spent, Counter()
             if len(self._wall_ms) > 100_000:
                 self._keep_longest()
 
@@ -62,13 +65,13 @@ class Heartbeat:
         self._busy = sorted(self._busy, reverse=True)[:KEPT]
 
     def _watch(self) -> None:
-        """Record the stack of the loop's thread when a beat is late."""
+        """Sample the stack of the loop's thread while a beat is late."""
         while True:
             time.sleep(BUSY_SECONDS / 2)
-            if not self._place and time.perf_counter() - self._last > BUSY_SECONDS:
+            if time.perf_counter() - self._last > BUSY_SECONDS:
                 frame = sys._current_frames().get(self._loop_thread)
                 stack = traceback.extract_stack(frame)[-FRAMES:]
-                self._place = " > ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in stack)
+                self._places[" > ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in stack)] += 1
 
 
 class WatchedComposition(composition.Composition):

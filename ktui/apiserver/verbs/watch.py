@@ -13,6 +13,7 @@ from ktui.apiserver.negotiation import JSON, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import selection_of
 from ktui.apiserver.watches import OpenWatch
+from ktui.cacher.cache_watch import do_nothing
 from ktui.cacher.events import OutEvent
 from ktui.cacher.requests import WatchRequest
 from ktui.contract.events import WatcherOpened
@@ -70,6 +71,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         await _stream(call, watch, renderer, lasts, media_type)
     finally:
         server.watches.discard(watch)
+        answer.stream.on_live = do_nothing  # no cycle is left for the garbage collector
 
 
 def _opened(call: Call, requested: ListOptions, form: str, route: str, lasts: float) -> WatcherOpened:

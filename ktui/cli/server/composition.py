@@ -29,7 +29,7 @@ from ktui.cli.server.facts import Facts, ServerRecording, log_telemetry
 from ktui.cli.server.faults import FaultInjector
 from ktui.cli.server.flow import ServerFlow
 from ktui.cli.server.request_logs import RequestLogFiles
-from ktui.cli.server.runtime import trim_when_quiet
+from ktui.cli.server.runtime import tidy_when_quiet
 from ktui.client.connection import ServerConnection
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw, write_kubeconfig
 from ktui.contract.events import TaskFailures
@@ -137,7 +137,7 @@ class Composition:
         self._count_keys(browser)
         self._follow_compactions(client, registry)
         self._keep_running("the status check", partial(poll_status, client))
-        self._keep_running("the heap trimmer", trim_when_quiet)
+        self._keep_running("the collector of garbage", tidy_when_quiet)
         self._announce()
         if self._demo is not None:
             self._demo.serve(self.url)

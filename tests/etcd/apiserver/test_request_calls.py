@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from ktui.apiserver.call import Call
+from ktui.cacher.cache_watch import CacheWatch
 from ktui.etcd.client import EtcdClient
+from ktui.telemetry.meter import Meter
 
 from .conftest import TOKEN, running
 
@@ -76,3 +79,28 @@ async def test_a_get_from_the_cache_calls_200_functions(client: EtcdClient, pref
         probe = Client(api.app)
         calls = await probe.calls("/api/v1/namespaces/a/pods/p", "resourceVersion=0")
         assert calls <= 200
+
+
+@pytest.mark.parametrize("query", ["", "watch=1&timeoutSeconds=1&resourceVersion=0"])
+async def test_a_request_leaves_no_cycles_for_the_garbage_collector(
+    client: EtcdClient, prefix: str, query: str
+) -> None:
+    """A full collection stops the server for milliseconds; nothing should need one."""
+    async with running(client, prefix) as api:
+        await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
+        assert await api.cacher("namespaces").ready()
+        answer = await api.get(f"/api/v1/namespaces?{query}")
+        assert answer.status_code == 200
+        gc.collect()
+        gc.disable()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            for _ in range(2):
+                await api.get(f"/api/v1/namespaces?{query}")
+            gc.collect()
+            left = [type(one).__name__ for one in gc.garbage if isinstance(one, Call | CacheWatch | Meter)]
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+            gc.enable()
+        assert left == []

@@ -365,3 +365,17 @@ def test_a_cache_that_does_not_hear_from_etcd_is_stale(monkeypatch):
         assert f.reflector.stale_seconds == 0
 
     run(scenario)
+
+
+def test_the_answers_of_a_watch_that_resumes_are_believed_later():
+    now = [reflector_module.SETTLE_SECONDS + 0.01]
+    first, resumed = (
+        ProgressConfirmation(lambda: 0.0, lambda: now[0], resumed=again) for again in (False, True)
+    )
+    for rv in (10, 11):
+        assert resumed.answered(rv) == 0
+    first.answered(10)
+    assert first.answered(11) == 10
+    now[0] = reflector_module.RESUMED_SECONDS + 0.01
+    resumed.answered(12)
+    assert resumed.answered(13) == 12

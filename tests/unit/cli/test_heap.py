@@ -1,10 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 
-from ktui.cli.server.runtime import GROWN_BYTES, QUIET_SECONDS, QUIET_SHARE, trim_when_quiet
+from ktui.cli.server.runtime import (
+    GARBAGE_BYTES,
+    GROWN_BYTES,
+    QUIET_SECONDS,
+    QUIET_SHARE,
+    tidy_when_quiet,
+)
 
 BUSY, IDLE = QUIET_SECONDS * QUIET_SHARE, 0.0
 MB = 1 << 20
@@ -14,9 +21,13 @@ class Over(Exception):
     """The last step has been taken."""
 
 
-def trims(steps: list[tuple[float, int]], freed: int = 0) -> list[int]:
-    """In which of the steps (processor time taken, resident bytes) the heap was trimmed."""
-    at, spent, trimmed = -1, 0.0, []
+def trims(steps: list[tuple[float, int]], freed: int = 0, collected: list[int] | None = None) -> list[int]:
+    """In which of the steps (processor time taken, resident bytes) the heap was trimmed.
+
+    `collected` gets those in which garbage was collected.
+    """
+    at, spent, trimmed = -1, 0.0, list[int]()
+    gone = [] if collected is None else collected
 
     async def pause(seconds: float) -> None:
         nonlocal at, spent
@@ -29,7 +40,11 @@ def trims(steps: list[tuple[float, int]], freed: int = 0) -> list[int]:
         return steps[max(at, 0)][1] - (freed if at in trimmed else 0)
 
     with pytest.raises(Over):
-        asyncio.run(trim_when_quiet(resident, lambda: spent, pause, lambda: trimmed.append(at)))
+        asyncio.run(
+            tidy_when_quiet(
+                resident, lambda: spent, pause, lambda: trimmed.append(at), lambda: gone.append(at)
+            )
+        )
     return trimmed
 
 
@@ -49,4 +64,25 @@ def test_growth_counts_from_what_was_left():
 
 
 def test_where_memory_is_not_told_nothing_is_done():
-    assert asyncio.run(trim_when_quiet(resident=lambda: None)) is None
+    assert asyncio.run(tidy_when_quiet(resident=lambda: None)) is None
+
+
+def test_garbage_is_collected_after_much_growth():
+    collected: list[int] = []
+    much = GARBAGE_BYTES
+    steps = [(IDLE, 100 * MB), (BUSY, 120 * MB), (BUSY, 100 * MB + much), (IDLE, 110 * MB + much)]
+    assert trims(steps, collected=collected) == [0, 3]
+    assert collected == [2]
+
+
+def test_python_makes_no_full_collection_of_its_own_meanwhile():
+    before, meanwhile = gc.get_threshold(), list[tuple[int, int, int]]()
+
+    async def pause(_: float) -> None:
+        meanwhile.append(gc.get_threshold())
+        raise Over
+
+    with pytest.raises(Over):
+        asyncio.run(tidy_when_quiet(lambda: 0, pause=pause, trim=lambda: None, collect=lambda: None))
+    assert meanwhile[0][2] > 1_000_000
+    assert meanwhile[0][:2] == before[:2] and gc.get_threshold() == before
