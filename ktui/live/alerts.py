@@ -25,10 +25,7 @@ from ktui.core.live.finding_kinds import (
 )
 from ktui.live.families import ALL
 
-OLDEST, UNIFIED = (
-    24,
-    37,
-)  # the first minor whose metrics are known; the first whose LISTs have a storage label
+UNIFIED = 37  # the first minor whose LISTs have a storage label
 WINDOW = "10m"
 ETCD_OBJECTS = 200  # objects of a resource that clients' LISTs read from etcd per second: a storm
 _GROUPED = 34  # from this minor on resources are two labels, group and resource

@@ -17,7 +17,9 @@ import pytest
 import yaml
 
 from ktui.cli.main import main
+from ktui.cli.rules import OLDEST_MINOR
 from ktui.core.live.finding_kinds import KINDS
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.live.alerts import LabelMatchersError, PromQueries, alert_rules, left_out
 from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
@@ -46,7 +48,7 @@ def name_of(finding: str) -> str:
 # What the documents have.
 
 
-@pytest.mark.parametrize("minor", range(24, 38))
+@pytest.mark.parametrize("minor", range(OLDEST_MINOR, NEWEST_MINOR + 1))
 def test_a_rule_is_printed_or_said_to_be_left_out(capsys: pytest.CaptureFixture[str], minor: int) -> None:
     text = rules(capsys, "--plain", "--kube-version", f"1.{minor}")
     (group,) = yaml.safe_load(text)["groups"]
