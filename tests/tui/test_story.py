@@ -85,6 +85,7 @@ async def test_the_story_goes_through_its_steps() -> None:
         assert told == [("under 1.30", "etcd", "etcd"), ("under 1.31", "cache", "cache")]
 
         await step(pilot, 12)
+        assert not list(app._notifications), "they would hide the results"
         await until_shown(pilot, "tour 6/6", "f9 ends")
         results = lab_of(app).lab.runner.results
         assert {each.path.partition("?")[0] for each in results[10:]} == {"/api/v1/services"}
