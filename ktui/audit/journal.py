@@ -78,6 +78,20 @@ class FileCount:
         return max(self.skipped, key=self.skipped.__getitem__, default="")
 
 
+class ReadFiles:
+    """What was read: a count of each file."""
+
+    files: list[FileCount]
+
+    @property
+    def unread(self) -> list[str]:
+        """Command line arguments (files, folders, archives) in which no request was found."""
+        read = Counter[str]()
+        for file in self.files:
+            read[file.argument] += file.read
+        return [argument for argument, count in read.items() if not count]
+
+
 _HINTS = {
     KLOG.what: " (kube-apiserver logs requests from -v=3 on)",
     JSON.what: " (looked for an audit Event, a LogEntry of GKE or an httplog line up to three fields deep)",

@@ -6,7 +6,7 @@ They are matched by their Audit-ID, among as many requests as are kept.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -16,7 +16,7 @@ from ktui.audit.formats import auditlog
 from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
 from ktui.audit.formats.record import OUTSIDE, LoggedRequest, Malformed, Skip, Spent
 from ktui.audit.formats.traces import Traced, TraceReader
-from ktui.audit.journal import FileCount
+from ktui.audit.journal import FileCount, ReadFiles
 from ktui.audit.reading.streams import LongLine
 from ktui.audit.tally import TallyOptions
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, split_url
@@ -55,7 +55,7 @@ class ListedRequest(msgspec.Struct, gc=False):
     source: str = ""
 
 
-class RequestList:
+class RequestList(ReadFiles):
     """Collects requests from blocks of records, as a Tally does, and gives each of them to `emit` once."""
 
     def __init__(
@@ -71,14 +71,6 @@ class RequestList:
         self.files: list[FileCount] = []
         self.overflowed = False
         self.queryless = False  # a log leaves out query strings
-
-    @property
-    def unread(self) -> list[str]:
-        """Command line arguments in which no request was found."""
-        read = Counter[str]()
-        for file in self.files:
-            read[file.argument] += file.read
-        return [argument for argument, count in read.items() if not count]
 
     def open_file(self, name: str, argument: str = "") -> FileCount:
         self.files.append(FileCount(name, argument or name))

@@ -27,6 +27,7 @@ from ktui.audit.journal import (
     TRACE_LINE,
     FileCount,
     Journal,
+    ReadFiles,
     kind_of,
 )
 from ktui.audit.periods import FIRST, LAST, NEVER, DistinctKeys, LogPeriod
@@ -84,7 +85,7 @@ class TallyOptions(NamedTuple):
     sampling: int = 1_000_000
 
 
-class Tally:
+class Tally(ReadFiles):
     """Counts the records that it is fed; `build_report` makes a report of it. See TallyOptions."""
 
     def __init__(
@@ -127,14 +128,6 @@ class Tally:
     @property
     def malformed(self) -> int:
         return sum(file.malformed for file in self.files)
-
-    @property
-    def unread(self) -> list[str]:
-        """Command line arguments (files, folders, archives) in which no request was found."""
-        read = Counter[str]()
-        for file in self.files:
-            read[file.argument] += file.read
-        return [argument for argument, count in read.items() if not count]
 
     def open_file(self, name: str, argument: str = "", *, part: bool = False) -> FileCount:
         """Begin a file: records fed from now on are counted as its records."""

@@ -23,7 +23,6 @@ from ktui.live.families import ALL, VERBS, Family, Reported, reported, resource_
 
 MOST = (1 << 63) - 1
 MOST_CALLED = 500  # webhooks, and admission plugins
-_RV_MODULUS = 10**15  # the cache's resourceVersion is reported modulo this
 _READS = {"get": "etcd_gets", "list": "etcd_lists", "listStream": "etcd_lists"}
 _WRITES = frozenset(("create", "update", "delete"))
 _UNIFIED = "watchcache"  # 1.37: LISTs of the cache are counted under the storage's names

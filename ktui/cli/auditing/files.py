@@ -125,14 +125,7 @@ def add_row(row: GroupedRow, tally: Tally) -> None:
 
 def list_with_bar(logs: list[Log], requests: RequestList) -> bool:
     """Read every record of the logs in turn; False after Ctrl-C."""
-    with _progress() as bar, _until_ctrl_c() as pressed:
-        task = bar.add_task("reading", total=total_size(logs) or None)
-
-        def report(name: str, taken: int) -> None:
-            if pressed:
-                raise Stopped
-            bar.update(task, description=_label(name), completed=taken)
-
+    with _bar(logs) as report:
         try:
             read_logs(logs, requests, report)
         except Stopped:
@@ -146,7 +139,18 @@ def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask:
     A stream that breaks off is noted as the problem of its file. Ctrl-C ends only the reading, between
     two blocks of records; a second Ctrl-C ends the program.
     """
-    with _progress() as bar, _until_ctrl_c() as pressed, _without_collector():
+    with _bar(logs) as report, _without_collector():
+        try:
+            read = read_grouped if grouped else partial(read_on_dask, dask) if dask else read_all
+            read(logs, tally, report)
+        except Stopped:
+            tally.stopped = True
+
+
+@contextmanager
+def _bar(logs: list[Log]) -> Iterator[Progressed]:
+    """Yield what a reader reports its progress to; it raises Stopped after Ctrl-C."""
+    with _progress() as bar, _until_ctrl_c() as pressed:
         task = bar.add_task("reading", total=total_size(logs) or None)
 
         def report(name: str, taken: int) -> None:
@@ -154,11 +158,7 @@ def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask:
                 raise Stopped
             bar.update(task, description=_label(name), completed=taken)
 
-        try:
-            read = read_grouped if grouped else partial(read_on_dask, dask) if dask else read_all
-            read(logs, tally, report)
-        except Stopped:
-            tally.stopped = True
+        yield report
 
 
 @contextmanager

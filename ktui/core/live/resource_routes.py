@@ -142,13 +142,21 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
         return share(self.fetched, self.returned)
 
 
+# Figures that are counters of the same name, summed; the others of the same name are means, or without
+# what the server asked itself.
+_COUNTED = frozenset(ResourceRoutes.__struct_fields__) - {
+    "lists", "wait_ms", "cluster_ms", "namespace_ms", "watch_list_ms", "etcd_ms"
+}  # fmt: skip
+
+
 def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | None) -> ResourceRoutes:
     """Sum a resource over `rows`, which all report it, for the last `seconds` (None: everything kept)."""
     growths = [growth(row.resources[resource], seconds) for row in rows]
     grown = [part.grown for part in growths]
     points = [row.resources[resource].last for row in rows]
 
-    of = summed(grown).__getitem__
+    sums = summed(grown)
+    of = sums.__getitem__
     sent, own_sent = of("lists"), of("self_lists") or 0.0
     lists = max(0.0, sent - own_sent) if sent is not None else None
     checks, check_objects = total((of("checks_ok"), of("checks_failed"))), of("check_objects")
@@ -177,9 +185,7 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         failure=of("consistent_failure"),
         fallback=of("consistent_fallback"),
         rejected_reads=of("consistent_rejected"),
-        waits=of("waits"),
         wait_ms=share(of("wait_ms"), of("waits")),
-        fast_waits=of("fast_waits"),
         lists=lists,
         errors=of("list_errors"),
         rejected=of("list_rejected"),
@@ -191,41 +197,17 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         namespace_lists=of("namespace_timed"),
         namespace_ms=share(of("namespace_ms"), of("namespace_timed")),
         watches=latest(points, "watches"),
-        watch_events=of("watch_events"),
-        watch_bytes=of("watch_bytes"),
-        watch_lists=of("watch_lists"),
         watch_list_ms=share(of("watch_list_ms"), of("watch_lists")),
-        init_events=of("init_events"),
-        init_errors=of("init_errors"),
-        gets=of("gets"),
-        get_errors=of("get_errors"),
-        watch_requests=of("watch_requests"),
-        creates=of("creates"),
-        updates=of("updates"),
-        patches=of("patches"),
-        deletes=of("deletes"),
-        terminated_requests=of("terminated_requests"),
-        aborted=of("aborted"),
         terminated=of("terminated_watchers"),
-        cache_events=of("cache_events"),
         refills=total(_refills(part, point) for part, point in zip(grown, points, strict=True)),
-        capacity_increases=of("capacity_increases"),
-        capacity_decreases=of("capacity_decreases"),
-        checks_ok=of("checks_ok"),
-        checks_failed=of("checks_failed"),
-        checks_errored=of("checks_errored"),
         checked=any(_checked(point.counters) for point in points),
-        check_lists=of("check_lists"),
-        check_objects=check_objects,
         check_bytes=_share_of(size_bytes, check_objects, objects) if checks else check_objects,
-        etcd_gets=of("etcd_gets"),
         etcd_list_calls=of("etcd_lists"),
-        etcd_writes=of("etcd_writes"),
-        etcd_errors=of("etcd_errors"),
         etcd_calls=of("etcd_timed"),
         etcd_ms=share(of("etcd_ms"), of("etcd_timed")),
         objects=objects,
         size_bytes=size_bytes,
+        **{name: value for name, value in sums.items() if name in _COUNTED},
     )
 
 

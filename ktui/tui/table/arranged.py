@@ -134,10 +134,6 @@ class GridView(CursorView[Row]):
     # What is copied.
 
     @property
-    def row_key(self) -> Hashable:
-        return None if self.row is None else self._key(self.row)
-
-    @property
     def row_text(self) -> str:
         """The values under the cursor in the visible columns, separated by tabs."""
         values = [] if self.row is None else [each.column.value_of(self.row) for each in self.painter.fitted]
