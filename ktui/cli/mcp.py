@@ -46,12 +46,12 @@ def run(args: argparse.Namespace) -> int:
     if missing:
         return fail(f"--logs {missing[0]}: there is no such file or folder", USAGE)
     try:
-        from ktui.cli.agents.server import serve
+        from ktui.cli.agents.server import serve  # start-up time
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("mcp", "mcp_types"):
             raise
         return fail(f"`ktui mcp` needs the MCP SDK: {install_command('mcp')}", USAGE)
-    from ktui.cli.agents.answers import Masks
+    from ktui.cli.agents.answers import Masks  # start-up time
     from ktui.cli.agents.tools import Agent
 
     logs = tuple(Path(path).resolve() for path in args.logs)

@@ -116,7 +116,7 @@ def _command(name: str, *words: str) -> argparse.Namespace:
 
 
 async def _explain(wanted: ExplainRequest, agent: Agent) -> str:
-    from ktui.cli.explain import explanations_of  # each tool imports its command when it is called
+    from ktui.cli.explain import explanations_of  # start-up time: each tool imports its command
 
     gates = f"--feature-gates={wanted.feature_gates}"
     if wanted.kube_version == "all":
@@ -131,7 +131,7 @@ async def _explain(wanted: ExplainRequest, agent: Agent) -> str:
 
 
 async def _compare(wanted: CompareVersions, agent: Agent) -> str:
-    from ktui.cli.explain import explanations_of
+    from ktui.cli.explain import explanations_of  # start-up time
     from ktui.cli.explain_text import alike, span
 
     words = ("--kube-version=all", *_verb(wanted.verb), "--", wanted.path)
@@ -156,7 +156,7 @@ def _verb(verb: str) -> tuple[str, ...]:
 
 def _cluster(agent: Agent) -> tuple[str, ...]:
     """Return the options that name the agent's cluster. Raises ClientError without one."""
-    from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts  # start-up time
 
     context = agent.context or read_contexts(kubeconfig_files(agent.kubeconfig))[1]
     if not context:
@@ -166,7 +166,7 @@ def _cluster(agent: Agent) -> tuple[str, ...]:
 
 
 async def _estimate(wanted: EstimateList, agent: Agent) -> str:
-    from ktui.cli.list import estimate_at
+    from ktui.cli.list import estimate_at  # start-up time
 
     try:
         found = await estimate_at(_command("list", "--estimate", *_cluster(agent), "--", wanted.path))
@@ -185,7 +185,7 @@ async def _estimate(wanted: EstimateList, agent: Agent) -> str:
 
 
 async def _findings(wanted: ClusterFindings, agent: Agent) -> str:
-    from ktui.cli.observe import nothing_read, observed_state
+    from ktui.cli.observe import nothing_read, observed_state  # start-up time
     from ktui.core.live.report import report_document
 
     live = await observed_state(_command("observe", f"--for={wanted.seconds}s", *_cluster(agent)))
@@ -254,7 +254,7 @@ def _allowed(log: str, roots: tuple[Path, ...]) -> Path:
 
 
 def _ranked(args: argparse.Namespace, masks: Masks) -> str:
-    from ktui.audit.comparison import ReportError
+    from ktui.audit.comparison import ReportError  # start-up time
     from ktui.audit.partial import PartialError
     from ktui.cli.audit import read_tally
     from ktui.cli.options import supports_progress
