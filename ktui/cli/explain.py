@@ -79,6 +79,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="store_true",
         help="each of the --agents keeps a part of the answer and discards the rest, by a hash",
     )
+    client.add_argument(
+        "--informer", action="store_true", help="the client sends the LIST and then a WATCH, as informers do"
+    )
     client.add_argument("--node", metavar="NAME", default="", help="the node that the client runs on")
     client.add_argument(
         "--account",
@@ -141,6 +144,7 @@ def _explain(
         agents=args.agents,
         together=args.agents > 1,
         keeps_part=args.keeps_part,
+        informer=args.informer,
         node=args.node,
         account=args.account,
         accept=args.accept,

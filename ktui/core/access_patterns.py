@@ -98,6 +98,7 @@ class AccessPatterns:
             pages=_pages(mine, started),
             agents=max(together, 1),
             together=together > 1,
+            informer=self._watches(started),
             keeps_part=together > 1 and _short(started.client) in KEEP_PARTS,
             node=started.user.removeprefix(_NODE) if started.user.startswith(_NODE) else "",
             account=started.user,
@@ -105,6 +106,11 @@ class AccessPatterns:
             accept=started.accept or None,
             answer_bytes=done.encoded_bytes if done is not None and done.status == 200 else None,
         )
+
+    def _watches(self, started: RequestStarted) -> bool:
+        """Whether the client of a LIST has sent a WATCH of the same collection as well."""
+        wanted = started.user_agent, "WATCH", started.path
+        return started.verb == "LIST" and any(shape[:3] == wanted for shape in self._shapes)
 
     def of_target(self, path: str) -> AccessPattern:
         """Return the access pattern of the client, other than ktui, that sends `path` most often."""

@@ -30,6 +30,8 @@ HERD = 10
 MANY_PAGES, PAGE = 10, 500
 # Answers below this size (bytes) are cheap in any format.
 BIG_ANSWER = 256 * 1024
+# The gate WatchList was on in 1.32 and off in 1.33; since 1.34 it is on.
+WATCH_LIST_SINCE = 34
 RESTARTS_PER_MINUTE = 0.1  # of the agents
 _SERVICE_ACCOUNT = "system:serviceaccount:"
 
@@ -41,6 +43,7 @@ class AccessPattern:
     `client` is its name. `repeated_every` is in seconds, None for once or unknown; `times` is how
     often that was seen (0: not counted). `pages` of one LIST were fetched one after the other.
     `keeps_part`: each of the agents keeps only a part of the answer, by the hash of uid or namespace.
+    `informer`: it sends the LIST and then a WATCH of the same collection.
     `agents` of the same kind send the same request, `together` if all do so at the same time (a rollout, a
     restart); `node` is the agent's node. `account` is its user name, "" if unknown;
     `account_shared_with` names other clients with the same account. `accept` is its Accept header,
@@ -54,6 +57,7 @@ class AccessPattern:
     agents: int = 1
     together: bool = False
     keeps_part: bool = False
+    informer: bool = False
     node: str = ""
     account: str = ""
     account_shared_with: tuple[str, ...] = ()
@@ -102,6 +106,31 @@ def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Acce
         begin |= {"resourceVersion": "0"}
         why = f"{asked}: an informer (LIST, then WATCH) gets the state once and then only what changes"
     yield Hint("a.watch", why, _collection(request, begin))
+
+
+def _watch_list(
+    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
+) -> Iterator[Hint]:
+    """Advise a streaming list to an informer that LISTs (client-go sends it by itself since 0.35)."""
+    if not pattern.informer or request.verb != "list" or request.options.continue_:
+        return
+    if not behaviour.enabled("WatchList") or behaviour.minor < WATCH_LIST_SINCE:
+        return
+    who = pattern.client or "an informer"
+    why = (
+        f"{who} LISTs and then WATCHes: a WATCH with sendInitialEvents gets the same objects one by one, "
+        "which the server never holds as one answer (client-go ≥ 0.35 does it by itself, 0.34 with "
+        "KUBE_FEATURE_WatchListClient=true; do not turn it on in 0.32 and 0.33)"
+    )
+    begin: dict[str, str | None] = {
+        "limit": None,
+        "resourceVersion": None,
+        "resourceVersionMatch": "NotOlderThan",
+        "sendInitialEvents": "true",
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+    }
+    yield Hint("a.watch_list", why, rewritten(request, **begin))
 
 
 def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
@@ -222,4 +251,14 @@ def _seconds(every: float) -> str:
 
 
 _Rule = Callable[[ReadRequest, Plan, Behaviour, AccessPattern], Iterator[Hint]]
-_RULES: tuple[_Rule, ...] = (_watch, _larger_pages, _node, _shard, _metadata, _protobuf, _backoff, _account)
+_RULES: tuple[_Rule, ...] = (
+    _watch,
+    _watch_list,
+    _larger_pages,
+    _node,
+    _shard,
+    _metadata,
+    _protobuf,
+    _backoff,
+    _account,
+)

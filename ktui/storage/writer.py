@@ -77,7 +77,7 @@ class Writer:
         """
         key = self._keys.of(namespace, name)
         with writing(self._resource, name, verb):
-            current, stored = (cached, None) if cached else await self._read(key)
+            current, stored = (cached, None) if cached else await self._read(key, verb)
             fresh = cached is None
             while True:
                 try:
@@ -89,7 +89,7 @@ class Writer:
                         return current
                     if fresh:
                         raise
-                    current, stored = await self._read(key)
+                    current, stored = await self._read(key, verb)
                     fresh = True
                     continue
                 assert current is not None
@@ -101,7 +101,7 @@ class Writer:
                 elif fresh:
                     return current
                 else:
-                    current, stored = await self._read(key)
+                    current, stored = await self._read(key, verb)
                 fresh = True
 
     def _changed(self, current: StoredObject | None, name: str, change: Change) -> bytes | None:
@@ -128,9 +128,10 @@ class Writer:
                 return written, None, None
         return None, *await self._object(result.kv)
 
-    async def _read(self, key: bytes) -> tuple[StoredObject | None, bytes | None]:
+    async def _read(self, key: bytes, verb: str) -> tuple[StoredObject | None, bytes | None]:
         current_meter().etcd_gets += 1
-        kvs = (await self._client.range(key, purpose="get")).kvs
+        purpose = "deleteGet" if verb == "delete" else "updateGet"
+        kvs = (await self._client.range(key, purpose=purpose)).kvs
         return await self._object(kvs[0] if kvs else None)
 
     async def _object(self, kv: KV | None) -> tuple[StoredObject | None, bytes | None]:

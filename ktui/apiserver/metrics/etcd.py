@@ -24,8 +24,9 @@ BOUNDS = (
 )  # fmt: skip
 # kube-apiserver's `operation` by purpose; other purposes keep their names.
 OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
-# 1.37 counts the revision probe separately.
+# 1.37 counts the revision probe separately, 1.38.0-alpha.2 the reads of updates and deletions.
 PROBE_NAMED_SINCE = 37
+READS_OF_WRITES, READS_OF_WRITES_NAMED_SINCE = ("updateGet", "deleteGet"), 38
 # Since 1.28 kube-apiserver counts requests and errors in addition to durations.
 COUNTED_SINCE = 28
 
@@ -104,6 +105,8 @@ class EtcdMetrics:
         operation = OPERATIONS.get(call.purpose, call.purpose or call.op)
         if call.purpose == "probe" and behaviour.minor >= PROBE_NAMED_SINCE:
             operation = "getCurrentResourceVersion"
+        if call.purpose in READS_OF_WRITES and behaviour.minor < READS_OF_WRITES_NAMED_SINCE:
+            operation = "get"
         if call.op == STREAM:
             operation = "listStream"
         resource = self._names.find(call.request)

@@ -51,6 +51,10 @@ def test_a_request_names_its_resource(request_text: str, resource: str | None) -
             (("operation", "update"), ("type", "pods")),
         ),
         ("1.36", EtcdCall(op="status", request=""), (("operation", "status"),)),
+        ("1.37", EtcdCall(op="range", purpose="updateGet", request=""), (("operation", "get"),)),
+        ("1.38", EtcdCall(op="range", purpose="updateGet", request=""), (("operation", "updateGet"),)),
+        ("1.38", EtcdCall(op="range", purpose="deleteGet", request=""), (("operation", "deleteGet"),)),
+        ("1.38", EtcdCall(op="range", purpose="get", request=""), (("operation", "get"),)),
         (
             "1.37",
             EtcdCall(op="range_stream", purpose="list", request='key:"/registry/pods/" '),

@@ -196,3 +196,17 @@ def test_the_form_of_a_small_answer_does_not_matter() -> None:
     url = f"{PODS}?resourceVersion=0"
     assert set(advised(url, AccessPattern(accept=JSON, answer_bytes=10**7))) == {"a.metadata", "a.protobuf"}
     assert not advised(url, AccessPattern(accept=JSON, answer_bytes=9_000))
+
+
+@pytest.mark.parametrize("version", ["1.31", "1.32", "1.33", "1.34", "1.37"])
+def test_an_informer_that_lists_is_advised_a_streaming_list(version: str) -> None:
+    """1.32 had WatchList on as well, but 1.33 turned it off again."""
+    behaviour, request = behaviour_of(version), parse_request(f"{PODS}?limit=500&resourceVersion=0")
+    state = assumed_state(request)
+    found = {hint.id: hint for hint in advise(request, state, behaviour, AccessPattern(informer=True))}
+    assert ("a.watch_list" in found) is (behaviour.minor >= 34)
+    if "a.watch_list" in found:
+        hint = found["a.watch_list"]
+        assert "limit" not in hint.path and hint.plan.error is None
+        assert hint.plan.initial_events and hint.plan.end_bookmark
+    assert "a.watch_list" not in {hint.id for hint in advise(request, state, behaviour)}
