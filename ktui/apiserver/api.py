@@ -19,6 +19,7 @@ from ktui.apiserver.dispatch import (
 )
 from ktui.apiserver.flow_control import REFUSED, Rejected
 from ktui.apiserver.http.request import BodyIncomplete
+from ktui.apiserver.http.response import warning_headers
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.negotiation import JSON, check_whole
 from ktui.apiserver.pages.discovery import find_document, served_by_verb
@@ -26,7 +27,6 @@ from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, s
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
 from ktui.apiserver.verbs.seats import seats_of
-from ktui.apiserver.warnings import warning_headers
 from ktui.kube.resources import Resource
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan, Source

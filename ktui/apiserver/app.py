@@ -19,7 +19,7 @@ from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.flow_control import REFUSED, Rejected, Ticket
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
-from ktui.apiserver.http.response import Headers, Response
+from ktui.apiserver.http.response import Headers, Response, warning_headers
 from ktui.apiserver.http.turns import Turns
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -27,7 +27,6 @@ from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.parsing.pool import BodyParser, ParserPool
 from ktui.apiserver.server import Server, Services
-from ktui.apiserver.warnings import warning_headers
 from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.contract import paths

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.watch_cache import WatchCache
-from ktui.kube.indexes import NODE_NAME, finds_namespaces
+from ktui.kube.resources import NODE_NAME, finds_namespaces
 from ktui.kube.routing.parameters import RequestScope
 from ktui.kube.selectors import Operator
 from ktui.telemetry.meter import current_meter

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _decode(codec: Codec, file: str, args: argparse.Namespace) -> bytes | None:
-    from ktui.wire.errors import CodecError  # start-up time
+    from ktui.wire.pb import CodecError  # start-up time
 
     try:
         return _document(codec, _read(file), file, args)
@@ -98,7 +98,7 @@ def _read(file: str) -> bytes:
 
 
 def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
-    from ktui.wire.errors import CodecError  # start-up time
+    from ktui.wire.pb import CodecError  # start-up time
 
     try:
         return _value(codec, raw, file, args)

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import quote
 
-from ktui.kube.access_pattern import PAGE, UNKNOWN, AccessPattern, Headers, hints
+from ktui.kube.access_pattern import (
+    PAGE,
+    UNKNOWN,
+    AccessPattern,
+    Headers,
+    changed,
+    hints,
+    query_text,
+    rewritten,
+    without,
+)
 from ktui.kube.query import pairs
 from ktui.kube.requestinfo import split_url
-from ktui.kube.rewriting import changed, query_text, rewritten, without
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict

@@ -29,7 +29,7 @@ from ktui.storage.sizes import GENTLE, SECRETS, THOROUGH, Sizes
 from ktui.storage.values import DecodedValue, read_value
 from ktui.telemetry.off_loop import Slices
 from ktui.wire.codec import Codec, codec_for
-from ktui.wire.errors import CodecError
+from ktui.wire.pb import CodecError
 from ktui.wire.sizes import field_sizes
 
 # Measure the values under a prefix by reading each once, in bounded pages.

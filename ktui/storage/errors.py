@@ -16,7 +16,7 @@ from ktui.etcd.errors import (
 from ktui.kube import status
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
-from ktui.wire.errors import CodecError
+from ktui.wire.pb import CodecError
 
 
 class UnreadableError(EtcdError):

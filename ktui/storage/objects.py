@@ -19,9 +19,8 @@ from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 from ktui.wire.codec import Codec, codec_for
 from ktui.wire.envelope import MAGIC
-from ktui.wire.errors import CodecError
-from ktui.wire.layout import Layout
-from ktui.wire.pieces import Pieces
+from ktui.wire.pb import CodecError
+from ktui.wire.pieces import Layout, Pieces
 from ktui.wire.scan import Scanned, Scanner
 from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
 

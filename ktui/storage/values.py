@@ -10,7 +10,7 @@ import msgspec
 from ktui.contract.etcd import FieldSize
 from ktui.wire.codec import Codec
 from ktui.wire.envelope import open_value
-from ktui.wire.errors import CodecError
+from ktui.wire.pb import CodecError
 from ktui.wire.sizes import field_sizes
 
 

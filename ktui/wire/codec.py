@@ -11,12 +11,10 @@ import msgspec
 
 from ktui.wire.encode import Encoded, encode, encode_message, encode_object
 from ktui.wire.envelope import MAGIC, Envelope, open_value
-from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.jsontext import quote
 from ktui.wire.jsonvalue import json_object
-from ktui.wire.layout import Layout, Layouts, with_resource_version
-from ktui.wire.pb import TRUNCATED, varint
-from ktui.wire.pieces import Assembler, Pieces
+from ktui.wire.pb import TRUNCATED, CodecError, unknown_kind, varint
+from ktui.wire.pieces import Assembler, Layout, Layouts, Pieces, with_resource_version
 from ktui.wire.schema import message_of
 from ktui.wire.transcode import RV_MARK, Parts, Transcoder
 from ktui.wire.versions import convert, same_fields

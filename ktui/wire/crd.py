@@ -7,7 +7,7 @@ without being parsed.
 
 import msgspec
 
-from ktui.wire.errors import CodecError
+from ktui.wire.pb import CodecError
 
 Raw = msgspec.Raw
 Members = dict[str, Raw]

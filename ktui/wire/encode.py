@@ -12,9 +12,8 @@ import msgspec
 from ktui.wire import jsontext
 from ktui.wire.crd import stored_as_v1beta1
 from ktui.wire.envelope import MAGIC
-from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.fieldwriters import write_message
-from ktui.wire.pb import put_bytes
+from ktui.wire.pb import CodecError, put_bytes, unknown_kind
 from ktui.wire.scalars import describe
 from ktui.wire.schema import message_of
 from ktui.wire.versions import convert

@@ -9,9 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import utf8
-from ktui.wire.pb import TRUNCATED, walk
+from ktui.wire.pb import TRUNCATED, CodecError, walk
 
 MAGIC = b"k8s\0"
 ENCRYPTED = b"k8s:enc:"

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ktui.kube.json_trees import in_order
-from ktui.wire.errors import CodecError
-from ktui.wire.pb import put_bytes, put_number, put_varint
+from ktui.wire.pb import CodecError, put_bytes, put_number, put_varint
 from ktui.wire.scalars import WRITERS, describe
 from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, SchemaField, fields, kind_messages
 from ktui.wire.transcode_cache import OVERHEAD, Budget

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import msgspec
 
 from ktui.kube.golang.formatting import escaped, to_json
-from ktui.wire.errors import CodecError
+from ktui.wire.pb import CodecError
 
 _PLAIN = re.compile(rb"[^ !#-%'-;=?-\[\]-~]").search
 _INVALID = re.compile("[\udc80-\udcff]")

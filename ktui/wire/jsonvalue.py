@@ -10,8 +10,8 @@ import msgspec
 
 from ktui.kube.golang.formatting import escaped
 from ktui.wire.crd import served_as_v1
-from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import embed, quote
+from ktui.wire.pb import CodecError
 from ktui.wire.schema import message_of
 
 Raw = msgspec.Raw

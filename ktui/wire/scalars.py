@@ -16,9 +16,8 @@ from typing import Any
 from ktui.kube.quantity import canonical_quantity
 from ktui.kube.text_cache import cached_by_text
 from ktui.wire import jsontext
-from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import embed, quote
-from ktui.wire.pb import put_bytes, put_number, signed32, signed64, walk
+from ktui.wire.pb import CodecError, put_bytes, put_number, signed32, signed64, walk
 
 # Messages that print as one JSON value: times, quantities, int-or-string, raw JSON.
 #

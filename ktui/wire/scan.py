@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ktui.wire.envelope import MAGIC, open_value
-from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.jsontext import GO_UTF8
-from ktui.wire.pb import TRUNCATED, put_bytes, varint
+from ktui.wire.pb import TRUNCATED, CodecError, put_bytes, unknown_kind, varint
 from ktui.wire.scanned import (
     Path,
     Scanned,

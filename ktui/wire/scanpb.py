@@ -5,9 +5,8 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-from ktui.wire.errors import CodecError
 from ktui.wire.jsontext import GO_UTF8
-from ktui.wire.pb import signed64, varint
+from ktui.wire.pb import CodecError, signed64, varint
 from ktui.wire.scanned import Path, Scanned, Selectable, SharedLabels, SharedStrings
 from ktui.wire.schema import SchemaField, fields
 

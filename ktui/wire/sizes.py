@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from ktui.wire.envelope import open_value
-from ktui.wire.errors import CodecError
 from ktui.wire.jsonvalue import members_of
-from ktui.wire.pb import put_varint, walk
+from ktui.wire.pb import CodecError, put_varint, walk
 from ktui.wire.schema import fields, message_of
 
 ENVELOPE = "(envelope)"

@@ -13,9 +13,8 @@ from ktui.kube.resources import Resource
 from ktui.wire.codec import Codec, encode_object
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import MAGIC
-from ktui.wire.errors import CodecError, unknown_kind
 from ktui.wire.gotypes import go_mismatch
-from ktui.wire.pb import put_bytes, put_varint
+from ktui.wire.pb import CodecError, put_bytes, put_varint, unknown_kind
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 
 # Responses in protobuf: messages and their envelopes.

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ktui.wire.envelope import MAGIC
-from ktui.wire.errors import CodecError
-from ktui.wire.pb import put_bytes, spans
+from ktui.wire.pb import CodecError, put_bytes, spans
 from ktui.wire.schema import fields, message_of
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from ktui.kube.golang.formatting import to_json
 from ktui.wire import jsontext, scalars
 from ktui.wire.codegen import functions_code, spreads, stays_apart
 from ktui.wire.envelope import MAGIC, open_value
-from ktui.wire.errors import CodecError
-from ktui.wire.pb import canonical, signed32, signed64, varint, walk
+from ktui.wire.pb import CodecError, canonical, signed32, signed64, varint, walk
 from ktui.wire.pieces import Assembler, Pieces
 from ktui.wire.schema import BYTES, META, SchemaField, fields, kind_messages, message_of
 from ktui.wire.transcode_cache import Budget, PiecesCache, ShortTranscodeCache, TranscodeCache

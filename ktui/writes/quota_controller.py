@@ -23,7 +23,7 @@ from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.telemetry.off_loop import Slices
 from ktui.writes.admission.pod_resources import Quantities, plus
-from ktui.writes.admission.quota_usage import in_scope, limited_by, usage_now
+from ktui.writes.admission.quotas import in_scope, limited_by, usage_now
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.stored_objects import builtin

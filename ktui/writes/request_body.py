@@ -16,7 +16,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden_read_only, request_entity_too_large
 from ktui.kube.structural.schema import has_slow_pattern
 from ktui.telemetry.off_loop import compute
-from ktui.wire.errors import CodecError
+from ktui.wire.pb import CodecError
 from ktui.writes.decoding.body import (
     APPLY,
     MAGIC,

@@ -15,7 +15,7 @@ from ktui.kube.status import StatusError, not_found
 from ktui.storage.objects import EVERYTHING
 from ktui.storage.requests import StoreListRequest
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, expect
-from ktui.wire.errors import CodecError
+from ktui.wire.pb import CodecError
 from ktui.writes.decoding.field_validation import Unfit, check_metadata
 
 if TYPE_CHECKING:

@@ -16,13 +16,12 @@ from ktui import __version__
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.metrics.caches import cache_metrics
-from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
 from ktui.apiserver.metrics.exposition import render
 from ktui.apiserver.metrics.process import process_metrics, request_log_metrics
 from ktui.apiserver.metrics.requests import RequestMetrics
+from ktui.apiserver.metrics.storage import EtcdMetrics, KeyNames, cache_metrics
 from ktui.apiserver.negotiation import JSON, acceptable
-from ktui.apiserver.pages import openapi
+from ktui.apiserver.pages import discovery
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
 from ktui.apiserver.pages.health import Check, HealthPages
@@ -245,11 +244,11 @@ class Pages:
         router.add("GET", "/metrics", self._metrics)
         router.add("GET", paths.TELEMETRY, self._telemetry.get)
         router.add("GET", "/version/", self._version)
-        documents = openapi.OpenApiPages(self._catalog, self._services.settings)
-        router.add("GET", openapi.V2, documents.whole)
-        router.add("GET", openapi.ROOT, documents.index)
+        documents = discovery.OpenApiPages(self._catalog, self._services.settings)
+        router.add("GET", discovery.V2, documents.whole)
+        router.add("GET", discovery.ROOT, documents.index)
         for segments in ("{}", "{}/{}", "{}/{}/{}"):
-            router.add("GET", f"{openapi.ROOT}/{segments}", documents.group_version)
+            router.add("GET", f"{discovery.ROOT}/{segments}", documents.group_version)
         self._add_ktui(router)
         return router
 

@@ -10,7 +10,7 @@ from ktui.core.lab.measured import Measured
 from ktui.core.prediction.predict import agree
 from ktui.core.routes import letter_of
 from ktui.kube.explain import Explanation
-from ktui.kube.indexes import finds_namespaces
+from ktui.kube.resources import finds_namespaces
 from ktui.kube.routing.parameters import TokenState
 from ktui.kube.routing.plan import Source
 

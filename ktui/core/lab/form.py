@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields, replace
 from urllib.parse import quote
 
 from ktui.core.selection import Selection
+from ktui.kube.access_pattern import query_text
 from ktui.kube.advice import Advice
 from ktui.kube.query import first_values, pairs
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 from ktui.kube.resources import Resource, ResourceTable
-from ktui.kube.rewriting import query_text
 
 # Legal unescaped in a query value (RFC 3986) and easier to read: app=web,tier!=db
 _READABLE = "=,!():/@.-_~"

@@ -13,7 +13,7 @@ from ktui.contract.events.base import Count
 from ktui.core.state import State
 from ktui.documents.limits import DocumentError
 from ktui.documents.typed import decode_json
-from ktui.kube.indexes import finds_namespaces
+from ktui.kube.resources import finds_namespaces
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.versions import Behaviour

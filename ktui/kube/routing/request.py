@@ -9,10 +9,9 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from ktui.kube.gates import SHARDED
-from ktui.kube.indexes import NODE_NAME
 from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_options
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import BUILTIN, NODE_NAME, Resource
 from ktui.kube.routing.parameters import (
     NAME,
     NAMESPACE,

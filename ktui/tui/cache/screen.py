@@ -17,8 +17,7 @@ from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, long_bytes
-from ktui.core.ranking.lines import RankLine, RankLines
-from ktui.core.ranking.shape_words import shape_runs
+from ktui.core.ranking.lines import RankLine, RankLines, shape_runs
 from ktui.core.references import Crumb, Object, Place, Reference, ResourceRef
 from ktui.core.state import State, WatcherRow
 from ktui.tui.cache.cache_columns import CACHES

@@ -15,7 +15,6 @@ from textual.widgets import Input
 
 from ktui.client.connection import ClientError
 from ktui.core.format import many
-from ktui.core.lab.document import result_pages
 from ktui.core.lab.form import (
     LIST,
     WATCH,
@@ -27,6 +26,7 @@ from ktui.core.lab.form import (
     path_of,
 )
 from ktui.core.lab.predict import LabPrediction
+from ktui.core.lab.result import result_pages
 from ktui.core.lab.trial import LEAST_RUNS
 from ktui.core.prediction.assumptions import server_version
 from ktui.core.references import CompareRef, Read, Reference

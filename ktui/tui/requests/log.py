@@ -15,8 +15,8 @@ from ktui.core.format import figure, integer, long_bytes, milliseconds, processe
 from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.prediction.predict import alternatives_of
 from ktui.core.ranking.group_key import GroupKey
+from ktui.core.ranking.lines import shape_runs
 from ktui.core.ranking.remedies import compare_row
-from ktui.core.ranking.shape_words import shape_runs
 from ktui.core.references import CompareRef
 from ktui.core.request_view import READS, requests_of, shown_requests, unfinished
 from ktui.core.state import READ_LOG, RequestRow

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ktui.core.format import integer, many, percent, short_bytes, short_milliseconds, times, within
-from ktui.core.ranking.lines import RankLine
-from ktui.core.ranking.shape_words import shape_runs
+from ktui.core.ranking.lines import RankLine, shape_runs
 from ktui.core.routes import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
 from ktui.tui.charts.bars import bar

@@ -6,6 +6,7 @@ the quota controller copies from the spec.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ktui.apiserver.server import Server
@@ -14,12 +15,166 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
-from ktui.writes.admission.pod_resources import Quantities, plus
-from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified, usage_of
+from ktui.writes.admission.mutation import qos_class
+from ktui.writes.admission.pod_resources import Quantities, containers_of, plus, pod_total
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.stored_objects import builtin, every
 
+# Compute how much of a quota a new object uses, and which objects a quota counts.
+#
+# Upstream: pkg/quota/v1/evaluator/core.
+
 Obj = dict[str, Any]
+
+# Kinds that quotas also count by their plain names.
+_BY_NAME = ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "pods",
+            "persistentvolumeclaims")  # fmt: skip
+_COMPUTED = ("cpu", "memory", "ephemeral-storage")
+_EVERY_CONTAINER = ("cpu", "memory")
+_STORAGE = "requests.storage"
+_CLASS = ".storageclass.storage.k8s.io/"
+_OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+
+def usage_of(resource: Resource, obj: Obj) -> Quantities:
+    """Return the usage by the names that a quota has in `hard`; zeros are omitted."""
+    group = f".{resource.group}" if resource.group else ""
+    used: Quantities = {f"count/{resource.resource}{group}": "1"}
+    spec = obj.get("spec") or {}
+    if resource.id in _BY_NAME:
+        used[resource.id] = "1"
+    if resource.id == "pods":
+        used |= _pod_usage(pod_total(spec, "requests"), pod_total(spec, "limits"))
+    elif resource.id == "services":
+        used |= _service_usage(spec)
+    elif resource.id == "persistentvolumeclaims":
+        annotations = (obj.get("metadata") or {}).get("annotations") or {}
+        used |= _claim_usage(spec, annotations.get(_OLD_CLASS) or spec.get("storageClassName"))
+    return {name: value for name, value in used.items() if amount(value)}
+
+
+def usage_now(resource: Resource, obj: Obj) -> Quantities:
+    """Return the usage of an existing object; of a pod that has ended only the object counts."""
+    used = usage_of(resource, obj)
+    if resource.id != "pods" or (obj.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+        return used
+    return {name: value for name, value in used.items() if name.startswith("count/")}
+
+
+def _pod_usage(requests: Quantities, limits: Quantities) -> Quantities:
+    used: Quantities = {}
+    for name, value in requests.items():
+        used[f"requests.{name}"] = value
+        if name in _COMPUTED or name.startswith("hugepages-"):
+            used[name] = value
+    return used | {f"limits.{name}": value for name, value in limits.items() if name in _COMPUTED}
+
+
+def _service_usage(spec: Obj) -> Quantities:
+    kind, ports = spec.get("type"), len(spec.get("ports") or [])
+    if kind == "NodePort":
+        return {"services.nodeports": str(ports)}
+    if kind != "LoadBalancer":
+        return {}
+    if spec.get("allocateLoadBalancerNodePorts", True):
+        numbered = ports
+    else:
+        numbered = sum(bool(port.get("nodePort")) for port in spec.get("ports") or [])
+    return {"services.loadbalancers": "1", "services.nodeports": str(numbered)}
+
+
+def _claim_usage(spec: Obj, storage_class: str | None) -> Quantities:
+    used: Quantities = {}
+    size = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    if size is not None:
+        used[_STORAGE] = size
+    if storage_class:
+        used[f"{storage_class}{_CLASS}persistentvolumeclaims"] = "1"
+        if size is not None:
+            used[f"{storage_class}{_CLASS}{_STORAGE}"] = size
+    return used
+
+
+def limited_by(resource: Resource, names: Iterable[str]) -> set[str]:
+    """Return those names in a quota's `hard` that objects of this kind can use."""
+    group = f".{resource.group}" if resource.group else ""
+    return {name for name in names if _limits(resource, name, f"count/{resource.resource}{group}")}
+
+
+def _limits(resource: Resource, name: str, count: str) -> bool:
+    if name == count or (resource.id in _BY_NAME and name == resource.id):
+        return True
+    if resource.id == "pods":
+        bare = name.removeprefix("limits.")
+        storage = name == _STORAGE or name.endswith(f"{_CLASS}{_STORAGE}")
+        return bare in _COMPUTED or (name.startswith(("requests.", "hugepages-")) and not storage)
+    if resource.id == "services":
+        return name in ("services.nodeports", "services.loadbalancers")
+    return resource.id == "persistentvolumeclaims" and (name == _STORAGE or _CLASS in name)
+
+
+def unspecified(resource: Resource, obj: Obj, limited: Iterable[str]) -> str:
+    """Return `must specify cpu for: main; memory for: init,main`, "" if every container specifies them.
+
+    Checks only cpu and memory: upstream keeps that omission for compatibility.
+    """
+    if resource.id != "pods":
+        return ""
+    wanted = {
+        name for name in limited if name.removeprefix("requests.").removeprefix("limits.") in _EVERY_CONTAINER
+    }
+    lacking: dict[str, set[str]] = {}
+    for container in containers_of(obj.get("spec") or {}):
+        resources = container.get("resources") or {}
+        there = _pod_usage(resources.get("requests") or {}, resources.get("limits") or {})
+        for name in wanted - there.keys():
+            lacking.setdefault(name, set()).add(str(container.get("name")))
+    if not lacking:
+        return ""
+    parts = (f"{name} for: {','.join(sorted(lacking[name]))}" for name in sorted(lacking))
+    return f"must specify {'; '.join(parts)}"
+
+
+def in_scope(resource: Resource, obj: Obj, quota_spec: Obj) -> bool:
+    """Return True if the object is in all scopes of a quota; only pods have scopes."""
+    scopes: list[Obj] = [{"scopeName": name, "operator": "Exists"} for name in quota_spec.get("scopes") or []]
+    scopes += (quota_spec.get("scopeSelector") or {}).get("matchExpressions") or []
+    return all(resource.id == "pods" and _in(obj.get("spec") or {}, scope) for scope in scopes)
+
+
+def _in(spec: Obj, scope: Obj) -> bool:
+    name = str(scope.get("scopeName"))
+    if name in ("Terminating", "NotTerminating"):
+        return (spec.get("activeDeadlineSeconds") is not None) == (name == "Terminating")
+    if name in ("BestEffort", "NotBestEffort"):
+        return (qos_class(spec) == "BestEffort") == (name == "BestEffort")
+    if name == "PriorityClass":
+        return _class_matches(spec.get("priorityClassName") or "", scope)
+    return name == "CrossNamespacePodAffinity" and _crosses_namespaces(spec.get("affinity") or {})
+
+
+def _class_matches(found: str, scope: Obj) -> bool:
+    values: list[str] = scope.get("values") or []
+    match scope.get("operator"):
+        case "In":
+            return found in values
+        case "NotIn":
+            return found not in values
+        case "DoesNotExist":
+            return not found
+    return bool(found)
+
+
+def _crosses_namespaces(affinity: Obj) -> bool:
+    for member in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(member) or {}
+        terms = list(rules.get("requiredDuringSchedulingIgnoredDuringExecution") or [])
+        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or []
+        terms += [term.get("podAffinityTerm") or {} for term in preferred]
+        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
+            return True
+    return False
+
 
 QUOTAS = "ResourceQuota"
 

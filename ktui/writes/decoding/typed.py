@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.apiserver.call import Call
+from ktui.apiserver.http.response import warning_headers
 from ktui.apiserver.server import Server
-from ktui.apiserver.warnings import warning_headers
 from ktui.kube.json_trees import copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import internal_error

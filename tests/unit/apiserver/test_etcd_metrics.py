@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.apiserver.metrics.etcd import EtcdMetrics, KeyNames
+from ktui.apiserver.metrics.storage import EtcdMetrics, KeyNames
 from ktui.cacher.settings import Settings
 from ktui.contract.events import EtcdCall
 from ktui.etcd.faults import UNIMPLEMENTED

@@ -13,7 +13,7 @@ import pytest
 from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import Call
 from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
-from ktui.apiserver.pages import openapi
+from ktui.apiserver.pages import discovery
 from ktui.apiserver.pages.discovery import aggregated_version
 from ktui.apiserver.pages.etcd import MASK, describe
 from ktui.apiserver.pages.health import Check, HealthPages
@@ -293,14 +293,14 @@ def test_others_stay_out(path: str, authorization: str, method: str, code: int, 
 
 
 def test_kubectl_learns_that_fields_are_validated_here() -> None:
-    path = openapi.index(BUILTIN, 36)["paths"]["apis/apps/v1"]["serverRelativeURL"]
+    path = discovery.index(BUILTIN, 36)["paths"]["apis/apps/v1"]["serverRelativeURL"]
     assert path.startswith("/openapi/v3/apis/apps/v1?hash=")
-    document = openapi.document(BUILTIN, "api/v1", 36)
+    document = discovery.document(BUILTIN, "api/v1", 36)
     assert document is not None
     patch = document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
     assert patch["x-kubernetes-group-version-kind"] == {"group": "", "version": "v1", "kind": "Pod"}
     assert "fieldValidation" in [parameter["name"] for parameter in patch["parameters"]]
-    assert openapi.document(BUILTIN, "apis/nope/v1", 36) is None
+    assert discovery.document(BUILTIN, "apis/nope/v1", 36) is None
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ from ktui.storage.errors import UnreadableError
 from ktui.storage.objects import Reader, StoredObject
 from ktui.wire.encode import encode_object, envelope_of
 from ktui.wire.envelope import open_value
-from ktui.wire.errors import CodecError
-from ktui.wire.pb import walk
+from ktui.wire.pb import CodecError, walk
 from ktui.wire.stored_codec import StoredCodec
 from tests.unit.wire.corpus import conformance, golden
 

@@ -6,11 +6,10 @@ import pytest
 
 from ktui.contract.events import CacheStatus, Prefix, ServerInfo
 from ktui.core import reducer
-from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.lines import RankLines, shape_text
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import Savings, remedies_of
 from ktui.core.ranking.remedy import NO_SAVING, Burden, Remedy, Saving, saves_only_the_answer, what_is_left
-from ktui.core.ranking.shape_words import shape_text
 from ktui.core.state import State
 from tests.tui.reads import AT, asked
 

@@ -13,9 +13,8 @@ from ktui.wire import stored_codec
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import open_value
-from ktui.wire.errors import CodecError
-from ktui.wire.layout import with_resource_version
-from ktui.wire.pb import walk
+from ktui.wire.pb import CodecError, walk
+from ktui.wire.pieces import with_resource_version
 from ktui.wire.stored_codec import Messages
 
 CODEC = codec_for()

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ktui.kube.quantity import canonical_quantity
 from ktui.wire import jsontext, scalars
-from ktui.wire.errors import CodecError
-from ktui.wire.pb import put_number, put_varint, signed32, signed64, varint
+from ktui.wire.pb import CodecError, put_number, put_varint, signed32, signed64, varint
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import msgspec.json
 import pytest
 
 from ktui.apiserver.http.request import MAX_BODY_BYTES
-from ktui.apiserver.warnings import warning_headers
+from ktui.apiserver.http.response import warning_headers
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError, bad_request
 from ktui.kube.structural.schema import prune_object

@@ -8,8 +8,7 @@ import pytest
 
 from ktui.kube.quantity import added
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.writes.admission.quota_usage import in_scope, limited_by, unspecified, usage_now, usage_of
-from ktui.writes.admission.quotas import charged_with
+from ktui.writes.admission.quotas import charged_with, in_scope, limited_by, unspecified, usage_now, usage_of
 
 Obj = dict[str, Any]
 

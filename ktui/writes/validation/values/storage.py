@@ -18,8 +18,7 @@ from ktui.writes.validation.values.checks import (
     selector,
     subdomain,
 )
-from ktui.writes.validation.values.pods import NODE_SELECTOR
-from ktui.writes.validation.values.volumes import HOST_PATH, NFS
+from ktui.writes.validation.values.pods import HOST_PATH, NFS, NODE_SELECTOR
 
 # Members of a volume's spec that are no source.
 _NO_SOURCES = frozenset(
