@@ -77,6 +77,6 @@ async def switch_rules(app: Dashboard, version: str, gates: Mapping[str, bool]) 
         app.notify(problem, severity="error", markup=False)
         return
     if app.story_active:
-        return  # the tour's caption tells of it, and a notification would hide the results
+        return  # the tour's caption says it, and a notification would hide the results
     changed = "".join(f", {gate}={'true' if on else 'false'}" for gate, on in gates.items())
     app.notify(f"kube {version}{changed} from the next request on; caches are kept", markup=False)
