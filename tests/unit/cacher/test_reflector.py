@@ -79,7 +79,7 @@ class FakeStore:
         self.watches: list[FakeWatch] = []
         self.down: list[EtcdError] = []  # what is wrong, attempt by attempt, until etcd answers
 
-    async def pages(self) -> Any:
+    async def pages(self, *, stream: bool = False) -> Any:
         for one in self.content:
             yield SimpleNamespace(objects=[one], rv=self.rv, count=len(self.content))
 
