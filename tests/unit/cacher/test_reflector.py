@@ -255,7 +255,7 @@ def test_an_unreadable_value_is_tried_ever_more_rarely(monkeypatch):
     pauses = []
 
     async def scenario(f: Fixture) -> None:
-        async def unreadable() -> Any:
+        async def unreadable(*, stream: bool = False) -> Any:
             if len(pauses) < 7:
                 raise UnreadableError("/registry/secrets/a/x", "it is encrypted (aescbc, key1)")
             yield SimpleNamespace(objects=f.store.content, rv=80, count=2)
@@ -278,7 +278,7 @@ def test_an_unreadable_value_is_tried_ever_more_rarely(monkeypatch):
 
 def test_while_it_cannot_list_it_is_reinitializing():
     async def scenario(f: Fixture) -> None:
-        async def refused() -> Any:
+        async def refused(*, stream: bool = False) -> Any:
             raise CompactedError("etcd says no")
             yield
 
