@@ -83,15 +83,15 @@ def lab(walker: Walker) -> None:
 def watches(walker: Walker) -> None:
     walker.press("6", sees="fan-out of one event")
     walker.press("o", sees="open related")
-    walker.press("v", sees="1.19 to 1.37")
+    walker.press("v", sees="1.19 to 1.38")
     walker.press("[", sees="fan-out of one event")
-    walker.press("]", sees="1.19 to 1.37")
+    walker.press("]", sees="1.19 to 1.38")
     walker.press("6", sees="fan-out of one event")
     walker.press("Enter", sees="phases")
 
 
 def versions(walker: Walker) -> None:
-    walker.press("8", sees="1.19 to 1.37")
+    walker.press("8", sees="1.19 to 1.38")
     walker.press("Enter", sees="1.20 – 1.")
     walker.press("Escape", loses="1.20 – 1.")
     walker.press("V", sees="kube 1.36, its default gates")

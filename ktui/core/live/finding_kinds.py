@@ -99,10 +99,10 @@ _KINDS = (
         f"namespace where possible, or one WATCH instead of LISTs; {WHO}",
     ),
     FindingKind(
-        "list-memory", _W, "answers of LISTs hold much of kube-apiserver's memory",
+        "list-memory", _W, "answers of LISTs being sent amount to much of kube-apiserver's memory",
         "apiserver_response_sizes, apiserver_request_duration_seconds, process_resident_memory_bytes",
         "read in pages (limit=500), with selectors, or by one WATCH; before 1.33 each JSON LIST is in memory "
-        f"as a whole until the client has read it; {WHO}",
+        f"as a whole until the client has read it, later ones are streamed; {WHO}",
     ),
     FindingKind(
         "cache-refilled", _W, "the watch cache was filled again: each time reads all of etcd",

@@ -22,6 +22,7 @@ from ktui.core.live.resource_findings import CHECKS
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.routes import all_routes
 from ktui.core.live.state import LiveState
+from ktui.kube.gates import default_of
 
 
 def verdict(routes: Sequence[ResourceRoutes]) -> str:
@@ -86,7 +87,8 @@ def _findings(live: LiveState, seconds: float | None) -> list[Finding]:
         for row in routes:
             for check in CHECKS:
                 found += check(row, minor)
-        found += _memory_findings(live, routes)
+        if not default_of("StreamingCollectionEncodingToJSON", minor):
+            found += _memory_findings(live, routes)
         for level in level_rows(live, seconds):
             found += _level_findings(level)
         found += _process_findings(live, seconds)
@@ -131,7 +133,10 @@ def _rate(row: LevelRow, value: float | None) -> float:
 
 
 def _memory_findings(live: LiveState, routes: list[ResourceRoutes]) -> Iterator[Finding]:
-    """Estimate the memory that answers of LISTs hold: bytes per second × how long a LIST takes."""
+    """Estimate the memory that answers of LISTs hold: bytes per second × how long a LIST takes.
+
+    Not for 1.33 and later, which write an answer item by item and hold none as a whole.
+    """
     held = {
         row.resource: row.bytes / row.seconds * row.ms / 1000
         for row in routes

@@ -61,7 +61,7 @@ _SPECIAL: dict[str, dict[str, Treatment]] = {
     "request_finished": {"error": Treatment.TEXT, "chain": Treatment.EMPTY},
     "etcd_call": {"request": Treatment.KEYS, "error": Treatment.TEXT},
     "etcd_health": {"detail": Treatment.TEXT},
-    "cache": {"error": Treatment.TEXT},
+    "cache": {"error": Treatment.TEXT, "check_detail": Treatment.TEXT},
     "prefix": {"prefix": Treatment.KEY},
     "watcher_opened": {
         "client": Treatment.CLIENT,
@@ -103,7 +103,8 @@ _KEPT = {
     "progress": "head compact db_bytes in_use_bytes histories",
     "cache": (
         "resource state rv objects bytes json_bytes json_evicted oldest_rv capacity buffered events watchers "
-        "waiting snapshots loaded loaded_bytes expected progress_requests stale_since"
+        "waiting snapshots loaded loaded_bytes expected progress_requests stale_since "
+        "check check_ms check_objects check_bytes checked_at"
     ),
     "progress_tick": "resource rv",
     "prefix": "resource count bytes exact low high leased",

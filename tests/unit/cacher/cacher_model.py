@@ -22,6 +22,7 @@ class FakeSelection:
     name: str | None = None
     labels: dict[str, str] = field(default_factory=dict)
     fields: FakeFields = field(default_factory=FakeFields)
+    shards: None = None
 
     @property
     def selective(self) -> bool:

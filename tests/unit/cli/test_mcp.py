@@ -119,7 +119,7 @@ async def test_explain_and_compare_say_what_ktui_explain_says(
         found = await ask(session, "explain_request", path=path, kube_version="1.30")
         compared = await ask(session, "compare_versions", path=path)
         assert await error(session, "explain_request", path=path, kube_version="1.99") == (
-            "unknown Kubernetes version '1.99': choose one of 1.19 to 1.37"
+            "unknown Kubernetes version '1.99': choose one of 1.19 to 1.38 (1.38: 1.38.0-alpha.2)"
         )
         assert "no resource 'nosuch'" in await error(session, "compare_versions", path="/api/v1/nosuch")
         assert "compare_versions has all" in await error(
