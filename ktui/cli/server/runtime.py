@@ -39,6 +39,7 @@ QUIET_SHARE = 0.2
 # Least growth since the last trimming, and since the last collection.
 GROWN_BYTES = 8 << 20
 GARBAGE_BYTES = 128 << 20
+MOST_GARBAGE_BYTES = 1 << 30  # while it is not quiet
 _NEVER = 1 << 30
 
 
@@ -55,8 +56,8 @@ async def tidy_when_quiet(
     tens of milliseconds, so it is not done while the server is busy.
 
     A full collection of garbage stops the server for about 50 microseconds for each open WATCH, and finds
-    next to nothing, as requests leave no cycles. So it is made after much growth only, not by Python's
-    thresholds.
+    next to nothing, as requests leave no cycles. So it is made after much growth only, once the server is
+    quiet and no large tree is in use, not by Python's thresholds.
     """
     trim = trim or _malloc_trim()
     if resident() is None:
@@ -68,13 +69,14 @@ async def tidy_when_quiet(
         while True:
             await pause(QUIET_SECONDS)
             was, spent = spent, cpu()
-            if (resident() or 0) >= collected + GARBAGE_BYTES:
-                collect()
-                collected = resident() or 0
             quiet = spent - was < QUIET_SECONDS * QUIET_SHARE
             if trim is not None and quiet and (resident() or 0) >= trimmed + GROWN_BYTES:
                 await asyncio.to_thread(trim)
                 trimmed = resident() or 0
+            least = GARBAGE_BYTES if quiet else MOST_GARBAGE_BYTES
+            if gc.isenabled() and (resident() or 0) >= collected + least:
+                collect()
+                collected = resident() or 0
     finally:
         gc.set_threshold(*before)
 

@@ -8,10 +8,12 @@ import pytest
 from ktui.cli.server.runtime import (
     GARBAGE_BYTES,
     GROWN_BYTES,
+    MOST_GARBAGE_BYTES,
     QUIET_SECONDS,
     QUIET_SHARE,
     tidy_when_quiet,
 )
+from ktui.telemetry.off_loop import COLLECTOR
 
 BUSY, IDLE = QUIET_SECONDS * QUIET_SHARE, 0.0
 MB = 1 << 20
@@ -67,12 +69,29 @@ def test_where_memory_is_not_told_nothing_is_done():
     assert asyncio.run(tidy_when_quiet(resident=lambda: None)) is None
 
 
-def test_garbage_is_collected_after_much_growth():
+def test_garbage_is_collected_after_much_growth_once_the_server_is_quiet():
     collected: list[int] = []
     much = GARBAGE_BYTES
-    steps = [(IDLE, 100 * MB), (BUSY, 120 * MB), (BUSY, 100 * MB + much), (IDLE, 110 * MB + much)]
-    assert trims(steps, collected=collected) == [0, 3]
+    steps = [(IDLE, 100 * MB), (IDLE, 99 * MB + much), (BUSY, 100 * MB + much), (IDLE, 100 * MB + much)]
+    trims(steps, collected=collected)
+    assert collected == [3]
+
+
+def test_a_busy_server_collects_garbage_after_very_much_growth_only():
+    collected: list[int] = []
+    most = MOST_GARBAGE_BYTES
+    trims([(BUSY, 100 * MB), (BUSY, 99 * MB + most), (BUSY, 100 * MB + most)], collected=collected)
     assert collected == [2]
+
+
+def test_no_garbage_is_collected_while_large_trees_are_in_use():
+    collected: list[int] = []
+    COLLECTOR.begin()
+    try:
+        trims([(IDLE, 100 * MB), (IDLE, 100 * MB + MOST_GARBAGE_BYTES)], collected=collected)
+    finally:
+        COLLECTOR.end()
+    assert collected == []
 
 
 def test_python_makes_no_full_collection_of_its_own_meanwhile():
