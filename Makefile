@@ -15,7 +15,7 @@ $(BIN)/ktui: pyproject.toml
 	@touch $@
 
 quick: check  ## style, types, layers, words, and the tests of pure rules: a minute, before each commit
-	$(BIN)/pytest -n auto -q -m "not slow" tests/unit
+	$(BIN)/pytest -n logical -q -m "not slow" tests/unit
 
 check: setup  ## style, types, layers, words
 	$(BIN)/ruff check .

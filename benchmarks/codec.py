@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from benchmarks.pods import seeded, template
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.wire.codec import Codec, fill, object_json
+from ktui.wire.codec import Codec, codec_for, fill
 from ktui.wire.encode import encode_object
 from ktui.wire.fieldwriters import forget
 from ktui.wire.scan import Scanner
@@ -38,7 +38,8 @@ def main() -> None:
     args = parser.parse_args()
     stored = args.pod.read_bytes() if args.pod else template()
     pods = [value for _, value in seeded(stored, args.pods)]
-    print(f"{len(pods):,} pods of {len(stored):,} bytes, {len(object_json(stored, 1)):,} bytes as JSON\n")
+    shown = codec_for().object_json(stored, 1)
+    print(f"{len(pods):,} pods of {len(stored):,} bytes, {len(shown):,} bytes as JSON\n")
     _report(_measure(pods))
     _report_sharing(pods)
 

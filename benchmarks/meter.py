@@ -37,7 +37,7 @@ from ktui.storage import lister
 from ktui.storage.keys import ResourceKeys
 from ktui.storage.lister import Lister
 from ktui.storage.objects import Reader, SelectionPredicate, StoredObject
-from ktui.storage.requests import StoreListRequest
+from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.memory import Footprint
 from ktui.telemetry.meter import Meter, metered

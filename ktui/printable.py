@@ -14,7 +14,7 @@ from functools import cache
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _MARKS = {"Mn", "Me", "Mc"}
 # Letters that are invisible, and those that join the one before them.
-_JOINING = re.compile("[\u115f-\u11ff\u3164\ud7b0-\ud7ff\uffa0\U0001f3fb-\U0001f3ff]")
+_JOINING = "[\u115f-\u11ff\u3164\ud7b0-\ud7ff\uffa0\U0001f3fb-\U0001f3ff]"  # compiled with the first mark
 _MOST_LEARNT = 4096
 MOST_MARKS = 4  # on one character: no script needs more
 # Runs of what may be marks; most text has none, and is not examined further.
@@ -68,7 +68,7 @@ def with_few_marks(text: str, instead: str = "⟨{:,} marks⟩") -> str:
 
 def is_mark(char: str) -> bool:
     """True if it has no width although it is printable."""
-    return unicodedata.category(char) in _MARKS or _JOINING.match(char) is not None
+    return unicodedata.category(char) in _MARKS or re.match(_JOINING, char) is not None
 
 
 class _Table(dict[int, str]):

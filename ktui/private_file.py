@@ -30,3 +30,11 @@ def open_private(path: Path, flags: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, atomically."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, MODE), "wb") as file:
+        file.write(content)
+    fresh.replace(path)

@@ -6,8 +6,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import Context
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 log = logging.getLogger(__name__)
 log.addHandler(logging.NullHandler())
@@ -19,8 +20,7 @@ MOST_LETTERS = 200  # of an error's own message
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """One failed run of a task. `count` is the number of consecutive failures."""
 
     task: str

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import random
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
@@ -31,19 +32,29 @@ settings.load_profile("untimed")
 
 KTUI = Path(__file__).parents[1] / "ktui"
 
-# These take longest, and mostly wait: begun last, they would keep one worker when the others are done.
+# These take longest, and mostly wait; the longest first. Begun last, they would keep one worker when the
+# others are done.
 FIRST = (
+    "tests/kubectl/test_commands.py",
     "tests/etcd/cli/test_read_only.py",
-    "tests/etcd/test_fault_checker.py",
     "tests/etcd/cli/test_faults_injected.py",
+    "tests/etcd/cacher/test_fire.py",
+    "tests/tui/test_live_failures.py",
+    "tests/e2e/test_walk.py",
+    "tests/etcd/test_fault_checker.py",
+    "tests/tui/test_story.py",
+    "tests/etcd/cli/test_ci.py",
+    "tests/etcd/cli/test_seed_copies.py",
+    "tests/etcd/cli/test_accounts.py",
     "tests/e2e/",
 )
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: tests wait half of their time, for an etcd, a server or a terminal."""
-    return 2 * (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """`-n auto`: tests wait half of their time, for etcd or a terminal. `-n logical`: one per processor."""
+    processors = os.cpu_count() or 1
+    return processors if config.option.numprocesses == "logical" else 2 * processors + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -61,14 +72,38 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """`-m golden` picks the tests that compare a screen with a stored one; KTUI_SHUFFLE=N shuffles all.
 
-    The same number gives the same order, in every worker too. By itself a run begins with FIRST.
+    The same number gives the same order, in every worker too. Without it each worker begins with FIRST.
     """
     for item in items:
         if "matches_golden" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.golden)
-    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
+    yield  # `-m` and `-k` have picked
+    items[:] = dealt_out(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     if seed := os.environ.get("KTUI_SHUFFLE"):
         random.Random(seed).shuffle(items)
+
+
+def dealt_out(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The items in another order: xdist cuts `workers` equal pieces, and each begins with files of FIRST.
+
+    Tests of a file stay together, so that they share what their module has set up.
+    """
+    first: dict[tuple[int, str], list[pytest.Item]] = {}
+    rest = []
+    for item in items:
+        rank = next((n for n, start in enumerate(FIRST) if item.nodeid.startswith(start)), None)
+        if rank is None:
+            rest.append(item)
+        else:
+            first.setdefault((rank, item.nodeid.partition("::")[0]), []).append(item)
+    files, ordered, taken = sorted(first), [], 0
+    for worker in range(workers):
+        ordered += [item for file in files[worker::workers] for item in first[file]]
+        until = taken + max(0, len(items) * (worker + 1) // workers - len(ordered))
+        ordered += rest[taken:until]
+        taken = until
+    return ordered + rest[taken:]

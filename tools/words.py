@@ -74,7 +74,7 @@ WRITTEN = {
     r"in vain": "without effect",
     r"busy (?:cores?|machine)": "say the size and version, not the load",
 }
-NO_SENTENCES = ("registry.py", "sharing")  # ids of columns, keys of telemetry
+NO_SENTENCES = ("column_ids.py", "sharing")  # ids of columns, keys of telemetry
 
 
 @cache

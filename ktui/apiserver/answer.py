@@ -10,6 +10,7 @@ import msgspec.json
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.forms.dropped import without_managed_fields
 from ktui.apiserver.forms.plain import ObjectForm
 from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.http.yamltext import yaml_of
@@ -27,6 +28,8 @@ async def send_object(
     server: Server, call: Call, resource: Resource, obj: StoredObject, form: Form, status: int = 200
 ) -> None:
     """Send a stored object: complete, as metadata only, or as a one-row Table."""
+    if form.drop:
+        obj = without_managed_fields(obj, form)
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
     meter = call.meter
@@ -47,6 +50,9 @@ async def send_tree(
     server: Server, call: Call, resource: Resource, obj: dict[str, Any], form: Form, status: int = 200
 ) -> None:
     """Send an object that is not stored: the result of a dry run, or the final state of a deleted object."""
+    if form.drop:
+        metadata = obj.get("metadata") or {}
+        obj = {**obj, "metadata": {name: metadata[name] for name in metadata if name != "managedFields"}}
     renderer = _renderer(server, call, resource, form)
     document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
     if call.objects is not None:

@@ -26,13 +26,19 @@ from ktui.apiserver.pages.discovery import find_document, served_by_verb
 from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, send_negotiated
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
-from ktui.apiserver.verbs.seats import seats_of
+from ktui.apiserver.verbs.work_estimate import seats_of
 from ktui.kube.resources import Resource
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import RequestError, parse_request
-from ktui.kube.status import StatusError, body_incomplete, internal_error, method_not_allowed
+from ktui.kube.status import (
+    StatusError,
+    body_incomplete,
+    internal_error,
+    method_not_allowed,
+    unknown_path,
+)
 from ktui.kube.versions import Behaviour
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import Meter, metered, use_meter
@@ -42,13 +48,18 @@ if TYPE_CHECKING:
     from ktui.kube.flow_schemas import PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
 
-# Find the plan of a read that was rejected before it was routed.
+log = logging.getLogger(__name__)
 
+LONG_QUERY = 4096  # a selector of 64 KB takes a tenth of a second to parse
+GONE = "the client disconnected before the answer"
+NOT_FOUND_TEXT = "404 page not found\n"
+# The verbs that routing decides about; a write may also read, but has only one route.
+READ_VERBS = ("GET", "LIST", "WATCH")
 BAD_OPTION = "v.bad_option"
 
 
 def refusal_of(call: Call) -> Plan:
-    """Return the plan of a rejected read, whose source is none.
+    """Return the plan of a read that was rejected before it was routed; its source is none.
 
     The rules are applied to the request's text. Errors without a rule (a selector that cannot be parsed)
     count as an invalid option.
@@ -61,8 +72,6 @@ def refusal_of(call: Call) -> Plan:
     return plan if plan.source is Source.NONE else Plan(Source.NONE, (BAD_OPTION,))
 
 
-# Warnings in every response of a deprecated API.
-
 # resource id -> first minor that warns, and the replacement
 _DEPRECATED = {
     "componentstatuses": (19, "v1 ComponentStatus is deprecated in v1.19+"),
@@ -71,18 +80,9 @@ _DEPRECATED = {
 
 
 def warning_of(resource: Resource, behaviour: Behaviour) -> str:
-    """Return the text of a Warning header, "" if the resource is not deprecated."""
+    """Return the Warning of every response of a deprecated API, "" if the resource is not deprecated."""
     since, text = _DEPRECATED.get(resource.id, (0, resource.deprecation))
     return text if behaviour.minor >= since else ""
-
-
-log = logging.getLogger(__name__)
-
-LONG_QUERY = 4096  # a selector of 64 KB takes a tenth of a second to parse
-GONE = "the client disconnected before the answer"
-NOT_FOUND_TEXT = "404 page not found\n"
-# The verbs that routing decides about; a write may also read, but has only one route.
-READ_VERBS = ("GET", "LIST", "WATCH")
 
 
 def _of_components(call: Call) -> bool:
@@ -185,6 +185,9 @@ class Api:
             await self._fail(call, error)
         except TextNotFound:
             call.error = NOT_FOUND_TEXT.strip()
+            if call.behaviour.minor >= 38:
+                await self._fail(call, unknown_path())
+                return
             call.stamp()
             await call.response.text(404, NOT_FOUND_TEXT)
         except BodyIncomplete:

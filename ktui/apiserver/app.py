@@ -33,21 +33,31 @@ from ktui.contract import paths
 from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
 from ktui.kube.golang.formatting import quote
 from ktui.kube.requestinfo import parse_path, request_verb, selected_name
-from ktui.kube.seats import flow_controlled
-from ktui.kube.status import StatusError, bad_request, body_incomplete, internal_error, path_not_found
+from ktui.kube.status import (
+    StatusError,
+    bad_request,
+    body_incomplete,
+    internal_error,
+    path_not_found,
+    unknown_path,
+)
 from ktui.kube.users import Requester, described
 from ktui.telemetry.large_work import LARGE_WORK
 from ktui.telemetry.memory import ConcurrentRequests
 
-# Headers that identify a request: its audit id and its flow schema.
+log = logging.getLogger(__name__)
+
+# Custom resources are usually known within milliseconds; a slow etcd must not keep the port closed.
+SYNC_SECONDS = 5.0
+UNCACHED = ("cache-control", "no-cache, private")
+# kube-apiserver: WithRetryAfter.
+COME_BACK = [("retry-after", "5"), ("connection", "close")]
 
 # kube-apiserver cuts a client's Audit-ID to this length.
 MAX_AUDIT_ID = 64
 SPACED_TOKEN = (
     "the provided Authorization header contains extra space before the bearer token, and is ignored"
 )
-
-
 # RFC 9562: version 4 in bits 48-51, variant 10 in bits 64 and 65.
 _VERSION_4 = 0x4 << 76 | 0x2 << 62
 _FREE_BITS = (1 << 128) - 1 ^ (0xF << 76 | 0x3 << 62)
@@ -76,21 +86,11 @@ def unseen_token_headers(request: Request) -> Headers:
 
 
 def flow_headers(flow: FlowSchema) -> Headers:
+    """Return the headers that name a request's flow schema and priority level, by their UIDs."""
     return [
         ("x-kubernetes-pf-flowschema-uid", flow.uid),
         ("x-kubernetes-pf-prioritylevel-uid", flow.level.uid),
     ]
-
-
-log = logging.getLogger(__name__)
-
-# Custom resources are usually known within milliseconds; a slow etcd must not keep the port closed.
-SYNC_SECONDS = 5.0
-
-
-UNCACHED = ("cache-control", "no-cache, private")
-# kube-apiserver: WithRetryAfter.
-COME_BACK = [("retry-after", "5"), ("connection", "close")]
 
 
 class Application:
@@ -244,7 +244,7 @@ class Application:
         call.flow = flow = control.classify(who, asked, behaviour.minor)
         if info.long_running:  # as upstream: these have neither seats nor the headers
             return flow.level
-        controlled = flow_controlled(behaviour)
+        controlled = behaviour.enabled("APIPriorityAndFairness")
         if controlled:
             call.response.add_headers(flow_headers(flow))
         if not info.is_resource and request.path.startswith(paths.OWN):
@@ -294,6 +294,8 @@ class Application:
             page = self._pages.find(request.method, path)
             if page is None and request.path.startswith("/version/"):
                 raise path_not_found()  # upstream's router of the API returns that page
+            if page is None and call.behaviour.minor >= 38:
+                raise unknown_path()
             if page is None:
                 await response.text(404, NOT_FOUND_TEXT)
             else:
@@ -342,8 +344,3 @@ def _without_info(request: Request) -> str:
     why = f"unable to determine kind and namespace from url, {url}"
     text = f"Internal Server Error: {quote(url)}: failed to create RequestInfo: {why}\n"
     return escape(text, quote=False)
-
-
-def build_app(services: Services, others: Handlers) -> Application:
-    """Compose the server of the read path and the handlers `others`. The ASGI lifespan starts it."""
-    return Application(services, others)

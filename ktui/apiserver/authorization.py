@@ -61,7 +61,8 @@ def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Re
     user = request.headers.get("impersonate-user", "")
     groups = request.all_values("impersonate-group") if "impersonate-group" in request.headers else []
     uid = request.headers.get("impersonate-uid", "")
-    extra = _extra(request)
+    names = [name for name in request.headers if name.startswith(EXTRA)]
+    extra = {unquote(name[len(EXTRA) :]): request.all_values(name) for name in names}
     if not user:
         if groups or uid or extra:
             raise _without_user(groups, uid, extra)
@@ -74,11 +75,6 @@ def impersonated(authorizer: Authorizer, who: Requester, request: Request) -> Re
 
 
 _impersonates = methodcaller("startswith", "impersonate-")
-
-
-def _extra(request: Request) -> Extra:
-    names = [name for name in request.headers if name.startswith(EXTRA)]
-    return {unquote(name[len(EXTRA) :]): request.all_values(name) for name in names}
 
 
 def _required_rights(user: str, groups: list[str], uid: str, extra: Extra) -> Iterator[RequestAttributes]:

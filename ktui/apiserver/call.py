@@ -24,11 +24,10 @@ from ktui.contract.events import (
 from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
-from ktui.kube.seats import flow_controlled
 from ktui.kube.users import Requester
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
-from ktui.telemetry.off_loop import COLLECTOR, let_go
+from ktui.telemetry.off_loop import COLLECTOR, free_trees
 
 if TYPE_CHECKING:
     from ktui.apiserver.chain import Decision, LoggedObjects
@@ -109,6 +108,7 @@ class Call:
         self.attributes = attributes_of(info, rules_verb(info, verb))
         self.audit_id = audit_id
         self.behaviour = behaviour
+        self.drops = behaviour.enabled("ManagedFieldsOptOut")  # managedFields, if a client asks
         self.bus = bus
         self.meter = Meter()
         self.stages: list[ChainStage] = []
@@ -176,7 +176,7 @@ class Call:
         if not self.bus.watched and self.verb != "WATCH":
             self.bus.skip()
             return
-        controlled = flow_controlled(self.behaviour)
+        controlled = self.behaviour.enabled("APIPriorityAndFairness")
         self._publish(
             RequestStarted(
                 id=self.id,
@@ -384,6 +384,6 @@ _FREEING: set[asyncio.Task[None]] = set()
 
 async def _free(trees: list[Any]) -> None:
     try:
-        await let_go(trees)
+        await free_trees(trees)
     finally:
         COLLECTOR.end()

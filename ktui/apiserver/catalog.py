@@ -8,15 +8,14 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.registry import follow
 from ktui.kube.crd import resources_of
-from ktui.kube.resources import BUILTIN, Resource, ResourceTable
+from ktui.kube.resources import BUILTIN, Resource, ResourceTable, builtin
 from ktui.kube.scale import ScalePaths, paths_of
 from ktui.supervision import stop
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
@@ -41,8 +40,9 @@ class Catalog:
         self._turned = asyncio.Condition()
 
     def start(self) -> None:
-        self._task = self._registry.supervisor.start(
-            "the follower of custom resource definitions", self._follow
+        resource = builtin(CRD_GROUP, CRD_RESOURCE)
+        self._task = self._registry.follow(
+            "the follower of custom resource definitions", resource, self._replace, self._change
         )
 
     async def stop(self) -> None:
@@ -74,11 +74,6 @@ class Catalog:
         versions = (definition.get("spec") or {}).get("versions") or []
         version: dict[str, Any] = next((v for v in versions if v.get("name") == resource.version), {})
         return paths_of((version.get("subresources") or {}).get("scale") or {})
-
-    async def _follow(self) -> None:
-        resource = BUILTIN.find(CRD_GROUP, "v1", CRD_RESOURCE)
-        assert resource is not None
-        await follow(self._registry, resource, self._replace, self._change)
 
     async def _replace(self, objects: Sequence[StoredObject], rv: int) -> None:
         self._definitions = {obj.name: _tree(obj) for obj in objects}

@@ -13,7 +13,6 @@ from ktui.kube.golang.times import parse_duration
 T = TypeVar("T")
 
 REQUEST_SECONDS = 60.0
-ALLOWED_SINCE = 20
 
 
 def time_allowed(request: Request, minor: int) -> float:
@@ -23,7 +22,7 @@ def time_allowed(request: Request, minor: int) -> float:
     Raises StatusError 400 for an invalid value, before the client is authenticated. kube-apiserver 1.`minor`
     has the parameter since 1.20; WATCHes have their own `timeoutSeconds`.
     """
-    text = request.parameter("timeout") if minor >= ALLOWED_SINCE else ""
+    text = request.parameter("timeout") if minor >= 20 else ""
     if not text:
         return REQUEST_SECONDS
     try:
@@ -50,7 +49,8 @@ class within(Generic[T]):
         try:
             waits = coroutine.send(None)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            result: T = done.value
+            return result
         return (yield from self._limited(_Resumed(coroutine, waits)).__await__())
 
     async def _limited(self, resumed: _Resumed[T]) -> T:
@@ -86,4 +86,5 @@ class _Resumed(Generic[T]):
             try:
                 waits = step(value)
             except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]
+                result: T = done.value
+                return result

@@ -56,7 +56,7 @@ READS = Handlers(
 
 
 class TextNotFound(Exception):
-    """404 in plain text: this path belongs to no Kubernetes API."""
+    """404 of a path that belongs to no Kubernetes API: plain text, since 1.38 a Status."""
 
 
 def nothing_there(path: str) -> StatusError | TextNotFound:
@@ -125,7 +125,7 @@ def _check_name(call: Call, resource: Resource) -> None:
     name = call.info.name
     faults = path_segment_faults(name) if call.verb in ("GET", "PATCH", "DELETE") else []
     if faults:
-        negotiate(call.request.accept, custom=resource.custom)
+        negotiate(call.request.accept, custom=resource.custom, drops=call.drops)
         raise bad_request(f"Name parameter invalid: {quote(name)}: {';'.join(faults)}")
 
 

@@ -10,7 +10,7 @@ from ktui.kube.flow_schemas import FlowSchema, classify
 if TYPE_CHECKING:
     import asyncio
 
-    from ktui.apiserver.metrics.exposition import Metric
+    from ktui.apiserver.metrics.metric_types import Metric
     from ktui.kube.requestinfo import RequestAttributes
     from ktui.kube.users import Requester
     from ktui.kube.versions import Behaviour

@@ -6,7 +6,7 @@ then the API machinery evaluates parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -102,16 +102,19 @@ TARGETS: tuple[Target, ...] = ("Table", "PartialObjectMetadata", "PartialObjectM
 META_VERSIONS = ("v1", "v1beta1")
 # Parameters that request another kind than the resource's own.
 CONVERSION = ("as", "g", "v")
+DROPPABLE = "metadata.managedFields"
+"""The only field that `drop=` may name; several would be joined with `+`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The form of the response. `target` "" is the object itself."""
+    """The form of the response. `target` "" is the object itself; `drop`: without managedFields."""
 
     media_type: str = JSON
     target: Target = ""
     meta_version: str = "v1"
     pretty: bool = False
+    drop: bool = False
 
     @property
     def meta_api_version(self) -> str:
@@ -120,11 +123,18 @@ class Form:
 
 @lru_cache(maxsize=256)
 def negotiate(
-    accept: str, *, custom: bool, stream: bool = False, collection: bool = False, pretty: bool = False
+    accept: str,
+    *,
+    custom: bool,
+    stream: bool = False,
+    collection: bool = False,
+    pretty: bool = False,
+    drops: bool = False,
 ) -> Form:
     """Return the best form that the Accept header allows; raise StatusError 406 if there is none.
 
-    `stream`: for a WATCH; `collection`: for a WATCH or a LIST. Of custom resources only the metadata is
+    `stream`: for a WATCH; `collection`: for a WATCH or a LIST. `drops`: the gate ManagedFieldsOptOut is on;
+    without it the parameter `drop` is ignored, as in upstream. Of custom resources only the metadata is
     available as protobuf.
     """
     if not accept.strip():
@@ -135,12 +145,12 @@ def negotiate(
         for media_type in PRODUCED:
             if not _matches(clause, media_type):
                 continue
-            form = _form_of(clause, media_type)
+            form = _form_of(clause, media_type, drops)
             if form is None or (custom and media_type == PROTOBUF and not form.target):
                 continue
             if stream and media_type not in STREAMED:
                 raise not_acceptable_form(STREAM_MEDIA_TYPES)
-            return Form(form.media_type, form.target, form.meta_version, form.pretty or pretty)
+            return replace(form, pretty=form.pretty or pretty)
     raise not_acceptable_form()
 
 
@@ -188,23 +198,29 @@ def _route_by_mime_type(accept: str, collection: bool) -> None:
         raise not_acceptable(COLLECTION_MEDIA_TYPES if collection else SERVED_MEDIA_TYPES)
 
 
-def _form_of(clause: Clause, media_type: str) -> Form | None:
-    """The form that a clause requests with a matching media type; None if the object has no such form."""
+def _form_of(clause: Clause, media_type: str, drops: bool) -> Form | None:
+    """The form that a clause requests with a matching media type; None if the object has no such form.
+
+    A `drop` with another value makes the clause unacceptable (kubernetes#139561, TestManagedFieldsOptOut).
+    """
     parameters = clause.parameters
+    drop = drops and "drop" in parameters
+    if drop and parameters["drop"] != DROPPABLE:
+        return None
     if (stream := parameters.get("stream")) and (stream != "watch" or media_type not in STREAMED):
         return None
     if parameters.get("sv", "") not in ("", META_VERSIONS[0]):
         return None
     pretty = parameters.get("pretty") == "1"
     if not any(name in parameters for name in CONVERSION):
-        return Form(media_type, pretty=pretty)
+        return Form(media_type, pretty=pretty, drop=drop)
     version = parameters.get("v", "")
     if parameters.get("g") != "meta.k8s.io" or version not in META_VERSIONS:
         return None
     target = next((t for t in TARGETS if t == parameters.get("as")), None)
     if target is None or (target == "Table" and media_type == PROTOBUF):
         return None
-    return Form(media_type, target, version, pretty)
+    return Form(media_type, target, version, pretty, drop)
 
 
 def _matches(clause: Clause, media_type: str) -> bool:

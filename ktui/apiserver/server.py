@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ktui.apiserver.call import RequestLog
     from ktui.apiserver.chain import Authenticator, Authorizer
     from ktui.cacher.cacher import Cacher
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
     from ktui.cacher.settings import Settings
     from ktui.kube.resources import ResourceTable
     from ktui.storage.browser import EtcdBrowser

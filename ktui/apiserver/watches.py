@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec.structs
 
-from ktui.cacher.requests import WatchAnswer
+from ktui.cacher.cacher_requests import WatchAnswer
 from ktui.contract.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState, figures
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter

@@ -29,7 +29,7 @@ from ktui.audit.report import (
     TracedReport,
     UngroupedRequests,
 )
-from ktui.audit.rows import group_report, slow_report
+from ktui.audit.report_rows import group_report, slow_report
 from ktui.audit.server_version import (
     GIVEN,
     ServerVersion,
@@ -44,13 +44,11 @@ from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
 from ktui.kube.versions import Behaviour
 
-# The notes of a report: what it assumes, and what was special about the logs.
-
 
 def notes(
     tally: Tally, unique: DeduplicatedTally, ranked_by: str, sizes_from: str, unknown: int
 ) -> Iterator[str]:
-    """Yield the notes.
+    """Yield the notes of a report: what it assumes, and what was special about the logs.
 
     `unknown`: number of LISTs whose route depends on a query string that was not logged.
     """
@@ -124,10 +122,6 @@ def _doubles(unique: DeduplicatedTally) -> str:
         f"{integer(unique.doubles)} httplog lines stand for requests that are in the audit log as well: "
         "these count once, by their audit Events; seats and initial times are from httplog"
     )
-
-
-_NAMED = 4  # groups of aggregated APIs in a note
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +239,9 @@ def _version_notes(source: ServerVersion | None) -> Iterator[str]:
         yield source.note
 
 
+_NAMED = 4  # groups of aggregated APIs in a note
+
+
 def _elsewhere_notes(groups: Sequence[AuditGroup]) -> Iterator[str]:
     if groups:
         count = sum(group.count for group in groups)
@@ -334,6 +331,9 @@ def _span(tally: Tally) -> TimeSpan | None:
     longest = max(tally.spans.values(), key=lambda span: span.seconds)
     first, last, _ = longest.usual
     return TimeSpan(_iso(first), _iso(last), longest.seconds)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _iso(micros: int) -> str:

@@ -12,13 +12,6 @@ from ktui.audit.journal import EVENT, LINE, NO_GROUP, STARTED, TRACE, TRACE_LINE
 from ktui.audit.observed import source_of
 from ktui.audit.tally import Tally
 
-# Find rows of a journal that are the same request: repeated records, httplog lines of audit Events.
-
-_NEAR = 50_000  # microseconds between the two lines of one request
-_AWAY = 1_000  # microseconds by which the two latencies may differ …
-_PART = 20  # … or this fraction of the latency, if that is more
-
-
 _HOSTS = {LINE: (EVENT, TRACE), TRACE: (EVENT, STARTED), TRACE_LINE: (EVENT, TRACE, STARTED, LINE)}
 """By kind of record: the records of the same request that count instead of it, the best first."""
 
@@ -35,7 +28,10 @@ class Repeats:
 
 
 def repeats(journal: Journal) -> Repeats:
-    """Return all repeated rows; the result does not depend on the order in which logs were read."""
+    """Find rows of a journal that are the same request: repeated records, httplog lines of audit Events.
+
+    The result does not depend on the order in which logs were read.
+    """
     found = Repeats()
     used: set[int] = set()
     for rows in journal.repeated_ids():
@@ -96,6 +92,11 @@ def _without_ids(journal: Journal, lines: Sequence[int], found: Repeats, used: s
             found.doubles.append((line, event))
 
 
+_NEAR = 50_000  # microseconds between the two lines of one request
+_AWAY = 1_000  # microseconds by which the two latencies may differ …
+_PART = 20  # … or this fraction of the latency, if that is more
+
+
 def _nearest(journal: Journal, line: int, candidates: Sequence[tuple[int, int]]) -> int | None:
     """Return the row of the nearest Event with about the line's latency; None without one."""
     at, took = journal.at[line], journal.took[line]
@@ -114,9 +115,7 @@ class DeduplicatedTally:
     """The counts without repetitions.
 
     `duplicates` is the number of records that repeat another one, `doubles` of httplog lines of audit Events.
-
     `weighted` is the number of sampled traces that count as `weight` requests each.
-
     `folded` is the number of requests in groups that were too small to be kept, by verb.
     """
 

@@ -18,8 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 from ktui.audit.group import Client
-from ktui.audit.reading.documents import Documents
 from ktui.audit.reading.files import refuse_endless
+from ktui.audit.reading.json_values import Documents
 from ktui.audit.reading.log_lines import Block, blocks, join_parts
 from ktui.audit.reading.streams import LongLine
 from ktui.audit.tally import Tally
@@ -175,14 +175,16 @@ class _Webhook(BaseHTTPRequestHandler):
         """Log nothing: standard error may show a screen."""
 
 
-# Requests by resource and client from an audit log that a dashboard follows next to other sources.
-
 EVERY = 5.0  # seconds between two counts
 MOST_CLIENTS = 5
 
 
 async def audit_activity(name: str) -> AsyncIterator[list[AnyEvent]]:
-    """Follow a log, and yield changed ResourceAsked events every few seconds until closed. Raises OSError."""
+    """Follow an audit log next to a dashboard's other sources.
+
+    Every few seconds, until closed, yield the requests by resource and client that have changed, as
+    ResourceAsked events. Raises OSError.
+    """
     live, problems = LiveTally(Tally(datetime.now(UTC))), list[OSError]()
 
     def read() -> None:

@@ -11,7 +11,6 @@ from ktui.audit.predictions import EITHER, VersionPredictions
 from ktui.audit.report import Observed, TracedReport
 from ktui.kube.versions import Behaviour
 
-_DECODING = 30  # the first minor that measures the decoding of objects from etcd
 _REMARKABLE = 4  # reading the revision is worth a remark from this part of the time on
 
 
@@ -116,7 +115,9 @@ def _served(group: AuditGroup, predictions: VersionPredictions) -> _Served:
     cache, etcd, unclear = sources["cache"], sources["etcd"] + sources["fallback"], 0
     if route == "cache" and predicted.plans[0].probe:
         cache += short
-    elif route == "etcd" and predictions.versions[0].minor < _DECODING:
+    elif (
+        route == "etcd" and predictions.versions[0].minor < 30
+    ):  # does not measure the decoding of objects from etcd
         etcd += short
     else:
         unclear = short
@@ -165,7 +166,7 @@ def _cause(group: AuditGroup, served: _Served, predictions: VersionPredictions) 
 
 
 def _cache_instead(verb: str, resource_version: str, behaviour: Behaviour) -> str:
-    if verb == "list" and behaviour.etcd_range_stream:
+    if verb == "list" and behaviour.enabled("EtcdRangeStream"):
         return (
             f"read from etcd after all: {behaviour.version} streams LISTs from etcd (RangeStream), and the "
             f"apiserver's "

@@ -70,8 +70,6 @@ class SlowRequests:
             self.sources[source] += count
 
 
-# What traces say of a group's requests: their observed routes, objects, and the time of the stages.
-
 STAGES = ("flow control", "probe", "wait", "list", "etcd", "encode", "send")
 ROUTES = ("cache", "etcd", "none", "")
 _COUNTS = ("scanned", "returned", "body", "probes")
@@ -93,7 +91,10 @@ def numbers_of(request: TracedRequest) -> tuple[int, ...]:
 
 
 class TracedRequests:
-    """Sums over the traced requests of a group. `told`: how many tell each count."""
+    """What traces say of a group's requests: sums of their observed routes, objects, and times of the stages.
+
+    `told`: how many tell each count.
+    """
 
     __slots__ = ("count", "fallback", "routes", "stages", "sums", "told")
     NUMBERS: ClassVar[int] = 2 + len(ROUTES) + 2 * len(_COUNTS) + len(STAGES)

@@ -10,18 +10,14 @@ import msgspec
 from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.core.prediction.sizes import EstimatedCost, Sizes, estimate
 from ktui.core.ranking.shape import RequestShape, canonical
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 from ktui.kube.resources import BUILTIN
 from ktui.kube.routing.cache_state import CacheState, assumed_state
 from ktui.kube.routing.plan import Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour
-
-# Aggregated APIs: groups whose requests kube-apiserver passes on to another server.
-#
-# Such a server has storage of its own (or none), so neither routes nor advice of kube-apiserver apply.
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -50,8 +46,10 @@ class _ApiServices(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class AggregatedGroups:
-    """Which API groups other servers serve. `named`: by the user or by APIServices.
+    """Aggregated APIs: groups whose requests kube-apiserver passes on to another server.
 
+    Such a server has storage of its own (or none), so neither routes nor advice of kube-apiserver apply.
+    `named`: by the user or by APIServices.
     `custom`: the groups of all CustomResourceDefinitions, None if these are not known.
     """
 
@@ -96,8 +94,6 @@ ASSUMED = (
     "watch caches are ready, and revisions and page tokens that a request names are the newest (a log "
     "does not say how old they were)"
 )
-
-
 EITHER = "cache or etcd"
 """The route of a request that depends on its query string, which was not logged."""
 ELSEWHERE = "another server"

@@ -13,7 +13,8 @@ from ktui.audit.predictions import VersionPredictions
 from ktui.audit.report import Observed
 from ktui.audit.tally import Tally
 from ktui.core.format import integer
-from ktui.kube.versions import DEFAULT_VERSION, KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
+from ktui.kube.gates import DEFAULT_VERSION
+from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
 
 
 def versions_from(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:

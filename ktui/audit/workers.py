@@ -1,4 +1,7 @@
-"""Read large logs with several processes: each reads a file or a range of one, and returns a partial."""
+"""Read large logs with several processes: each reads a file or a range of one, and returns a partial.
+
+With the extra `dask` the workers of a Dask cluster read them, each a whole file.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,12 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ktui import install_command
-from ktui.audit import partial
-from ktui.audit.partial import add, packed, unpacked
-from ktui.audit.reading.containers import archive_kind, packing
+from ktui.audit import partial_tally
+from ktui.audit.reading.archives import archive_kind, packing
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_log, read_logs
-from ktui.audit.reading.framing import framing
 from ktui.audit.reading.lake import in_lake
 from ktui.audit.reading.log_lines import blocks
+from ktui.audit.reading.record_framing import framing
 from ktui.audit.reading.streams import BrokenStream, BufferedStream
 from ktui.audit.tally import Tally, TallyOptions
 
@@ -114,14 +116,14 @@ class _Pool:
         self._stop.value = 1
         for future, _, _ in self._running:
             if not future.cancel():
-                add(tally, unpacked(future.result()))
+                partial_tally.add(tally, partial_tally.unpacked(future.result()))
 
     def _finish(self, tally: Tally, report: Progressed) -> None:
         future, task, place = self._running[0]
         while not wait([future], _LOOK).done:
             report(task.log.name, self._done + sum(self._taken))
         self._running.popleft()
-        add(tally, unpacked(future.result()))
+        partial_tally.add(tally, partial_tally.unpacked(future.result()))
         self._done += (task.end - task.start) or task.log.size
         self._taken[place] = 0
         self._free.append(place)
@@ -172,7 +174,7 @@ def _read(task: Task, place: int) -> bytes:
     except Stopped:
         tally.stopped = True
     tally.finish()
-    return packed(tally)
+    return partial_tally.packed(tally)
 
 
 def _read_range(task: Task, tally: Tally, report: Progressed) -> None:
@@ -231,10 +233,6 @@ class _Range:
                 return
 
 
-# Read logs with the workers of a Dask cluster (the extra `dask`). Each file is one task.
-#
-# Workers open the files by the same names (a shared file system, or buckets) and have ktui installed.
-
 _ANSWERS = "10s"
 
 
@@ -243,9 +241,10 @@ class ClusterError(ValueError):
 
 
 def read_on_dask(address: str, logs: list[Log], tally: Tally, report: Progressed) -> None:
-    """Count every record of the logs in `tally`, read by the workers of the scheduler at `address`.
+    """Count every record of the logs in `tally`, read by the workers of the Dask scheduler at `address`.
 
-    Raises ClusterError.
+    Each file is one task. Workers open the files by the same names (a shared file system, or buckets) and
+    have ktui installed. Raises ClusterError.
     """
     try:
         distributed: Any = import_module("distributed")
@@ -265,7 +264,7 @@ def read_on_dask(address: str, logs: list[Log], tally: Tally, report: Progressed
                 report(log.name, taken)
                 with suppress(TimeoutError):
                     future.exception(timeout=_LOOK)
-            partial.add(tally, partial.read(future.result()))
+            partial_tally.add(tally, partial_tally.read(future.result()))
             future.release()
             taken += log.size
         report(logs[-1].name, taken)
@@ -280,4 +279,4 @@ def read_part(name: str, argument: str, size: int, *options: Any) -> bytes:
     except OSError as error:
         where = "its bucket" if in_lake(name) else "a worker"
         tally.open_file(name, argument).problem = f"cannot be opened by {where}: {error.strerror or error}"
-    return partial.written(tally)
+    return partial_tally.written(tally)

@@ -21,12 +21,12 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages.responses import Page
 from ktui.authn.keys import PrivateKey, VerificationKey
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import builtin
 from ktui.kube.status import not_acceptable, path_not_found
 from ktui.kube.users import AUTHENTICATED, SERVICE_ACCOUNT, Requester, service_account_groups
 
 if TYPE_CHECKING:
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
     from ktui.storage.objects import StoredObject
 
 ISSUER = "https://kubernetes.default.svc"
@@ -212,8 +212,7 @@ class ServiceAccountTokens:
 
     async def find(self, name: str, namespace: str, wanted: str) -> StoredObject | None:
         """Return a stored object of a core resource from its cache, None if it does not exist."""
-        resource = BUILTIN.find("", "v1", name)
-        assert resource is not None
+        resource = builtin("", name)
         return (await self._registry.for_resource(resource).get(namespace or None, wanted, "0")).object
 
     @property

@@ -13,9 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ktui.authz.roles import GROUP
-from ktui.cacher.registry import follow
 from ktui.kube.rbac import aggregated_rules
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
@@ -23,8 +22,8 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import timestamp
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
@@ -38,15 +37,15 @@ class RoleAggregation:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        resource = BUILTIN.find(GROUP, "v1", "clusterroles")
-        assert resource is not None
+        resource = builtin(GROUP, "clusterroles")
         self._resource: Resource = resource
         self._roles: dict[str, Obj] = {}
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        following = partial(follow, self._registry, self._resource, self._replaced, self._changed)
-        self._task = self._registry.supervisor.start("the aggregation of cluster roles", following)
+        self._task = self._registry.follow(
+            "the aggregation of cluster roles", self._resource, self._replaced, self._changed
+        )
 
     async def stop(self) -> None:
         await stop(self._task)

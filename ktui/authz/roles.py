@@ -6,21 +6,19 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ktui.cacher.registry import follow
 from ktui.kube.golang.formatting import quote
 from ktui.kube.rbac import Binding, BindingSubject, PolicyRule, binding_of, rules_of
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import builtin
 from ktui.kube.users import Requester
 from ktui.supervision import stop
 from ktui.writes.own_objects import create_missing
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
@@ -56,11 +54,7 @@ class Roles:
             ("clusterrolebindings", self._bindings, binding_of),
             ("rolebindings", self._bindings, binding_of),
         ):
-            self._tasks.append(
-                self.registry.supervisor.start(
-                    f"the follower of {name}", partial(self._follow, name, kept, read)
-                )
-            )
+            self._tasks.append(self._follow(name, kept, read))
 
     async def stop(self) -> None:
         await stop(*self._tasks)
@@ -94,9 +88,10 @@ class Roles:
             for rule in rules or ():
                 yield Grant(binding, subject, rule)
 
-    async def _follow(self, name: str, kept: dict[str, dict[Key, Any]], read: Callable[[Any], Any]) -> None:
-        resource = BUILTIN.find(GROUP, "v1", name)
-        assert resource is not None
+    def _follow(
+        self, name: str, kept: dict[str, dict[Key, Any]], read: Callable[[Any], Any]
+    ) -> asyncio.Task[None]:
+        resource = builtin(GROUP, name)
 
         async def replaced(objects: Sequence[StoredObject], _: int) -> None:
             kept[name] = dict(_understood(objects, read))
@@ -114,7 +109,7 @@ class Roles:
                     now.update(_understood([event.object], read))
             kept[name] = dict(sorted(now.items()))
 
-        await follow(self.registry, resource, replaced, changed)
+        return self.registry.follow(f"the follower of {name}", resource, replaced, changed)
 
 
 def _understood(objects: Sequence[StoredObject], read: Callable[[Any], Any]) -> Iterator[tuple[Key, Any]]:
@@ -135,8 +130,7 @@ async def create_default_roles(registry: Registry) -> None:
     )
 
     def whole(name: str, obj: dict[str, Any]) -> dict[str, Any]:
-        resource = BUILTIN.find(GROUP, "v1", name)
-        assert resource is not None
+        resource = builtin(GROUP, name)
         return {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
 
     await create_missing(

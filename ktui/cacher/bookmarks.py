@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import msgspec.json
 
-from ktui.cacher.events import BOOKMARK, OutEvent
+from ktui.cacher.watch_events import BOOKMARK, OutEvent
 from ktui.cacher.watchers import Watcher
 from ktui.supervision import Supervisor, stop
-from ktui.wire.codec import CodecError, encode_object, fill, object_template
+from ktui.wire.codec import CodecError, codec_for, encode_object, fill
 from ktui.wire.schema import JSON_ZERO_VALUES
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def _template(resource: Resource, ends_initial_events: bool) -> bytes:
     if resource.encoding != "protobuf" and not resource.custom:
         empty |= JSON_ZERO_VALUES.get(resource.kind, {})
     try:
-        return object_template(encode_object(empty, resource), resource.api_version)
+        return codec_for().object_template(encode_object(empty, resource), resource.api_version)
     except CodecError:  # a kind with unknown fields: only its metadata
-        return object_template(msgspec.json.encode(empty))
+        return codec_for().object_template(msgspec.json.encode(empty))
 
 
 @dataclass(slots=True)

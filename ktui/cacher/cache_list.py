@@ -18,8 +18,6 @@ from ktui.telemetry.off_loop import sliced
 if TYPE_CHECKING:
     from ktui.storage.objects import SelectionPredicate, StoredObject
 
-# Find the smallest set of cached objects that can match a LIST.
-
 # A selector uses indexes for this many terms only: one selector must not evict all other indexes.
 MOST_TERMS = 4
 _METADATA = ("metadata.name", "metadata.namespace")
@@ -49,9 +47,9 @@ def candidates(
     pods: bool,
     minor: int,
 ) -> CandidateObjects:
-    """Return the objects with keys in [start, end) that no index rules out.
+    """Find the smallest set of cached objects that can match a LIST: those that no index rules out.
 
-    `most` is the number of objects to return if no index applies (None: all).
+    Keys are in [start, end). `most` is the number of objects to return if no index applies (None: all).
     """
     node = selection.fields.requires(NODE_NAME) if pods else None
     if node is not None:
@@ -177,8 +175,8 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
     last_key = selected.objects[-1].key if selected.full else ""
     if not last_key or last_key == found.last_key:
         return CachePage(selected.objects, rv)
-    plain = not query.scope.selective and not query.scope.narrowed
-    return CachePage(selected.objects, rv, last_key, found.count - query.limit if plain else None)
+    remaining = found.count - query.limit if query.scope.unfiltered else None
+    return CachePage(selected.objects, rv, last_key, remaining)
 
 
 def _found(cache: WatchCache, query: CacheQuery) -> CandidateObjects:

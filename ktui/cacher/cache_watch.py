@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.dispatcher import Dispatcher
-from ktui.cacher.events import ADDED, OutEvent
 from ktui.cacher.watch_cache import WatchCache
+from ktui.cacher.watch_events import ADDED, OutEvent
 from ktui.cacher.watchers import Watcher
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import sliced

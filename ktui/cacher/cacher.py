@@ -13,9 +13,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from ktui.cacher.cacher_requests import GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
 from ktui.cacher.errors import NotFresh, reaching
 from ktui.cacher.list_handler import ListHandler
-from ktui.cacher.requests import GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
 from ktui.cacher.resource_cache import READY_TIMEOUT, ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_handler import WatchHandler
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
-# Count the objects of a resource without a watch cache periodically, in etcd.
-
 log = logging.getLogger(__name__)
 
 # kube-apiserver's default of --etcd-count-metric-poll-period (seconds).
@@ -42,9 +40,10 @@ PERIOD = 60.0
 
 
 class ObjectCount:
-    """Counts one resource. kube-apiserver counts every resource once a minute; here only the requested ones.
+    """Counts the objects of a resource without a watch cache, in etcd, while it is requested.
 
-    The count is a `count_only` range: etcd reads its index, but no values.
+    kube-apiserver counts every resource once a minute; here only the requested ones are counted. The
+    count is a `count_only` range: etcd reads its index, but no values.
     """
 
     def __init__(self, store: Store, supervisor: Supervisor) -> None:
@@ -76,11 +75,11 @@ class ObjectCount:
             log.warning("%s cannot be counted: %s", self._store.resource.id, error)
 
 
-# Answer a GET from the watch cache or from etcd, as the version's rules plan it.
-
-
 class GetHandler:
-    """Executes the GETs of one resource; `cache` is None for a resource without a watch cache."""
+    """Answers the GETs of one resource, from the watch cache or from etcd as the version's rules plan it.
+
+    `cache` is None for a resource without a watch cache.
+    """
 
     def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
         self._store = store

@@ -1,23 +1,37 @@
-"""Compare a cache with etcd: digests of both at the same resourceVersion.
+"""Compare a cache with etcd, now and periodically: digests of both at the same resourceVersion.
 
-kube-apiserver's consistency checker: FNV-1 (64 bit) over `namespace/name/rv` of every object in key order,
-without separators.
+kube-apiserver's DetectCacheInconsistency (1.34+): every 5 to 7.5 minutes, FNV-1 (64 bit) over
+`namespace/name/rv` of every object in key order, without separators. After a failure snapshots are not served
+until a check has succeeded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+import logging
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ktui.etcd.errors import EtcdError
+from ktui.telemetry.meter import Meter, metered
 from ktui.telemetry.off_loop import sliced
 
 if TYPE_CHECKING:
+    from ktui.cacher.settings import Settings
     from ktui.cacher.watch_cache import WatchCache
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
+PERIOD = 300.0
+JITTER = 0.5
+SUCCESS, FAILURE, ERROR = "success", "failure", "error"
 _OFFSET, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64) - 1
+
+log = logging.getLogger(__name__)
 
 
 class Digest:
@@ -102,3 +116,84 @@ async def check(store: Store, cache: WatchCache, *, stream: bool = False) -> Che
     first.end()
     digests = f"{here.value:016x}", f"{there.value:016x}"
     return CheckResult(rv, *digests, here.objects, there.objects, first.text)
+
+
+@dataclass(frozen=True, slots=True)
+class LastCheck:
+    """The last check: its outcome, when it ended (Unix time), and what it read from etcd.
+
+    `detail` is the first difference, or why etcd could not be read.
+    """
+
+    outcome: str
+    at: float
+    ms: float
+    rpcs: int
+    keys: int
+    bytes: int
+    detail: str = ""
+
+
+class ConsistencyChecker:
+    """Checks one cache. `counts` has the number of checks by outcome.
+
+    A check reads the whole resource from etcd, so it runs only on an etcd that ktui owns
+    (`settings.check_consistency`).
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        cache: WatchCache,
+        settings: Settings,
+        ready: asyncio.Event,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.counts: Counter[str] = Counter()
+        self.last: LastCheck | None = None
+        self._changed = changed
+        self._store = store
+        self._cache = cache
+        self._settings = settings
+        self._ready = ready
+
+    async def run(self) -> None:
+        """Check periodically until cancelled, if the version has the feature and the setting allows it."""
+        while True:
+            await asyncio.sleep(PERIOD * random.uniform(1.0, 1.0 + JITTER))
+            detects = self._settings.behaviour.enabled("DetectCacheInconsistency")
+            if detects and self._settings.check_consistency and self._ready.is_set():
+                await self.once()
+
+    async def once(self) -> str:
+        """Check now; return the outcome."""
+        try:
+            return SUCCESS if (await self.check()).consistent else FAILURE
+        except EtcdError:
+            return ERROR
+
+    async def check(self) -> CheckResult:
+        """Compare the cache with etcd now, count it, and keep what it found and cost. Raises EtcdError."""
+        name, started, outcome, detail = self._store.resource.id, time.perf_counter(), ERROR, ""
+        with metered(Meter()) as meter:
+            try:
+                result = await check(
+                    self._store, self._cache, stream=self._settings.behaviour.enabled("EtcdRangeStream")
+                )
+                outcome = SUCCESS if result.consistent else FAILURE
+                detail = result.difference
+            except EtcdError as error:
+                detail = str(error)
+                log.warning("Cache consistency check of %s could not be made: %s", name, error)
+                raise
+            finally:
+                self.counts[outcome] += 1
+                ms = (time.perf_counter() - started) * 1000.0
+                cost = meter.etcd_rpcs, meter.etcd_keys, meter.etcd_bytes
+                self.last = LastCheck(outcome, time.time(), ms, *cost, detail)
+                self._changed()
+        if not result.consistent:
+            log.error("Cache consistency check failed: %s: %s", name, result)
+        self._cache.snapshots.trust(result.consistent)
+        self._changed()
+        return result

@@ -9,23 +9,22 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ktui.cacher.events import CacheEvent
 from ktui.cacher.publishing import Sampler
+from ktui.cacher.watch_events import CacheEvent
 from ktui.cacher.watchers import Waker, Watcher
 
 if TYPE_CHECKING:
     from ktui.storage.objects import SelectionPredicate, StoredObject
-
-# The time that slow watchers may delay the dispatch of events to other watchers.
-#
-# kube-apiserver's timeBudget: refilled by 50 ms each second, never above 100 ms.
 
 REFILL_PER_SECOND = 0.05
 MAXIMUM = 0.1
 
 
 class TimeBudget:
-    """Seconds that the dispatcher may still wait for slow watchers."""
+    """Seconds that slow watchers may still delay the dispatch of events to other watchers.
+
+    kube-apiserver's timeBudget: refilled by 50 ms each second, never above 100 ms.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -34,18 +33,15 @@ class TimeBudget:
 
     def take(self) -> float:
         """Take and return all available seconds; `give_back` returns the unused ones."""
-        self._refill()
+        whole = int(self._clock() - self._refilled)
+        if whole > 0:
+            self._refilled += whole
+            self._available = min(MAXIMUM, self._available + whole * REFILL_PER_SECOND)
         taken, self._available = self._available, 0.0
         return taken
 
     def give_back(self, unused: float) -> None:
         self._available = min(MAXIMUM, self._available + max(0.0, unused))
-
-    def _refill(self) -> None:
-        whole = int(self._clock() - self._refilled)
-        if whole > 0:
-            self._refilled += whole
-            self._available = min(MAXIMUM, self._available + whole * REFILL_PER_SECOND)
 
 
 # Capacity of kube-apiserver's incoming channel, in events; here in transactions.

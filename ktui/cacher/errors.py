@@ -47,7 +47,6 @@ def reaching(resource: Resource, verb: str) -> Iterator[None]:
 
 # kube-apiserver since 1.25: errors that etcd returns are retried this long after the first one (seconds).
 TOLERATED_SECONDS = 30.0
-TOLERANT_SINCE = 25
 # A new period begins once the first error is older than this (seconds).
 FORGOTTEN_SECONDS = 60.0
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
@@ -82,7 +81,7 @@ class WatchRetryPolicy:
         now = self._clock()
         if now - self._first > FORGOTTEN_SECONDS:
             self._first = now
-        return behaviour.minor >= TOLERANT_SINCE and now - self._first <= TOLERATED_SECONDS
+        return behaviour.minor >= 25 and now - self._first <= TOLERATED_SECONDS
 
     def pause(self) -> float:
         """Return the seconds until the next attempt: doubled each time, two at most."""

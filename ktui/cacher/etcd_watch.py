@@ -8,10 +8,10 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
-from ktui.cacher import events
+from ktui.cacher import watch_events
 from ktui.cacher.cache_watch import MakeBookmark
 from ktui.cacher.errors import WatchRetryPolicy, broken_connection
-from ktui.cacher.events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
+from ktui.cacher.watch_events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
 from ktui.kube.status import StatusError
@@ -182,5 +182,5 @@ class EtcdWatch:
         return obj is not None and obj.matches(self._selection)
 
     async def _fail(self, error: StatusError) -> None:
-        await self._queue.put([events.error(error.body())])
+        await self._queue.put([watch_events.error(error.body())])
         self.close("error")

@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import attrgetter
 
-from ktui.cacher.events import CacheEvent
+from ktui.cacher.watch_events import CacheEvent
 
 LOWER_CAPACITY = 100
 UPPER_CAPACITY = 102_400

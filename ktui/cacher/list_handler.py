@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
+from ktui.cacher.cacher_requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.cacher.errors import NotFresh, SnapshotGone
-from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.etcd.errors import CompactedError, FutureRevisionError
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
     from ktui.storage.objects import SelectionPredicate, StoredObject
     from ktui.storage.store import Store
-
-# Since 1.34 a revision that does not exist yet is a 504, before it was a bare 500. The change has no feature
-# gate: a 1.36 that emulates 1.33, the oldest possible, answers 504 as well.
-FUTURE_IS_TIMEOUT_SINCE = 33
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +63,9 @@ async def list_from_etcd(
             behaviour,
             plan.limit,
             recursive=not scope.single,
-            filtered=scope.selective or scope.narrowed,
+            filtered=not scope.unfiltered,
         ),
+        counted=scope.unfiltered,
     )
     try:
         found = await store.list(request)
@@ -87,7 +84,9 @@ def _expired(token: DecodedToken) -> StatusError:
 
 
 async def _future(store: Store, revision: int, behaviour: Behaviour) -> StatusError:
-    if behaviour.minor < FUTURE_IS_TIMEOUT_SINCE:
+    # Since 1.34 a revision that does not exist yet is a 504, before it was a bare 500. The change has no
+    # feature gate: a 1.36 that emulates 1.33, the oldest possible, answers 504 as well.
+    if behaviour.minor < 33:
         return future_revision()
     return status.too_large_rv(revision, await store.probe(), retry_after=0)
 

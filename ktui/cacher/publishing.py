@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ktui.cacher.events import DELETED, MODIFIED, CacheEvent, OutEvent
+from ktui.cacher.watch_events import DELETED, MODIFIED, CacheEvent, OutEvent
 from ktui.cacher.watchers import Watcher
 from ktui.contract.events import CacheStatus, FanOut
 from ktui.telemetry.bus import Bus

@@ -8,6 +8,7 @@ again.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
 import time
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import WatchRetryPolicy
-from ktui.cacher.events import BOOKMARK
 from ktui.cacher.watch_cache import WatchCache
+from ktui.cacher.watch_events import BOOKMARK
 from ktui.etcd import connection_liveness
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.cache_state import Readiness
@@ -28,27 +29,30 @@ if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store, StoreWatch
 
-# Decide when a progress notification of an etcd before 3.4.31 or 3.5.13 can be trusted.
-#
-# Such an etcd answers with its current revision, even if events are still to be sent to the watcher:
-#
-# - the answer uses another queue than events that are ready to be sent. They have
-# arrived once the answer to a later request has;
-# - a watcher that starts at an older revision, or whose queue was full, is caught up
-# by a loop that runs every 100 ms. Answers before that prove nothing.
+log = logging.getLogger(__name__)
 
-# Longer than one iteration of that loop, with a margin for a busy machine.
+# Longer than one iteration of etcd's loop that catches watchers up, with a margin for a busy machine.
 SETTLE_SECONDS = 0.3
-# A watch that resumes has events to catch up with, on an etcd that was just in trouble: 0.3 was too short for
-# three members that shared two cores with a dozen programs.
-RESUMED_SECONDS = 1.0
+# A watch that resumes has events to catch up with, on an etcd that was just in trouble: 1 s was too short for
+# three members that shared two cores with a dozen programs. Meanwhile consistent reads are sent to etcd.
+RESUMED_SECONDS = 5.0
 # etcd's queue of a watch stream holds 128 answers: half of it at once is a burst.
 BURST_EVENTS = 64
 BURST_SECONDS = 0.1
 
 
 class ProgressConfirmation:
-    """Tracks one watch. `created_at` returns when etcd confirmed it, before which the loop ignores it."""
+    """Decides when a progress notification of an etcd before 3.4.31 or 3.5.13 can be trusted, for one watch.
+
+    Such an etcd answers with its current revision, even if events are still to be sent to the watcher:
+
+    - the answer uses another queue than events that are ready to be sent. They have arrived once the answer
+      to a later request has;
+    - a watcher that starts at an older revision, or whose queue was full, is caught up by a loop that runs
+      every 100 ms. Answers before that prove nothing.
+
+    `created_at` returns when etcd confirmed the watch, before which the loop ignores it.
+    """
 
     def __init__(
         self,
@@ -92,17 +96,16 @@ RETRY_SECONDS = 1.0
 # kube-apiserver retries every second, whatever the error. A value that cannot be decoded stays that way, and
 # every retry reads the whole resource: here the delay doubles each time, up to this.
 UNREADABLE_SECONDS = 30.0
+FEW_OBJECTS = 100  # of a small cache
 BROKEN_SECONDS = 1.0  # a watch broken for a shorter time does not make the cache stale
-
-log = logging.getLogger(__name__)
 
 
 class Reflector:
     """Fills a watch cache and keeps it current.
 
-    `gate` is held while filling, to limit how many caches read the same etcd at a time. `changed` is called
-    whenever anything that telemetry shows has changed, `progressed` with each resourceVersion that a progress
-    notification brought.
+    `gate` is held while filling a cache, unless a small one is filled again, to limit how many caches read
+    the same etcd at a time. `changed` is called whenever anything that telemetry shows has changed,
+    `progressed` with each resourceVersion that a progress notification brought.
     """
 
     def __init__(
@@ -183,12 +186,17 @@ class Reflector:
         except EtcdError as error:
             log.debug("progress request for %s: %s", self._store.resource.id, error)
 
+    def _turn(self) -> contextlib.AbstractAsyncContextManager[object]:
+        """The gate; none for a small cache that is filled again: those before it may wait for etcd."""
+        small = self.readiness is Readiness.REINITIALIZING and len(self._cache.store) <= FEW_OBJECTS
+        return contextlib.nullcontext() if small else self._gate
+
     async def _fill(self) -> None:
-        async with self._gate:
+        async with self._turn():
             objects: list[StoredObject] = []
             self._history = self._store.history
             rv = self.loaded = self.loaded_bytes = self.expected = 0
-            async for page in self._store.pages(stream=self._settings.behaviour.etcd_range_stream):
+            async for page in self._store.pages(stream=self._settings.behaviour.enabled("EtcdRangeStream")):
                 objects += page.objects
                 rv = page.rv
                 self.loaded, self.expected = len(objects), page.count or self.expected
@@ -211,7 +219,9 @@ class Reflector:
                 await self._watch_on(seen)
                 return
             except EtcdError as error:
-                await self._resume(retry, error)
+                if not retry.should_retry(error, self._settings.behaviour):
+                    raise
+                await self._resume(retry, str(error))
             seen = self._cache.rv
 
     async def _watch_on(self, seen: int) -> None:
@@ -244,18 +254,21 @@ class Reflector:
                 self._last_heard()
                 self._watch = None
 
-    async def _resume(self, retry: WatchRetryPolicy, error: EtcdError) -> None:
-        """Wait until etcd answers after `error`; raise `error` again unless it is retryable."""
+    async def _resume(self, retry: WatchRetryPolicy, problem: str) -> None:
+        """Wait until etcd answers after an error; raise EtcdError if another one is not retryable.
+
+        (An error kept in a variable here would hold itself, and the ended watch, by its traceback.)
+        """
         while True:
-            if not retry.should_retry(error, self._settings.behaviour):
-                raise error
-            log.info("watch of %s: %s", self._store.resource.id, error)
-            self._report(str(error))
+            log.info("watch of %s: %s", self._store.resource.id, problem)
+            self._report(problem)
             await asyncio.sleep(retry.pause())
             try:
                 head = await self._store.head()
-            except EtcdError as again:
-                error = again
+            except EtcdError as error:
+                if not retry.should_retry(error, self._settings.behaviour):
+                    raise
+                problem = str(error)
                 continue
             if head < self._cache.rv:
                 raise EtcdError(f"etcd has gone back from revision {self._cache.rv} to {head}.")

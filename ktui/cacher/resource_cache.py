@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-import random
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
-from ktui.cacher.consistency_check import CheckResult, check
+from ktui.cacher.consistency_check import ConsistencyChecker
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.progress import ProgressRequester, StalenessTimer
@@ -30,26 +26,23 @@ from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import Plan
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.meter import Meter, current_meter, metered
+from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
     from ktui.cacher.settings import Settings
     from ktui.cacher.sorted_store import SortedStore
-    from ktui.cacher.watch_cache import WatchCache
     from ktui.storage.kept_json import KeptJson
     from ktui.storage.store import Store
-
-# Transcode a large cache's first object before the first request for it.
 
 # Smaller caches are not prewarmed: prewarming all kinds would take a second at start.
 LARGE = 1000
 
 
 async def prewarm(filled: asyncio.Event, store: SortedStore) -> None:
-    """Wait until the cache is filled, then transcode one object off the event loop.
+    """Wait until the cache is filled, then transcode one object of a large one off the event loop.
 
-    The functions for a kind are generated with its first object: 100 ms for pods, which would delay every
-    other request.
+    The functions for a kind are generated with its first object: 100 ms for pods, which in the first request
+    would delay all others.
     """
     await filled.wait()
     if len(store) < LARGE:
@@ -57,99 +50,6 @@ async def prewarm(filled: asyncio.Event, store: SortedStore) -> None:
     (first,) = store.page(0, 1)
     with contextlib.suppress(EtcdError):  # the request for that object gets the error
         await asyncio.to_thread(first.item_pieces)
-
-
-# Compare a cache with etcd periodically.
-#
-# kube-apiserver's DetectCacheInconsistency (1.34+): every 5 to 7.5 minutes. After a failure snapshots are not
-# served until a check has succeeded.
-
-PERIOD = 300.0
-JITTER = 0.5
-SUCCESS, FAILURE, ERROR = "success", "failure", "error"
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class LastCheck:
-    """The last check: its outcome, when it ended (Unix time), and what it read from etcd.
-
-    `detail` is the first difference, or why etcd could not be read.
-    """
-
-    outcome: str
-    at: float
-    ms: float
-    rpcs: int
-    keys: int
-    bytes: int
-    detail: str = ""
-
-
-class ConsistencyChecker:
-    """Checks one cache. `counts` has the number of checks by outcome.
-
-    A check reads the whole resource from etcd, so it runs only on an etcd that ktui owns
-    (`settings.check_consistency`).
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        cache: WatchCache,
-        settings: Settings,
-        ready: asyncio.Event,
-        changed: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.counts: Counter[str] = Counter()
-        self.last: LastCheck | None = None
-        self._changed = changed
-        self._store = store
-        self._cache = cache
-        self._settings = settings
-        self._ready = ready
-
-    async def run(self) -> None:
-        """Check periodically until cancelled, if the version has the feature and the setting allows it."""
-        while True:
-            await asyncio.sleep(PERIOD * random.uniform(1.0, 1.0 + JITTER))
-            wanted = self._settings.check_consistency and self._settings.behaviour.detect_cache_inconsistency
-            if wanted and self._ready.is_set():
-                await self.once()
-
-    async def once(self) -> str:
-        """Check now; return the outcome."""
-        try:
-            return SUCCESS if (await self.check()).consistent else FAILURE
-        except EtcdError:
-            return ERROR
-
-    async def check(self) -> CheckResult:
-        """Compare the cache with etcd now, count it, and keep what it found and cost. Raises EtcdError."""
-        name, started, outcome, detail = self._store.resource.id, time.perf_counter(), ERROR, ""
-        with metered(Meter()) as meter:
-            try:
-                result = await check(
-                    self._store, self._cache, stream=self._settings.behaviour.etcd_range_stream
-                )
-                outcome = SUCCESS if result.consistent else FAILURE
-                detail = result.difference
-            except EtcdError as error:
-                detail = str(error)
-                log.warning("Cache consistency check of %s could not be made: %s", name, error)
-                raise
-            finally:
-                self.counts[outcome] += 1
-                ms = (time.perf_counter() - started) * 1000.0
-                cost = meter.etcd_rpcs, meter.etcd_keys, meter.etcd_bytes
-                self.last = LastCheck(outcome, time.time(), ms, *cost, detail)
-                self._changed()
-        if not result.consistent:
-            log.error("Cache consistency check failed: %s: %s", name, result)
-        self._cache.snapshots.trust(result.consistent)
-        self._changed()
-        return result
 
 
 TRIGGER = "spec.nodeName"
@@ -270,7 +170,7 @@ class ResourceCache:
         if rv <= waiter.rv:
             return
         # Progress requests for waiting readers exist since 1.28, with its feature gate.
-        asks = self._settings.progress and self._settings.behaviour.consistent_list_from_cache
+        asks = self._settings.progress and self._settings.behaviour.enabled("ConsistentListFromCache")
         self._publisher.changed()
         with current_meter().phase("wait"):
             if asks:

@@ -16,14 +16,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.cacher.event_buffer import EventBuffer
-from ktui.cacher.events import DELETED, CacheEvent
 from ktui.cacher.sorted_store import SortedStore
+from ktui.cacher.watch_events import DELETED, CacheEvent
 from ktui.telemetry.off_loop import Slices
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
-
-# Overlay: the difference between an earlier state of a watch cache and the present state.
 
 # More keys than this are appended and sorted, fewer are inserted one by one.
 _FEW = 32
@@ -34,10 +32,10 @@ _key_of = attrgetter("key")
 
 
 class Overlay:
-    """The objects at `rv` that later events have changed, sorted by key.
+    """The difference between the state at `rv` and the present one: objects that later events have changed.
 
-    `seen` is the resourceVersion of the last applied event. The cost of reading a range depends on the number
-    of changes in it.
+    Sorted by key. `seen` is the resourceVersion of the last applied event. The cost of reading a range
+    depends on the number of changes in it.
     """
 
     __slots__ = ("_keys", "_surplus", "_then", "seen")

@@ -10,18 +10,14 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ktui.cacher.event_buffer import EventBuffer
-from ktui.cacher.events import DELETED, CacheEvent
 from ktui.cacher.snapshots import Snapshots
 from ktui.cacher.sorted_store import SortedStore
+from ktui.cacher.watch_events import DELETED, CacheEvent
 from ktui.telemetry.off_loop import sliced
 
 if TYPE_CHECKING:
     from ktui.storage.kept_json import KeptJson
     from ktui.storage.objects import StoredObject
-
-# Index cached objects by label and field value.
-#
-# The cost of a selective LIST then depends on the size of its result, not of the collection.
 
 Postings = dict[str, dict[str, "StoredObject"]]  # value → objects by key
 
@@ -42,7 +38,8 @@ class AttributeIndex:
     """value → objects, for each label or field that some selector has used.
 
     An attribute is indexed when it is first used and kept current from then on, so labels that no selector
-    uses cost neither memory nor time.
+    uses cost neither memory nor time. The cost of a selective LIST then depends on the size of its result,
+    not of the collection.
     """
 
     def __init__(
@@ -133,8 +130,6 @@ class AttributeIndex:
         self._postings[attribute] = postings
 
 
-# Wait until a watch cache has reached a resourceVersion.
-
 # kube-apiserver's blockTimeout.
 BLOCK_TIMEOUT = 3.0
 
@@ -176,7 +171,8 @@ class RevisionWaiter:
             async with asyncio.timeout(within):
                 await future
         except TimeoutError:
-            self._forget_done()
+            self._waiters = [waiter for waiter in self._waiters if not waiter[2].done()]
+            heapq.heapify(self._waiters)
             return False
         finally:
             future.cancel()
@@ -187,10 +183,6 @@ class RevisionWaiter:
             _, _, future = heapq.heappop(self._waiters)
             if not future.done():
                 future.set_result(None)
-
-    def _forget_done(self) -> None:
-        self._waiters = [waiter for waiter in self._waiters if not waiter[2].done()]
-        heapq.heapify(self._waiters)
 
 
 class WatchCache:

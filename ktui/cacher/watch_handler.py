@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ktui.cacher import events
+from ktui.cacher import watch_events
 from ktui.cacher.bookmarks import bookmark
 from ktui.cacher.cache_list import REFERENCE_BYTES
 from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
+from ktui.cacher.cacher_requests import WatchAnswer, WatchEvents, WatchRequest
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.etcd_watch import EtcdWatch
-from ktui.cacher.requests import WatchAnswer, WatchEvents, WatchRequest
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.watchers import Watcher, channel_size
 from ktui.kube.routing import decide_watch
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.parameters import NAME, NAMESPACE, watch_parameters
+from ktui.kube.routing.parameters import NAME, NAMESPACE, SHARDS_FILTER_SINCE, watch_parameters
 from ktui.kube.routing.plan import PROBED, Plan, Source
 from ktui.kube.status import StatusError
 from ktui.storage.objects import SelectionPredicate
@@ -85,16 +85,20 @@ class WatchHandler:
         return stream
 
     def _from_etcd(self, request: WatchRequest, plan: Plan) -> EtcdWatch:
+        selection = self._selection(request)
+        plain = request.selection.labels.empty and request.selection.fields.empty
+        if plain and self._settings.behaviour.minor < SHARDS_FILTER_SINCE:
+            selection = replace(selection, shards=None)
         return EtcdWatch(
             self._store,
-            self._selection(request),
+            selection,
             initial=plan.initial_events,
             since=plan.minimum if plan.initial_events else plan.revision,
             bookmark=self._bookmarks(request),
             end_bookmark=plan.end_bookmark,
             timeout=request.timeout,
             # Of a stream the revision is known only at its end: too late to refuse a future one.
-            stream=self._settings.behaviour.etcd_range_stream and plan.minimum == 0,
+            stream=self._settings.behaviour.enabled("EtcdRangeStream") and plan.minimum == 0,
         )
 
     def _present(self, cache: ResourceCache, request: WatchRequest) -> list[StoredObject]:
@@ -133,7 +137,7 @@ class WatchHandler:
 
     @staticmethod
     def _failed(plan: Plan, error: StatusError) -> WatchAnswer:
-        return WatchAnswer(plan, plan.source.value, ErrorStream(events.error(error.body())))
+        return WatchAnswer(plan, plan.source.value, ErrorStream(watch_events.error(error.body())))
 
     @staticmethod
     def _forget(cache: ResourceCache, stream: CacheWatch) -> None:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
-from ktui.cacher.events import DELETED, CacheEvent, OutEvent
+from ktui.cacher.watch_events import DELETED, CacheEvent, OutEvent
 
 if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ktui.cli.budgets.outcome import add_budget_arguments
+from ktui.cli.budgets.budget_options import add_budget_arguments
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.options import add_etcd_version, count, moment, supports_progress
 from ktui.cli.output import emit, emit_json
@@ -65,7 +65,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Group the GETs, LISTs and WATCHes in logs by client and shape, say where each is "
         "served from\n(now, and under later versions), what it costs, and what to write instead.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add(
@@ -137,7 +136,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     from ktui.audit.comparison import ReportError  # start-up time
-    from ktui.audit.partial import PartialError
+    from ktui.audit.partial_tally import PartialError
     from ktui.audit.workers import ClusterError
     from ktui.client.connection import ClientError
     from ktui.config.errors import ConfigError
@@ -160,7 +159,7 @@ def _run(args: argparse.Namespace) -> int:
     from pathlib import Path  # start-up time
 
     if args.budget or args.write_budget or args.junit:
-        from ktui.cli.auditing.budgets import judge_logs  # start-up time
+        from ktui.cli.budgets.judge_logs import judge_logs  # start-up time
 
         _check_version(args)
         return judge_logs(args, _options(args))
@@ -204,14 +203,15 @@ def _run(args: argparse.Namespace) -> int:
 def _check_version(args: argparse.Namespace) -> None:
     """Raise BehaviourError for an unknown version or gates that it does not have, before anything is read."""
     from ktui.audit.server_version import versions_from  # start-up time
-    from ktui.kube.versions import DEFAULT_VERSION, parse_gates
+    from ktui.kube.gates import DEFAULT_VERSION
+    from ktui.kube.versions import parse_gates
 
     versions_from(args.kube_version or DEFAULT_VERSION, parse_gates(args.feature_gates))
 
 
 def _wish(args: argparse.Namespace, progress: bool) -> Wish:
     from ktui.audit.build import Wish  # start-up time
-    from ktui.cli.auditing.files import find_aggregated, find_sizes
+    from ktui.cli.auditing.read_logs import find_aggregated, find_sizes
     from ktui.kube.versions import parse_gates
 
     gates = parse_gates(args.feature_gates)
@@ -225,7 +225,7 @@ def read_tally(args: argparse.Namespace, progress: bool, *, quiet: bool = False)
     """
     from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.audit.workers import read_all
-    from ktui.cli.auditing.files import read_with_bar
+    from ktui.cli.auditing.read_logs import read_with_bar
 
     with open_logs(args.files) as logs:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
@@ -250,8 +250,8 @@ def _merged(files: list[str], args: argparse.Namespace, progress: bool) -> tuple
 def _requests(args: argparse.Namespace) -> int:
     from ktui.audit.reading.files import open_logs  # start-up time
     from ktui.audit.request_list import RequestList
-    from ktui.cli.auditing.files import list_with_bar
     from ktui.cli.auditing.outputs import emit_request, problems
+    from ktui.cli.auditing.read_logs import list_with_bar
 
     requests = RequestList(_options(args), emit_request)
     with open_logs(args.files) as logs:

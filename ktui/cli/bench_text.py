@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.printing import Printer
+from ktui.core.badges import letter_of
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
-from ktui.core.routes import letter_of
 from ktui.printable import escaped
 from ktui.workloads.benchmark import total_of
 

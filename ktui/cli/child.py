@@ -1,4 +1,7 @@
-"""Child processes: run `ktui serve` as one (start, wait, stop), read its lines, end it with its parent."""
+"""Child processes: run `ktui serve` as one (start, wait, stop), read its lines, end it with its parent.
+
+The dashboard starts its server with ChildLauncher, or attaches to one that runs already with AttachLauncher.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from ktui.tui.source import Report
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
+log = log_of(__name__)
 
 LONGEST = 8192  # bytes of a line that are kept
 _CHUNK = 1 << 16
@@ -53,8 +57,6 @@ def die_with_parent(parent: int) -> None:
     if os.getppid() != parent:
         sys.exit(0)
 
-
-log = log_of(__name__)
 
 START_SECONDS = 60.0  # a snapshot of gigabytes takes long to restore
 STOP_SECONDS = 8.0
@@ -161,8 +163,6 @@ class ServerChild:
                 return server.connection
         raise ClientError("the server serves, but its state file is missing")
 
-
-# Start or attach to the dashboard's server: a child process, or a server that runs already.
 
 DYING_SECONDS = 3.0  # longest time between a server's last message and its end
 

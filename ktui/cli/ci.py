@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ktui.cli.budgets.outcome import add_budget_arguments
+from ktui.cli.budgets.budget_options import add_budget_arguments
 from ktui.cli.exit_codes import USAGE, fail
 from ktui.cli.options import count
 from ktui.kube.gates import VERSION_RANGE
@@ -31,7 +31,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Run a command (an e2e or envtest suite) against a server of its own, with a real etcd, "
         "and judge\nthe requests that it sent: how many, from cache or etcd, how many objects and bytes.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="%(prog)s [options] -- COMMAND …",
     )
     add = parser.add_argument
@@ -68,7 +67,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     import shutil  # start-up time
 
-    from ktui.cli.budgets.outcome import check_options
+    from ktui.cli.budgets.budget_options import check_options
     from ktui.cli.budgets.run import run_and_judge
     from ktui.config.errors import ConfigError
     from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates

@@ -52,7 +52,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Print a script that completes ktui's commands and options, and the names of themes, "
         "Kubernetes versions, contexts, resources and running servers.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", choices=SHELLS, nargs="?", help="whose script to print")
     parser.add_argument("--words", choices=tuple(WORDS), help=argparse.SUPPRESS)

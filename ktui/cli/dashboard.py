@@ -24,6 +24,7 @@ from ktui.cli.output import tell
 from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
 from ktui.config.errors import ConfigError
+from ktui.kube.gates import DEFAULT_VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,8 +98,6 @@ def _pace(text: str) -> float:
 
 def check(args: argparse.Namespace) -> int:
     """Check the arguments before anything is started, and start the log."""
-    from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates  # start-up time
-
     chosen = [f"--{name}" for name in SOURCES if getattr(args, name)]
     if len(chosen) > 1:
         return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)
@@ -107,11 +106,23 @@ def check(args: argparse.Namespace) -> int:
     try:
         check_theme(args)
         size_of(args.size)
-        behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+        _check_behaviour(args)
         start_log(args, "dashboard")
-    except (ConfigError, BehaviourError) as error:
+    except ConfigError as error:
         return fail(str(error), USAGE)
     return _check_snapshot(args.snapshot) if args.snapshot else OK
+
+
+def _check_behaviour(args: argparse.Namespace) -> None:
+    """Check the version and the gates, unless they are ktui's own. Raises ConfigError."""
+    if args.kube_version == DEFAULT_VERSION and not args.feature_gates:
+        return
+    from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates  # start-up time
+
+    try:
+        behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+    except BehaviourError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _check_snapshot(name: str) -> int:
@@ -135,7 +146,9 @@ def _open(args: argparse.Namespace) -> int:
     gc.disable()  # until the first frame: everything loaded before it stays alive
     from ktui.client.connection import ClientError  # start-up time
     from ktui.contract.errors import RecordingError
+    from ktui.tui.subclassing import look_once_at_classes
 
+    look_once_at_classes()  # Textual's and ktui's, which are imported from here on
     if args.page_of:
         from ktui.cli.child import die_with_parent  # start-up time
 
@@ -212,10 +225,11 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
 def _recorded_traces(name: str) -> tuple[bool, bool]:
     """Return whether a recording has requests of traces, and whether it has these alone."""
     from ktui.contract.events import ServerInfo  # start-up time
+    from ktui.traces import SCHEME
 
     first = _first_event(name)
     urls = first.endpoints if isinstance(first, ServerInfo) else []
-    traces = [url.startswith("otlp://") for url in urls]
+    traces = [url.startswith(SCHEME) for url in urls]
     return any(traces), bool(traces) and all(traces)
 
 
@@ -280,10 +294,10 @@ def _add_sources(
         sides.append(SideSource("metrics", lambda: feed_events(_cluster(args, kube_context))))
     if receiver is not None:
         from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
-        from ktui.traces.feed import SOURCE, traced_events
+        from ktui.traces.feed import SOURCE, traced_events, url_of
 
         behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
-        sides.append(SideSource(SOURCE, lambda: traced_events(receiver, behaviour)))
+        sides.append(SideSource(SOURCE, lambda: traced_events(receiver, behaviour), url_of(receiver)))
     if args.follow_audit and not args.replay:
         from ktui.audit.growing_logs import audit_activity  # start-up time
 

@@ -37,7 +37,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Print each stored value as one line of compact JSON, in the order of the files. A value "
         "that cannot be read is `null`, with the file and the reason on standard error.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("files", metavar="FILE", nargs="+", help="a file that holds one value, or - for standard input")

@@ -22,18 +22,31 @@ from ktui.config.resolve import Chosen, ResolvedValue, choose_context, preset
 from ktui.config.settings import SERVE, settings_of
 from ktui.config.tomlfile import TomlFile
 
-# An argparse parser with one-line errors: the usage of twenty lines would hide the error.
-
 ALIKE = 0.7  # of two words: a letter more or less, or two in another order
-_UNKNOWN = re.compile(r"unrecognized arguments: (\S+)")
+_UNKNOWN = r"unrecognized arguments: (\S+)"
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of a text that has several, as examples; wraps the others."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return super()._fill_text(text, width, indent)
+        return argparse.HelpFormatter._fill_text(self, text, width, indent)
 
 
 class Parser(argparse.ArgumentParser):
-    """ArgumentParser with one-line errors and suggestions; also used for subcommands."""
+    """ArgumentParser with one-line errors and suggestions; also used for subcommands.
+
+    argparse would print a usage of twenty lines, which hides the error.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _HelpFormatter, **options})
 
     def error(self, message: str) -> NoReturn:
         text = message.removeprefix("argument ")
-        if unknown := _UNKNOWN.match(message):
+        if unknown := re.match(_UNKNOWN, message):
             text = self._unknown(unknown[1])
         self.exit(fail(f"{text}; `{self.prog} --help` for details", USAGE))
 
@@ -86,7 +99,8 @@ def parse(
     config = _config(args, environ, child)
     chosen = _context(line, config, environ)
     values = _fill(line, config, chosen, environ)
-    _warn(config)
+    for warning in config.warnings:
+        warn(f"warning: {warning}")
     if "token_file" in line.options:
         take_token(args, line.given)
     args.configured = Configured(config, chosen, values)
@@ -198,8 +212,3 @@ def _of_context(chosen: Chosen, line: _Line) -> dict[str, ResolvedValue]:
         for dest, value in values.items()
         if dest in line.options and dest not in given
     }
-
-
-def _warn(config: Config) -> None:
-    for warning in config.warnings:
-        warn(f"warning: {warning}")

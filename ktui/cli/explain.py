@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.options import add_etcd_version, supports_progress
 from ktui.cli.output import emit, emit_json
-from ktui.kube.gates import VERSION_RANGE
+from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.kube.explain import Explanation
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ktui.kube.routing.request import ReadRequest
     from ktui.kube.versions import Behaviour
 
-DEFAULT_VERSION = "1.36"
 CACHES = ("ready", "initializing", "reinitializing", "disabled")
 AGES = ("compacted", "old", "current", "ahead", "beyond")
 
@@ -47,7 +46,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Say whether a kube-apiserver serves a GET, LIST or WATCH from its watch cache\n"
         "or from etcd, why, and what would be cheaper. Nothing is contacted.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("path", metavar="PATH", help="API path with its query as in `kubectl get --raw`, or a whole URL")

@@ -7,13 +7,13 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ktui.core.routes import letter_of
+from ktui.core.badges import letter_of
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source, Wait
 from ktui.kube.routing.predicates import result
 from ktui.kube.routing.reasons import REASONS
-from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
+from ktui.kube.seats import levels_cap_seats
 from ktui.printable import escaped
 
 _WORDS = {
@@ -72,7 +72,7 @@ def _rows(e: Explanation, width: int) -> Iterator[str]:
         ("list's RV", d.list_revision or ""),
         ("wait", sentences.wait(d) if d.wait is not Wait.NONE else ""),
         ("etcd reads", sentences.etcd_reads(d) or ("none" if d.error is None else "")),
-        ("memory", sentences.etcd_memory(d) if e.behaviour.etcd_range_stream else ""),
+        ("memory", sentences.etcd_memory(d) if e.behaviour.enabled("EtcdRangeStream") else ""),
         ("fallback", sentences.fallback(d) or ""),
         ("seats", _seats(e)),
         ("events", "the server asks for the initial events itself" if d.initial_events_defaulted else ""),
@@ -106,7 +106,7 @@ def _seats(e: Explanation) -> str:
     text = str(few) if few == many else f"{few} to {many}, by how much the resource holds"
     if e.level is not None:
         return f"{text} (priority level {e.level.name})"
-    capped = e.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE and many > 1
+    capped = levels_cap_seats(e.behaviour) and many > 1
     return f"{text}; its priority level may cap it lower" if capped else text
 
 
@@ -154,6 +154,10 @@ def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Ite
     yield ""
     for reason in dict.fromkeys(r for e in explanations for r in e.plan.reasons):
         yield from _wrapped(f"{reason}: {REASONS[reason]}", width, "   ", "     ")
+    for run in runs:
+        if run[0].plan.unstreamed is not None:
+            text = f"streamed, {span(run)}: {sentences.etcd_reads(run[0].plan)}"
+            yield from _wrapped(text, width, "   ", "     ")
     yield from _warnings(list(dict.fromkeys(w for e in explanations for w in e.warnings)), width)
     yield from _advice_by_version(explanations, width, colour)
 
@@ -177,7 +181,8 @@ def alike(e: Explanation) -> tuple[object, ...]:
     """Return a key that explanations with the same outcome share, whatever their version."""
     d = e.plan
     code = d.error.code if d.error else 0
-    return d.source, d.reasons, d.limit_honoured, d.consistency, d.wait, code, d.fallback, e.seats
+    streamed = d.unstreamed is not None
+    return d.source, d.reasons, d.limit_honoured, d.consistency, d.wait, code, d.fallback, e.seats, streamed
 
 
 def _cells(run: Sequence[Explanation]) -> list[str]:
@@ -186,7 +191,8 @@ def _cells(run: Sequence[Explanation]) -> list[str]:
     limit = {True: "limit honoured", False: "limit ignored", None: ""}[d.limit_honoured]
     outcome = f"{d.error.code} {d.error.reason}".strip() if d.error else d.consistency or ""
     seats = str(e.seats.min) if e.seats.min == e.seats.max else f"{e.seats.min}–{e.seats.max}"
-    return [span(run), _WORDS[d.source], ", ".join(d.reasons), limit, outcome, f"seats {seats}"]
+    streamed = "streamed" if d.unstreamed is not None else ""
+    return [span(run), _WORDS[d.source], ", ".join(d.reasons), limit, outcome, f"seats {seats}", streamed]
 
 
 def span(run: Sequence[Explanation]) -> str:

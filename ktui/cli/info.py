@@ -29,7 +29,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Print where ktui's files are, which versions run, what the terminal can do, and each "
         "setting with where it comes from. Takes the dashboard's options, to show what they change.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
     dashboard.add_arguments(parser)
@@ -77,17 +76,15 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield from _columns([(name, str(text)) for name, text in document["terminal"].items()])
     if document["contexts"]:
         yield "\ncontexts"
-        rows = [(_mark(c, document), c["name"], c["cluster"], c["where"]) for c in document["contexts"]]
+        rows = [
+            ("*" if c["name"] == document["context"] else " ", c["name"], c["cluster"], c["where"])
+            for c in document["contexts"]
+        ]
         yield from _columns(rows)
     yield "\nsettings"
     yield from _columns([(s["setting"], s["value"], s["where"] or s["source"]) for s in document["settings"]])
     for warning in document["warnings"]:
         yield f"\nwarning: {warning}"
-
-
-def _mark(context: dict[str, str], document: dict[str, Any]) -> str:
-    """Return a star for the context that these options select."""
-    return "*" if context["name"] == document["context"] else " "
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -157,11 +157,7 @@ def _value(setting: Setting, args: argparse.Namespace) -> ResolvedValue:
         known: ResolvedValue = values[setting.dest]
         return known
     found = preset(setting, args.configured.config, args.configured.chosen, os.environ)
-    return found or ResolvedValue(_default(setting), "default")
-
-
-def _default(setting: Setting) -> Any:
-    return _parser(setting.commands[0]).get_default(setting.dest)
+    return found or ResolvedValue(_parser(setting.commands[0]).get_default(setting.dest), "default")
 
 
 @cache

@@ -16,7 +16,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "the newest one's if there are several.",
         epilog="example:\n  KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A\n\n"
         "exit status: 0 printed, 2 usage, 3 no server of yours runs",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--attach", metavar="URL", help="of the server at URL, when several run")
 

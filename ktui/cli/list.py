@@ -38,7 +38,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "the prediction, and cheaper variants of the request. Without a running server one is started on "
         "an embedded etcd with a demo cluster.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("path", metavar="PATH", help="API path with its query, as in `kubectl get --raw`")

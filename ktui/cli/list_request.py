@@ -14,7 +14,7 @@ from ktui.cli.confirm import ask_before
 from ktui.client.measure import ApiRequest, verb_of
 from ktui.client.repeated_runs import Runs, alternate, middle, run_often
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
-from ktui.core.prediction.predict import Prediction
+from ktui.core.prediction.prediction import Prediction
 from ktui.kube.access_pattern import BIG_ANSWER
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import split_url

@@ -19,8 +19,10 @@ from ktui.private_file import open_private
 
 LEVELS = ("debug", "info", "warning", "error")
 FORMATS = ("plain", "json")
-_SECRETS = re.compile(r"(?i)((?:bearer|basic) +|(?:token|password|passwd)(?:=|[\"'] *: *[\"']))[^\s&\"',;]+")
-_PASSWORD_OF_URL = re.compile(r"(://[^\s/:@]*:)[^\s/]+(?=@)")
+_SECRETS = (  # compiled with the first message: `re` keeps it
+    r"(?i)((?:bearer|basic) +|(?:token|password|passwd)(?:=|[\"'] *: *[\"']))[^\s&\"',;]+"
+)
+_PASSWORD_OF_URL = r"(://[^\s/:@]*:)[^\s/]+(?=@)"
 # Libraries that log every request at INFO; ktui logs its own.
 _CHATTY = ("httpx", "httpcore", "aiohttp.access")
 _hidden: set[str] = set()
@@ -115,7 +117,7 @@ def without_secrets(text: str) -> str:
     """Return `text` without passwords and tokens."""
     for secret in _hidden:
         text = text.replace(secret, "***")
-    return _SECRETS.sub(r"\1***", _PASSWORD_OF_URL.sub(r"\1***", text))
+    return re.sub(_SECRETS, r"\1***", re.sub(_PASSWORD_OF_URL, r"\1***", text))
 
 
 def _secrets_of(args: argparse.Namespace) -> Iterable[str]:

@@ -151,7 +151,6 @@ def dashboard_parser() -> argparse.ArgumentParser:
         description="Explore the read path of a Kubernetes control plane: was this request served from "
         "the watch cache or from etcd, why, and what did it cost?",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"ktui {__version__}")
     dashboard.add_arguments(parser)

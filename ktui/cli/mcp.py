@@ -6,6 +6,7 @@ import argparse
 
 from ktui import install_command
 from ktui.cli.exit_codes import OK, USAGE, fail
+from ktui.cli.live_options import add_kubeconfig_arguments
 
 EPILOG = """examples:
   ktui mcp                                              the current context of your kubeconfig
@@ -27,11 +28,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Serve read-only tools to an agent by the Model Context Protocol, over standard input "
         "and output.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--kubeconfig", metavar="FILE", default="", help="default: $KUBECONFIG or ~/.kube/config")
-    add("--context", metavar="NAME", default="", help="its context (default: the current one)")
+    add_kubeconfig_arguments(parser)
     add("--logs", metavar="PATH", action="append", default=[],
         help="a log file or folder that rank_clients may read; repeatable (default: none)")  # fmt: skip
     add("--allow-names", action="store_true",

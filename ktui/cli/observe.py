@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ktui import __version__
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.live_options import add_otlp_argument, add_prometheus_arguments, prometheus_connection
+from ktui.cli.live_options import (
+    add_kubeconfig_arguments,
+    add_otlp_argument,
+    add_prometheus_arguments,
+    metrics_feed,
+)
 from ktui.cli.options import seconds
 from ktui.cli.output import emit_json, warn
 from ktui.cli.printing import Printer
@@ -18,9 +23,8 @@ from ktui.cli.printing import Printer
 GRACE, CLOSING = 10.0, 2.0  # seconds after --for until the report is made, whatever the server does
 
 if TYPE_CHECKING:
-    from ktui.client.kube_connection import KubeConnection
     from ktui.contract.events.live import Denied
-    from ktui.core.live.state import LiveState
+    from ktui.core.live.live_state import LiveState
     from ktui.live.scraper import LiveFeed
 
 EPILOG = """examples:
@@ -45,11 +49,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "LISTs the watch cache served and how many etcd, what they read and returned, who executes and "
         "who waits, and what to change.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--kubeconfig", metavar="FILE", default="", help="default: $KUBECONFIG or ~/.kube/config")
-    add("--context", metavar="NAME", default="", help="its context (default: the current one)")
+    add_kubeconfig_arguments(parser)
     add_prometheus_arguments(parser)
     add_otlp_argument(parser)
     add("--for", dest="window", type=seconds, default=30.0, metavar="TIME",
@@ -68,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from ktui.core.live.report import report_document
 
     if args.otlp is not None:
-        from ktui.cli.live_options import observe_traces  # start-up time
+        from ktui.cli.observe_traces import observe_traces  # start-up time
 
         if args.kubeconfig or args.context or args.prometheus:
             why = "it reports the requests in traces, the others report metrics"
@@ -112,17 +114,10 @@ def nothing_read(live: LiveState) -> str:
 async def observed_state(args: argparse.Namespace) -> LiveState:
     """Scrape for `--for` seconds, at least once at the beginning and once at the end. Raises ClientError."""
     from ktui.client.connection import ClientError  # start-up time
-    from ktui.core.live.state import LiveState
-    from ktui.live.scraper import Scraper
+    from ktui.core.live.live_state import LiveState
 
     live = LiveState()
-    feed: LiveFeed
-    if args.prometheus:
-        from ktui.live.prometheus import PrometheusFeed  # start-up time
-
-        feed = PrometheusFeed(prometheus_connection(args), args.window)
-    else:
-        feed = Scraper(lambda: observed_connection(args), args.interval)
+    feed = metrics_feed(args, args.window, f"ktui/{__version__} (observe)")
     late = False
     try:
         async with asyncio.timeout(args.window + GRACE):
@@ -149,7 +144,7 @@ async def observed_state(args: argparse.Namespace) -> LiveState:
 
 
 async def _read(feed: LiveFeed, live: LiveState, args: argparse.Namespace) -> None:
-    from ktui.core.live.state import fold_all  # start-up time
+    from ktui.core.live.live_state import fold_all  # start-up time
 
     began = time.monotonic()
     fold_all(live, await feed.start())
@@ -166,11 +161,3 @@ def _refused(live: LiveState) -> Denied | None:
     """Return the refusal of /metrics; None if it may be read."""
     denied = live.server.denied if live.server is not None else ()
     return next((item for item in denied if item.path == "/metrics"), None)
-
-
-def observed_connection(args: argparse.Namespace) -> KubeConnection:
-    """Return the connection of `--kubeconfig` and `--context`. Raises ClientError."""
-    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
-
-    files = kubeconfig_files(args.kubeconfig)
-    return read_kubeconfig(files, args.context, terminal=sys.stdin.isatty(), announce=warn)

@@ -26,9 +26,8 @@ from ktui.core.format import (
 from ktui.core.live.checks import ROW, Checks, checks_of, saving_text
 from ktui.core.live.findings import Finding, Severity, findings, verdict
 from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.resource_routes import ResourceRoutes
-from ktui.core.live.routes import all_routes
-from ktui.core.live.state import LiveState
 
 UNKNOWN, NONE = "?", "·"
 LEAST, BETWEEN = 18, 3  # cells of a column of names at least, and between columns

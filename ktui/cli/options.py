@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ktui.cli.output import warn
 from ktui.config.errors import ConfigError
-from ktui.kube.gates import VERSION_RANGE
+from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.config.contexts import Context
@@ -63,52 +63,52 @@ def read_token(path: Path) -> str:
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|m|h)?")
+_DURATION = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|m|h)?"  # compiled when an option is given: `re` keeps it
 LONGEST = 24 * 3600.0
 
 
 def seconds(text: str) -> float:
     """Parse `30s`, `5m`, `1h`, or a number of seconds. Raises ArgumentTypeError."""
-    found = _DURATION.fullmatch(text.strip())
+    found = re.fullmatch(_DURATION, text.strip())
     value = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
     if not 0 < value <= LONGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a day: write it like 30s or 5m")
     return value
 
 
-_LONG = re.compile(r"([0-9]{1,6})(s|m|h|d)")
+_LONG = r"([0-9]{1,6})(s|m|h|d)"
 LONGEST_DAYS = 366
 
 
 def long_seconds(text: str) -> float:
     """Parse `90m`, `48h`, `7d`: up to a year. Raises ArgumentTypeError."""
-    found = _LONG.fullmatch(text.strip())
+    found = re.fullmatch(_LONG, text.strip())
     value = float(int(found[1]) * _SECONDS[found[2]]) if found else 0.0
     if not 0 < value <= LONGEST_DAYS * _SECONDS["d"]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a year: write it like 48h or 7d")
     return value
 
 
-_SIZE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([KMGT])(i?)B?", re.IGNORECASE)
+_SIZE = r"(?i)([0-9]{1,6}(?:\.[0-9]{1,3})?)([KMGT])(i?)B?"
 
 
 def size(text: str) -> int:
     """Parse `500MB`, `2GB`, `2Gi`: bytes, by 1000 or with an i by 1024. Raises ArgumentTypeError."""
-    found = _SIZE.fullmatch(text.strip())
+    found = re.fullmatch(_SIZE, text.strip())
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size: write it like 500MB or 2GB")
     unit = 1024 if found[3] else 1000
     return round(float(found[1]) * float(unit) ** ("KMGT".index(found[2].upper()) + 1))
 
 
-_AGO = re.compile(r"([0-9]{1,6})([smhd])")
+_AGO = r"([0-9]{1,6})([smhd])"
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def moment(text: str) -> int:
     """Parse `2026-11-23T10:00:00Z`, `2026-11-23`, or `90m` (before now): microseconds since 1970, UTC without
     a zone. Raises ArgumentTypeError."""
-    if found := _AGO.fullmatch(text.strip()):
+    if found := re.fullmatch(_AGO, text.strip()):
         at = datetime.now(UTC) - timedelta(seconds=int(found[1]) * _SECONDS[found[2]])
     else:
         try:
@@ -184,7 +184,7 @@ def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
     rules.add_argument(
         "--kube-version",
         metavar="V",
-        default="1.36",
+        default=DEFAULT_VERSION,
         help=f"Kubernetes minor to behave as, {VERSION_RANGE} (default %(default)s)",
     )
     rules.add_argument(

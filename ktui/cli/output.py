@@ -5,7 +5,6 @@ Nothing else in ktui prints (ruff's rule T20 checks that), except `printing.Prin
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from typing import Any, TextIO
@@ -13,18 +12,20 @@ from typing import Any, TextIO
 from ktui.printable import escaped, json_escaped
 
 _REPLACE_LINE = "\r\033[K"
-_OWN_COLOURS = re.compile("(\x1b\\[[0-9;]*m)")
+_OWN_COLOURS = "(\x1b\\[[0-9;]*m)"
 
 
 def emit(text: str = "", *, coloured: bool = False, flush: bool = False) -> None:
     """Print lines on standard output. With `coloured`, ktui's colour sequences are not escaped."""
-    parts = _OWN_COLOURS.split(text) if coloured else [text]
+    parts = re.split(_OWN_COLOURS, text) if coloured else [text]
     parts[::2] = [escaped(part, "\n\t") for part in parts[::2]]
     _write(sys.stdout, "".join(parts) + "\n", flush=flush)
 
 
 def emit_json(document: Any, *, indent: int | None = None) -> None:
     """Print a document as JSON on standard output."""
+    import json  # start-up time
+
     emit_json_text(json.dumps(document, indent=indent, ensure_ascii=False))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ktui.config.errors import ConfigError, InvalidEntry, nearest
 from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.places import theme_names
-from ktui.tui.table.registry import check_columns
+from ktui.tui.table.column_ids import check_columns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Print the ClusterRole that `ktui observe` and `ktui --kubeconfig` need: nothing in it "
         "changes an object or reads its content.",
         epilog="example:\n  ktui rbac --user jane | kubectl apply -f -\n\nexit status: 0 printed, 2 usage",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     who = parser.add_mutually_exclusive_group()
     who.add_argument("--user", metavar="NAME", default="", help="bind it to this user")

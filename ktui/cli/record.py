@@ -6,8 +6,17 @@ import argparse
 import asyncio
 from typing import TYPE_CHECKING
 
+from ktui import __version__
 from ktui.cli.exit_codes import NO_CONNECTION, USAGE, fail
-from ktui.cli.live_options import add_otlp_argument, listen
+from ktui.cli.live_options import (
+    add_kubeconfig_arguments,
+    add_otlp_argument,
+    add_prometheus_arguments,
+    kubeconfig_connection,
+    listen,
+    metrics_feed,
+    prometheus_connection,
+)
 from ktui.cli.options import long_seconds, seconds, size
 from ktui.cli.output import warn
 
@@ -20,7 +29,8 @@ LEAST_RETENTION = 600.0  # seconds
 EPILOG = """examples:
   ktui record incident                                    the current context, until Ctrl-C
   ktui record --context prod --for 48h --retention 48h --max-size 2GB /var/lib/ktui
-  ktui record DIR --kubeconfig ~/.kube/config --otlp      requests of its traces too: ktui tracing-config
+  ktui record --kubeconfig ~/.kube/config --otlp DIR      requests of its traces too: ktui tracing-config
+  ktui record --prometheus https://prometheus.example DIR    what a Prometheus scrapes
   ktui --replay DIR                                       opens at the worst finding
   ktui recording info DIR
 
@@ -40,12 +50,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "segments that rotate. It reconnects when the server restarts, and continues in a directory that it "
         "recorded into before.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="%(prog)s [options] DIR",
     )
     add = parser.add_argument
-    add("directory", metavar="DIR", help="the directory of the segments; created if missing")
-    add("--kubeconfig", metavar="FILE", default="", help="default: $KUBECONFIG or ~/.kube/config")
-    add("--context", metavar="NAME", default="", help="its context (default: the current one)")
+    add("directory", metavar="DIR", nargs="?",
+        help="the directory of the segments (required); created if missing")  # fmt: skip
+    add_kubeconfig_arguments(parser)
+    add_prometheus_arguments(parser, ", from now on")
     add_otlp_argument(parser)
     add("--for", dest="window", type=long_seconds, default=None, metavar="TIME",
         help="how long: 90m, 48h, 7d (default: until it is stopped)")  # fmt: skip
@@ -58,16 +69,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.observe import observed_connection  # start-up time
-    from ktui.client.connection import ClientError
+    from ktui.client.connection import ClientError  # start-up time
     from ktui.config.errors import ConfigError
     from ktui.contract.errors import RecordingError
 
+    _find_directory(args)
     if problem := _misuse(args):
         return fail(problem, USAGE)
     try:
-        if not _traces_only(args):
-            observed_connection(args)  # a kubeconfig that is wrong now is not retried for 48 hours
+        if not _traces_only(args):  # a kubeconfig that is wrong now is not retried for 48 hours
+            (prometheus_connection if args.prometheus else kubeconfig_connection)(args)
         receiver = listen(args) if args.otlp is not None else None
     except ConfigError as error:
         return fail(str(error), USAGE)
@@ -82,7 +93,20 @@ def run(args: argparse.Namespace) -> int:
             receiver.close()
 
 
+def _find_directory(args: argparse.Namespace) -> None:
+    """Read `--otlp DIR` as `--otlp` without an address, and DIR."""
+    if args.otlp and args.directory is None:
+        from ktui.traces.receiver import parse_address  # start-up time
+
+        try:
+            parse_address(args.otlp)
+        except ValueError:
+            args.directory, args.otlp = args.otlp, ""
+
+
 def _misuse(args: argparse.Namespace) -> str:
+    if args.directory is None:
+        return "DIR is missing, the directory of the segments: ktui record [options] DIR"
     if args.interval < 1:
         return "--interval must be at least 1s: a scrape is work for the server"
     if args.max_size < LEAST_SIZE:
@@ -94,7 +118,7 @@ def _misuse(args: argparse.Namespace) -> str:
 
 def _traces_only(args: argparse.Namespace) -> bool:
     """True if traces are the only source, as for the dashboard."""
-    return args.otlp is not None and not (args.kubeconfig or args.context)
+    return args.otlp is not None and not (args.kubeconfig or args.context or args.prometheus)
 
 
 async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> int:
@@ -108,7 +132,9 @@ async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> in
         warn(f"listening for OTLP on {address_of(receiver)}")
     if _traces_only(args):
         return await session.run([session.traces_alone()], args.window)
-    sources = [session.metrics(args, args.interval)]
+    # No history: a further run in the same directory would have it twice.
+    agent = f"ktui/{__version__} (record)"
+    sources = [session.metrics(lambda: metrics_feed(args, 0.0, agent))]
     if receiver is not None:
         sources.append(session.traces())
     return await session.run(sources, args.window)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
-from ktui import __version__
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, fail
-from ktui.cli.observe import observed_connection
 from ktui.cli.output import emit, warn
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaDown, ReplicaScrape, ServerInfo
@@ -26,11 +21,12 @@ from ktui.core.recordings.segmented import SegmentedRecorder
 from ktui.core.state import LogBudget, State
 from ktui.core.state_events import state_events
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
-from ktui.live.scraper import Scraper
-from ktui.traces.feed import address_of, traced_events, traces_server
+from ktui.live.scraper import LiveFeed
+from ktui.traces.feed import traced_events, traces_server, url_of
 from ktui.traces.receiver import OtlpReceiver
 
 RETRY = 15.0  # seconds until a server that could not be reached is tried again
+GRACE = 10.0  # seconds after the end that a first answer is waited for
 CLOSING = 2.0  # seconds that closing the connections may take
 KEPT_REQUESTS = 200  # in memory: nothing shows them
 
@@ -48,6 +44,7 @@ class RecordSession:
         self._recorder = SegmentedRecorder(directory, retention, most, time.time(), warn)
         self._state = State(reads=LogBudget(KEPT_REQUESTS), writes=LogBudget(KEPT_REQUESTS))
         self._new = NewFindings()
+        self._answered = asyncio.Event()  # set once there are events, or a problem
         self._named = asyncio.Event()  # set once the metrics have named the server
         self._problem = ""
         self._began = time.time()
@@ -62,31 +59,30 @@ class RecordSession:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, ended.set)
         tasks = [asyncio.ensure_future(source) for source in sources]
-        waiting = asyncio.ensure_future(ended.wait())
+        stopped = asyncio.ensure_future(ended.wait())
+        answered = asyncio.ensure_future(self._answered.wait())
         try:
-            done, _ = await asyncio.wait(
-                {waiting, *tasks}, timeout=window, return_when=asyncio.FIRST_COMPLETED
-            )
-            for task in done - {waiting}:
+            done = await _first({stopped, *tasks}, window)
+            if not done:
+                done = await _first({stopped, answered, *tasks}, GRACE)
+            for task in done - {stopped, answered}:
                 task.result()  # a source ends only by a bug
             if self._receiver is not None:
                 await asyncio.to_thread(self._receiver.close)
                 await asyncio.wait(tasks, timeout=CLOSING, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (waiting, *tasks):
+            for task in (stopped, answered, *tasks):
                 task.cancel()
-            await asyncio.gather(waiting, *tasks, return_exceptions=True)
+            await asyncio.gather(stopped, answered, *tasks, return_exceptions=True)
             self._recorder.close()
         return self._finish()
 
     # Sources.
 
-    async def metrics(self, args: argparse.Namespace, interval: float) -> None:
-        """Scrape the kube-apiserver of `--kubeconfig`, and connect again when it fails."""
+    async def metrics(self, make: Callable[[], LiveFeed]) -> None:
+        """Record what a feed reads, and connect with another one when it fails."""
         while True:
-            feed = Scraper(
-                lambda: observed_connection(args), interval, user_agent=f"ktui/{__version__} (record)"
-            )
+            feed = make()
             try:
                 self._take(await feed.start())
                 for text in feed.warnings:
@@ -125,6 +121,7 @@ class RecordSession:
 
     def _take(self, events: list[AnyEvent]) -> None:
         now, state = time.time(), self._state
+        self._answered.set()
         events = [self._with_traces(event) for event in events]
         first = not self._recorder.segments
         self._recorder.write(events, lambda: state_events(state, now), now)
@@ -147,13 +144,13 @@ class RecordSession:
         """Name the traces next to the metrics in the event about the server: a replay chooses its screens."""
         if self._receiver is None or not isinstance(event, ServerInfo):
             return event
-        own = f"otlp://{address_of(self._receiver)}"
-        return event if own in event.endpoints else replace(event, endpoints=[*event.endpoints, own])
+        return event.with_endpoint(url_of(self._receiver))
 
     def _report(self, problem: str) -> None:
         """Print a problem once, and that it is over."""
         if problem == self._problem:
             return
+        self._answered.set()
         if problem:
             warn(problem)
         elif not self._problem.startswith("warning: "):
@@ -165,9 +162,8 @@ class RecordSession:
     def _finish(self) -> int:
         recorder, new = self._recorder, self._new
         if not recorder.events:
-            return fail(
-                f"nothing was recorded: {self._problem or recorder.problem or 'no events'}", NO_CONNECTION
-            )
+            why = self._problem or recorder.problem or "the server has not answered yet"
+            return fail(f"nothing was recorded: {why}", NO_CONNECTION)
         deleted = f"; {many(recorder.deleted, 'old segment')} deleted" if recorder.deleted else ""
         size = f"{long_bytes(recorder.bytes)}, {many(recorder.events, 'event')}"
         emit(
@@ -185,6 +181,11 @@ class RecordSession:
             )
         emit(f"replay it: ktui --replay {recorder.directory}")
         return fail(recorder.problem, FAILED) if recorder.problem else OK
+
+
+async def _first(futures: set[asyncio.Future[Any]], seconds: float | None) -> set[asyncio.Future[Any]]:
+    """Wait until one of them is done, at most `seconds`; return those that are."""
+    return (await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED))[0]
 
 
 def _behaviour(server: LiveServer | None) -> Behaviour:

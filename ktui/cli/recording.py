@@ -28,7 +28,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="inspect, cut or anonymise a recording",
         description="Recordings are what `ktui --record FILE` and `ktui serve --record FILE` write.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     doing = parser.add_subparsers(dest="doing", required=True, metavar="info|cut|share")
     info = doing.add_parser("info", help="time span, events by type, servers and markers")

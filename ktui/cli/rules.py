@@ -28,9 +28,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "rules",
         help="print Prometheus alert rules and a Grafana dashboard for the read path",
         description="Print a PrometheusRule with alerts for what `ktui observe` finds: late caches, LISTs "
-        "from etcd,\ncaches that differ or cannot be filled, slow WATCHes, memory of LISTs, rejections.",
+        "from etcd, caches that differ or cannot be filled, slow WATCHes, memory of LISTs, rejections.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add(

@@ -21,7 +21,7 @@ WAIT_SECONDS = 90.0
 ANSWER_SECONDS = 10.0
 QUIET_SECONDS = 2.0  # without an event, after which the picture is taken
 TELEMETRY = "telemetry"  # the worker that never ends
-_SIZE = re.compile(r"(\d+)x(\d+)")
+_SIZE = r"(\d+)x(\d+)"
 
 
 def add_screenshot_arguments(view: argparse._ArgumentGroup) -> None:
@@ -38,7 +38,7 @@ def add_screenshot_arguments(view: argparse._ArgumentGroup) -> None:
 
 def size_of(text: str) -> tuple[int, int]:
     """Parse columns and rows, `120x40`. Raises ConfigError."""
-    found = _SIZE.fullmatch(text)
+    found = re.fullmatch(_SIZE, text)
     if found is None or not (20 <= int(found[1]) <= 1_000 and 5 <= int(found[2]) <= 1_000):
         raise ConfigError(f"--size {text!r} is not a size: write it like 120x40")
     return int(found[1]), int(found[2])

@@ -38,7 +38,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog="examples:\n  ktui seed --pods 20000 --nodes 500 --namespaces 40\n"
         "  ktui seed --traffic                                 until interrupted\n\n"
         "exit status: 0 done, 2 usage, 3 no connection, or the server refused an object",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_demo_size(parser)
     add_attach_arguments(parser)
@@ -74,13 +73,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _import_clients() -> None:
     import ktui.cli.seed_copies  # start-up time
-    import ktui.workloads.traffic  # noqa: F401
+    import ktui.workloads.demo.light_traffic  # noqa: F401
 
 
 async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
     """Create the demo cluster; with `--traffic` clients read and kubelets write once their objects exist."""
     from ktui.supervision import Supervisor  # start-up time
-    from ktui.workloads.traffic import start_kubelets, start_readers
+    from ktui.workloads.demo.light_traffic import start_kubelets, start_readers
 
     supervisor = Supervisor(lambda: _report_failures(supervisor, to_server=bool(args.parent)))
 

@@ -44,7 +44,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Run the API server alone: GET, LIST, WATCH and writes as kube-apiserver answers them, "
         "over an embedded etcd, a real one, or a snapshot.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     http = parser.add_argument_group("http")
     http.add_argument(
@@ -220,7 +219,7 @@ def _event_loop() -> Callable[[], AbstractEventLoop] | None:
 
 
 async def _serve(config: ServeConfig) -> int:
-    from ktui.apiserver.http.server import PortInUse  # start-up time
+    from ktui.apiserver.http.listener import PortInUse  # start-up time
     from ktui.cli.logs import hide
     from ktui.cli.server.composition import Composition
     from ktui.cli.server.runtime import freeze_heap

@@ -60,7 +60,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "  ktui tracing-config --platform kubeadm\n"
         "  ktui tracing-config --sampling 10000 --yaml > tracing.yaml\n\n"
         "exit status: 0 printed, 2 usage",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add(

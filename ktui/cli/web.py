@@ -31,7 +31,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "address with its token sees and does what you would in your terminal: it listens on a loopback "
         "address only.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     web = parser.add_argument_group("web")
     web.add_argument(
@@ -51,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
     except ImportError:
         return fail(f"`ktui web` needs textual-serve: {install_command('web')}", USAGE)
     try:
-        listening = socket.create_server((args.host, args.port), family=_family(args.host))
+        listening = socket.create_server(
+            (args.host, args.port), family=socket.AF_INET6 if ":" in args.host else socket.AF_INET
+        )
     except OSError as error:
         return fail(f"cannot listen on {args.host}:{args.port}: {error.strerror}", NO_CONNECTION)
     keep_quiet()
@@ -75,7 +76,3 @@ def _misuse(args: argparse.Namespace) -> str:
     if args.screenshot:
         return "--screenshot needs no browser: `ktui --screenshot FILE.svg`"
     return ""
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -26,12 +26,6 @@ from ktui.client.connection import ClientError
 from ktui.contract.errors import RecordingError
 from ktui.supervision import stop as stop_tasks
 
-# Access control of `ktui web`: a request needs the token, ktui's own page and a loopback host name.
-#
-# The token is in the printed address. A cookie replaces it at once, so it remains neither in the
-# address bar nor in a Referer. A foreign page cannot use the cookie (SameSite), open the websocket
-# (Origin), or reach the server under another host name (Host; DNS rebinding).
-
 NO_TOKEN = "This page needs its token: open the whole address that <code>ktui web</code> has printed."
 NO_HOST = "<code>ktui web</code> answers under the name of a loopback address only."
 NO_ORIGIN = "A websocket is opened from ktui's own page only."
@@ -53,9 +47,12 @@ POLICY = (
 
 
 class Guard:
-    """Middleware of the web server.
+    """Access control of `ktui web`: a request needs the token, ktui's own page and a loopback host name.
 
-    The cookie's name includes the port, because browsers share cookies between ports.
+    The token is in the printed address. A cookie replaces it at once, so it remains neither in the
+    address bar nor in a Referer. A foreign page cannot use the cookie (SameSite), open the websocket
+    (Origin), or reach the server under another host name (Host; DNS rebinding). The cookie's
+    name includes the port, because browsers share cookies between ports.
     """
 
     def __init__(self, token: str, port: int) -> None:

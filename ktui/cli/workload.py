@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0
 MOST_SECONDS = 3_600.0
+PROGRESS_SECONDS = 0.5
 
 EPILOG = """examples:
   ktui workload list
@@ -40,20 +41,6 @@ Ctrl-C ends a run early: what was measured until then is printed.
 exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection, 130 ended by Ctrl-C"""
 
 
-class _Append(argparse.Action):
-    """Collects the values of a repeated option (argparse's `append` requires a list as default)."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        before = getattr(namespace, self.dest, None)
-        setattr(namespace, self.dest, [*(before if isinstance(before, list) else []), values])
-
-
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "workload",
@@ -61,7 +48,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Run client behaviours as programs at a server: agents that boot together, kubelets, "
         "informers. Each is bounded in requests and time, and ends with a summary by phase.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("action", choices=("list", "run"), help="list the workloads, or run one")
@@ -70,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--set",
         dest="settings",
         metavar="KNOB=VALUE",
-        action=_Append,
+        action="append",
         default=[],
         help="change a knob; repeat for others",
     )
@@ -87,7 +73,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         dest="faults",
         metavar="KIND@T[:DURATION]",
         type=fault,
-        action=_Append,
+        action="append",
         default=[],
         help=f"disturb an etcd that ktui started, T seconds after the beginning: pause@10s:5s; "
         f"kinds: {', '.join(KINDS)}",
@@ -261,9 +247,9 @@ async def _stream(run: Run) -> None:
 
 
 async def _show(run: Run) -> None:
-    """Show the progress twice a second. It is polled, since it changes hundreds of times a second."""
+    """Show the progress. It is polled, since it changes hundreds of times a second."""
     while True:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(PROGRESS_SECONDS)
         context = run.current.context
         if context is not None:
             name = f"{run.current.name} " if run.current.name else ""

@@ -21,8 +21,8 @@ import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.core.format import shorten
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 
 log = logging.getLogger(__name__)
 

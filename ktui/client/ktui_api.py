@@ -9,14 +9,14 @@ import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.contract import paths
-from ktui.contract.caches import ConsistencyCheck, EventPage, ObjectPage
-from ktui.contract.etcd import Churn, KeyDetail, KeyHistory, KeyPage, PrefixPage, SurveyPage
+from ktui.contract.cache_documents import ConsistencyCheck, EventPage, ObjectPage
+from ktui.contract.etcd_documents import Churn, KeyDetail, KeyHistory, KeyPage, PrefixPage, SurveyPage
 from ktui.contract.events import RequestFinished, ServerInfo
 from ktui.contract.events.base import MarkerRequest
 from ktui.contract.faults import ActiveFaults, Fault
 from ktui.contract.paths import Rules
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ktui.client.measure import verb_of
 from ktui.client.target import collection_size
 from ktui.core.prediction.assumptions import ServerAssumptions
-from ktui.core.prediction.predict import predict_path
+from ktui.core.prediction.prediction import predict_path
 from ktui.kube.requestinfo import parse_path, split_url
 
 if TYPE_CHECKING:

@@ -6,45 +6,38 @@ Their names and labels differ between versions (kube-apiserver 1.23–1.37).
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ktui.client.metrics_page import samples_of
 from ktui.kube.resources import BUILTIN
 
 Labels = Mapping[str, str]
 Counters = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
-LONGEST_LINE = 4096
+MOST = 1e18  # a counter beyond it is not one
 _STORAGE = "apiserver_storage_list"
 _CACHE = "apiserver_cache_list"
 _STARTED = "process_start_time_seconds"
 _ETCD_TOTAL = "etcd_requests_total"
 _ETCD_COUNT = "etcd_request_duration_seconds_count"  # for servers before 1.28, which have no total
-_LINE = re.compile(
-    r"(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? "
-    r"(?P<value>[0-9]{1,18}(?:\.[0-9]+)?(?:e\+[01][0-9])?)(?: [0-9]+)?$"
-)
-_LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"')
+_NAMES = (
+    *(
+        f"{family}_{what}"
+        for family in (_STORAGE, _CACHE)
+        for what in ("total", "fetched_objects_total", "evaluated_objects_total", "returned_objects_total")
+    ),
+    _ETCD_TOTAL, _ETCD_COUNT, _STARTED,
+)  # fmt: skip
 
 
-def lines_of(exposition: bytes, *names: str) -> Iterator[str]:
-    """Yield the lines of a Prometheus exposition that begin with one of `names`, except overlong ones."""
-    wanted = tuple(name.encode() for name in names)
-    for line in io.BytesIO(exposition):
-        if line.startswith(wanted) and len(line) <= LONGEST_LINE:
-            yield line.decode("utf-8", "replace").rstrip()
-
-
-def read_counters(exposition: bytes) -> Counters:
-    """Return the counters of LISTs and etcd requests in a Prometheus exposition, and the process's start."""
-    counters: Counters = {}
-    for line in lines_of(exposition, _STORAGE, _CACHE, _ETCD_TOTAL, _ETCD_COUNT, _STARTED):
-        if (found := _LINE.match(line)) is not None:
-            labels = tuple(_LABEL.findall(found["labels"] or ""))
-            counters[found["name"], labels] = float(found["value"])
-    return counters
+def read_counters(page: bytes) -> Counters:
+    """Return the counters of LISTs and etcd requests on a page of /metrics, and the process's start."""
+    return {
+        (name, tuple(labels.items())): value
+        for name, labels, value in samples_of(page, *_NAMES)
+        if 0 <= value <= MOST
+    }
 
 
 def increase(before: Counters, after: Counters) -> Counters:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.client.api import Received
 from ktui.client.target import collection_size
-from ktui.core.prediction.predict import predict, resource_id
+from ktui.core.prediction.prediction import predict, resource_id
 from ktui.core.prediction.sizes import EstimatedCost, ResourceSize, estimate
 from ktui.kube.explain import Explanation
 from ktui.kube.requestinfo import split_url

@@ -19,22 +19,22 @@ from ktui.client.connection import ClientError, header_number
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.list_stream import KEPT_BYTES, ListBody, ListEnvelope, ListMeta
 from ktui.core.lab.measured import Measured, joined_route
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient, TimedResponse
-
-
-# Read single fields of protobuf messages by their numbers, for WATCH streams in protobuf.
 
 _ENVELOPE = b"k8s\0"  # magic number before a runtime.Unknown message
 _VARINT, _BYTES = 0, 2
 
 
 def member(message: bytes, *path: int) -> bytes:
-    """Return the bytes of the field at `path`, field numbers from the outside in; b"" if missing."""
+    """Return the bytes of one field of a protobuf message, for WATCH streams in protobuf; b"" if missing.
+
+    `path`: field numbers from the outside in.
+    """
     for number in path:
         fields = _fields(message.removeprefix(_ENVELOPE))
         message = next((content for found, content in fields if found == number), b"")
@@ -71,7 +71,7 @@ _BOOKMARK = b'{"type":"BOOKMARK"'
 _ERROR = b'{"type":"ERROR"'
 # Field numbers from the outside in: a WatchEvent's type, its object's resourceVersion, its Status' message.
 _TYPE, _REVISION, _MESSAGE = (1,), (2, 1, 2, 1, 6), (2, 1, 2, 3)
-_PROTOBUF, _STATUS_MESSAGE = b"k8s\0", (2, 3)
+_STATUS_MESSAGE = (2, 3)
 _END = b"k8s.io/initial-events-end"
 
 
@@ -172,7 +172,7 @@ class InitialEvents:
 
 
 def _status(text: bytes) -> ListEnvelope:
-    if text.startswith(_PROTOBUF):
+    if text.startswith(_ENVELOPE):
         return ListEnvelope(message=member(text, *_STATUS_MESSAGE).decode("utf-8", "replace"))
     try:
         return decode_json(text, ListEnvelope)

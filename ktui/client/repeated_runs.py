@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
-from ktui.core.prediction.predict import Prediction, predict_path
+from ktui.core.prediction.prediction import Prediction, predict_path
 from ktui.kube.access_pattern import JSON, AccessPattern
 
 if TYPE_CHECKING:

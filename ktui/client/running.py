@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from ktui.client.connection import ServerConnection
 from ktui.config import places
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError, read_bytes
-from ktui.documents.typed import decode_json
+from ktui.private_file import write_private
 
 
 class _StateFile(msgspec.Struct):
@@ -99,14 +100,6 @@ def find_running() -> list[RunningServer]:
 def find_by_url(url: str) -> RunningServer | None:
     """Return this user's running server at `url`; None if there is none."""
     return next((server for server in find_running() if server.connection.url == url.rstrip("/")), None)
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, atomically."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-    fresh.replace(path)
 
 
 def _read(path: Path) -> RunningServer | None:

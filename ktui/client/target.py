@@ -1,10 +1,12 @@
-"""The server to measure: ktui's own, or a kubeconfig's real kube-apiserver."""
+"""The server to measure: ktui's own, or a kubeconfig's real kube-apiserver.
+
+What predictions assume about it is asked of it: version, feature gates, caches, the priority level of ktui.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -22,26 +24,24 @@ from ktui.client.list_counters import (
     account_of_get,
     account_of_watch,
     increase,
-    lines_of,
     read_counters,
     same_process,
 )
 from ktui.client.list_stream import ListBody
 from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
+from ktui.client.metrics_page import samples_of
 from ktui.contract import paths
 from ktui.contract.events import CacheStatus, EtcdProgress
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import OWN_LEVEL, ServerAssumptions
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
-
-# Ask a server for what predictions assume about it: version, feature gates, caches.
 
 
 class _Version(msgspec.Struct):
@@ -93,15 +93,13 @@ async def _state(client: ApiClient) -> tuple[dict[str, CacheStatus], int]:
     return caches, max((event.compact for event in present if isinstance(event, EtcdProgress)), default=0)
 
 
-# The priority level of ktui's own requests to a kube-apiserver.
-
 GROUP = "/apis/flowcontrol.apiserver.k8s.io"
 UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
 # The first minor that serves each version, newest version first.
 _VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
 # The second name is that before 1.26.
 _SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_request_concurrency_limit")
-_LINE = re.compile(r'[a-z_]+\{[^}]*priority_level="([^"]+)"[^}]*\} ([0-9]{1,9}(?:\.[0-9]+)?(?:e\+0[0-9])?)')
+_MOST_SEATS = 1e9  # beyond it a number is not one of seats
 
 
 class _Queuing(msgspec.Struct):
@@ -145,7 +143,7 @@ class _Levels(msgspec.Struct):
 
 
 async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
-    """Return the level in a response's header, with its limits by levels and metrics.
+    """Return the priority level of ktui's own requests: that in a response's header, with its limits.
 
     None if it is unknown, or what its limit is. Raises ClientError if the server is unreachable.
     """
@@ -203,9 +201,11 @@ async def _nominal(client: ApiClient, name: str) -> int | None:
     return await asyncio.to_thread(_seats_of, answer.content, name)
 
 
-def _seats_of(exposition: bytes, name: str) -> int | None:
-    found = filter(None, map(_LINE.match, lines_of(exposition, *_SEATS)))
-    return next((round(float(seats)) for level, seats in (m.groups() for m in found) if level == name), None)
+def _seats_of(page: bytes, name: str) -> int | None:
+    for _, labels, seats in samples_of(page, *_SEATS):
+        if labels.get("priority_level") == name and 0 <= seats <= _MOST_SEATS:
+            return round(seats)
+    return None
 
 
 SHARED = "counters are the whole server's: may include other clients' requests"

@@ -42,9 +42,9 @@ from ktui.contract.events import (
     WatcherOpened,
     WatcherState,
 )
-from ktui.core.live.state import fold
+from ktui.core.badges import badge_of, badge_of_route
+from ktui.core.live.live_state import fold
 from ktui.core.request_view import READS
-from ktui.core.routes import badge_of, badge_of_route
 from ktui.core.state import (
     CALLS_A_REQUEST,
     FAN_OUTS,
@@ -57,11 +57,12 @@ from ktui.core.state import (
 )
 from ktui.core.traffic import ANSWERED_READS, Rate
 
-# Share equal decision trace steps between requests: without this they are most of the log's memory.
-
 
 def shared(event: RequestRouted) -> RequestRouted:
-    """Return `event` with step and reason objects that equal events share."""
+    """Return `event` with step and reason objects that equal events share.
+
+    Without this they are most of the log's memory.
+    """
     return replace(event, reason=_reason(event.reason), steps=[_step(step) for step in event.steps])
 
 

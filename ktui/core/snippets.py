@@ -29,7 +29,14 @@ for {{
 \t\tbreak
 \t}}
 }}"""
-_OPTIONS = ("LabelSelector", "FieldSelector", "ResourceVersion", "ResourceVersionMatch", "Continue")
+_OPTIONS = (
+    "LabelSelector",
+    "FieldSelector",
+    "ShardSelector",
+    "ResourceVersion",
+    "ResourceVersionMatch",
+    "Continue",
+)
 
 
 def as_kubectl(path: str) -> str:
@@ -125,6 +132,7 @@ def _go_options(form: ListForm) -> str:
     values = (
         form.label_selector,
         form.field_selector,
+        form.shard_selector,
         form.resource_version,
         form.sent_match,
         form.continue_token,
@@ -161,6 +169,7 @@ def _python_options(form: ListForm) -> list[str]:
     values = {
         "label_selector": form.label_selector,
         "field_selector": form.field_selector,
+        "shard_selector": form.shard_selector,
         "resource_version": form.resource_version,
         "resource_version_match": form.sent_match,
         "_continue": form.continue_token,

@@ -25,7 +25,7 @@ from ktui.contract.events import (
     WatcherState,
 )
 from ktui.core.access_patterns import AccessPatterns
-from ktui.core.live.state import LiveState
+from ktui.core.live.live_state import LiveState
 from ktui.core.ranking.ranking import Ranking
 from ktui.core.rows import CacheRow, Head, RequestRow, Rewind, WatcherRow
 from ktui.core.traffic import History, Rate

@@ -37,7 +37,7 @@ _NO_KEY = object()
 _RATIO_FROM, _RATIO_TO = 400_000, 4_000_000
 _MARGIN = 4  # bytes that a node takes in JSON besides its text
 _MAX_TAG_DIRECTIVES = 100  # libyaml compares each with all others
-
+_TOO_DEEP_FOR_LIBYAML = "exceeded maximum nesting depth"  # its own limit, since PyYAML 6.0.4
 
 _TAG_DIRECTIVES = re.compile(rb"^(?:%%TAG\b.*\s+){%d}" % _MAX_TAG_DIRECTIVES, re.MULTILINE)
 
@@ -98,7 +98,10 @@ class _Reader:
                     break
                 self._handle(event)
         except yaml.MarkedYAMLError as error:
-            raise DocumentError(f"yaml: {_place(error)}{error.problem}") from None
+            problem = error.problem
+            if problem == _TOO_DEEP_FOR_LIBYAML:
+                problem = f"exceeded max depth of {self._depth}"
+            raise DocumentError(f"yaml: {_place(error)}{problem}") from None
         except yaml.reader.ReaderError as error:
             raise DocumentError(f"yaml: {error.reason}") from None
         finally:

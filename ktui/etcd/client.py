@@ -6,19 +6,18 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 
 from aetcd import rpc
 
 from ktui.contract.events import EtcdUsage
-from ktui.etcd import faults, rpcs
+from ktui.etcd import grpc_errors, rpcs
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.connection_liveness import Liveness
 from ktui.etcd.errors import PermissionDeniedError, UnimplementedError, UnreachableError
 from ktui.etcd.ledger import Ledger
-from ktui.etcd.rpcs import Message, Rpc
-from ktui.etcd.transport import Decoded, T, Transport
+from ktui.etcd.transport import Decoded, Transport
 from ktui.etcd.types import (
     EtcdStatus,
     Put,
@@ -35,8 +34,6 @@ from ktui.etcd.watch import WatchStream
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
 
-# The alarms of an etcd, each as a sentence with what to do about it.
-
 _ALARM = re.compile(r"alarm:(\w+)")
 _SENTENCES = {
     "NOSPACE": "its database has reached the quota (alarm NOSPACE); compact, defragment and disarm the alarm",
@@ -45,7 +42,7 @@ _SENTENCES = {
 
 
 def alarm_of(errors: Iterable[str]) -> str:
-    """Return why etcd refuses writes, from the errors of its Status; "" if it accepts them."""
+    """Return why etcd refuses writes and what to do, from the errors of its Status; "" if it accepts them."""
     raised = {found[1] for text in errors for found in _ALARM.finditer(text)}
     return next((sentence for name, sentence in _SENTENCES.items() if name in raised), "")
 
@@ -86,9 +83,9 @@ class RangeStreams:
 
 
 class EtcdClient:
-    """One etcd cluster. Every method may raise EtcdError;
+    """One etcd cluster. Every method may raise EtcdError.
 
-    those that write raise ReadOnlyError before sending.
+    Those that write may also raise ReadOnlyError, before anything is sent.
     """
 
     def __init__(self, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> None:
@@ -112,7 +109,7 @@ class EtcdClient:
         except UnreachableError as error:
             found = await client._transport.endpoints.probe()
             await client.close()
-            raise faults.none_answers(error, client.endpoints, found) from error
+            raise grpc_errors.none_answers(error, client.endpoints, found) from error
         except BaseException:
             await client.close()
             raise
@@ -155,7 +152,7 @@ class EtcdClient:
             status = EtcdStatus(answer.version, *sizes, revision, answer.leader, tuple(answer.errors))
             return Decoded(status, answer.header)
 
-        status = await self._call(rpcs.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
+        status = await self._transport.call(rpcs.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
         self.version = status.version
         self.ledger.saw_size(status.db_size, status.db_in_use)
         self.ledger.saw_alarm(alarm_of(status.errors))
@@ -184,7 +181,7 @@ class EtcdClient:
             keys_only=keys_only,
             count_only=count_only,
         )
-        return await self._call(rpcs.RANGE, request, _range_result, range_text, purpose)
+        return await self._transport.call(rpcs.RANGE, request, _range_result, range_text, purpose)
 
     async def range_stream(
         self, key: bytes, range_end: bytes, *, limit: int = 0, revision: int = 0, purpose: str = ""
@@ -203,9 +200,11 @@ class EtcdClient:
             async with aclosing(stream) as results:
                 async for result in results:
                     self.range_streams.works()
+                    self.ledger.saw_streams(0.0)
                     yield result
         except UnimplementedError:
             self.range_streams.unimplemented()
+            self.ledger.saw_streams(time.time() + RECHECK_SECONDS)
             raise
 
     async def create(self, key: bytes, value: bytes, lease: int = 0, purpose: str = "create") -> TxnResult:
@@ -243,7 +242,9 @@ class EtcdClient:
             answer = rpc.LeaseGrantResponse.FromString(raw)
             return Decoded(answer.ID, answer.header)
 
-        return await self._call(rpcs.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease")
+        return await self._transport.call(
+            rpcs.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease"
+        )
 
     async def lease_ttl(self, lease: int) -> int:
         """Return the seconds until a lease expires, -1 if it has. Not for read-only clients (rpcs.py)."""
@@ -253,7 +254,7 @@ class EtcdClient:
             return Decoded(answer.TTL, answer.header)
 
         request = rpc.LeaseTimeToLiveRequest(ID=lease)
-        return await self._call(rpcs.LEASE_TTL, request, decode, other_text, "lease")
+        return await self._transport.call(rpcs.LEASE_TTL, request, decode, other_text, "lease")
 
     async def compact(self, revision: int) -> None:
         """Compact etcd: drop every revision before `revision`."""
@@ -262,7 +263,7 @@ class EtcdClient:
             return Decoded(None, rpc.CompactionResponse.FromString(raw).header)
 
         request = rpc.CompactionRequest(revision=revision)
-        await self._call(rpcs.COMPACT, request, decode, other_text, "compact")
+        await self._transport.call(rpcs.COMPACT, request, decode, other_text, "compact")
         self.ledger.saw_compaction(revision)
 
     async def set_no_space(self, raised: bool) -> None:
@@ -273,7 +274,7 @@ class EtcdClient:
 
         action = rpc.AlarmRequest.ACTIVATE if raised else rpc.AlarmRequest.DEACTIVATE
         request = rpc.AlarmRequest(action=action, alarm=rpc.NOSPACE)
-        await self._call(rpcs.ALARM, request, decode, other_text, "alarm")
+        await self._transport.call(rpcs.ALARM, request, decode, other_text, "alarm")
 
     def reroute(self, to: str = "", watches: str = "") -> None:
         """Send everything, or only watches, through another endpoint (a proxy); "": as configured."""
@@ -300,18 +301,8 @@ class EtcdClient:
         )
         return WatchStream(self._transport, request, purpose)
 
-    async def _call(
-        self,
-        method: Rpc,
-        request: Message,
-        decode: Callable[[bytes], Awaitable[Decoded[T]]],
-        text: Callable[[Message], str],
-        purpose: str,
-    ) -> T:
-        return await self._transport.call(method, request, decode, text=text, purpose=purpose)
-
     async def _txn(self, request: rpc.TxnRequest, purpose: str) -> TxnResult:
-        return await self._call(rpcs.TXN, request, _txn_result, txn_text, purpose)
+        return await self._transport.call(rpcs.TXN, request, _txn_result, txn_text, purpose)
 
 
 async def _range_result(raw: bytes) -> Decoded[RangeResult]:

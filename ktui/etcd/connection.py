@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
-from typing import TypeAlias
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 import grpc
 
-from ktui.etcd import faults
+from ktui.etcd import grpc_errors
 from ktui.etcd.errors import ConnectionLostError, EtcdError
 from ktui.etcd.rpcs import Metadata
 
@@ -40,7 +41,8 @@ class EtcdConnection:
     @property
     def in_use(self) -> bool:
         """True if calls or watches are in flight."""
-        return bool(self._calls)
+        self._forget_ended_watches()
+        return bool(self._calls or self._watches)
 
     @property
     def silent_seconds(self) -> float:
@@ -61,23 +63,13 @@ class EtcdConnection:
     async def unary(self, path: str, body: bytes, metadata: Metadata, seconds: float) -> bytes:
         """Return the raw response of one RPC within `seconds`. Raises EtcdError."""
         if self.lost:
-            raise faults.lost(self.endpoint)
+            raise grpc_errors.lost(self.endpoint)
         method = self._methods.get(path)
         if method is None:
             method = self._methods[path] = self.channel.unary_unary(path)
         call = method(body, metadata=metadata, timeout=seconds)
-        self._asked()
-        self._calls.add(call)
-        try:
+        with self._calling(call):
             raw: bytes = await call
-        except grpc.aio.AioRpcError as error:
-            raise self.fault(error) from error
-        except asyncio.CancelledError:
-            if ended := self.ended():
-                raise ended from None
-            raise
-        finally:
-            self._calls.discard(call)
         self.heard()
         return raw
 
@@ -86,14 +78,23 @@ class EtcdConnection:
     ) -> AsyncGenerator[bytes, None]:
         """Yield the raw messages of a server's stream, which ends within `seconds`. Raises EtcdError."""
         if self.lost:
-            raise faults.lost(self.endpoint)
+            raise grpc_errors.lost(self.endpoint)
         call = self.channel.unary_stream(path)(body, metadata=metadata, timeout=seconds)
+        with self._calling(call):
+            try:
+                while (raw := await call.read()) is not grpc.aio.EOF:
+                    self.heard()
+                    yield raw
+            finally:
+                call.cancel()
+
+    @contextmanager
+    def _calling(self, call: Any) -> Iterator[None]:
+        """While the block waits for `call`, `give_up` can end it; its errors become EtcdErrors."""
         self._asked()
         self._calls.add(call)
         try:
-            while (raw := await call.read()) is not grpc.aio.EOF:
-                self.heard()
-                yield raw
+            yield
         except grpc.aio.AioRpcError as error:
             raise self.fault(error) from error
         except asyncio.CancelledError:
@@ -101,19 +102,21 @@ class EtcdConnection:
                 raise ended from None
             raise
         finally:
-            call.cancel()
             self._calls.discard(call)
 
     def watch(self, path: str, metadata: Metadata) -> WatchCall:
         """Open a bidirectional stream of raw messages; raise ConnectionLostError if given up."""
         if self.lost:
-            raise faults.lost(self.endpoint)
+            raise grpc_errors.lost(self.endpoint)
         call = self.channel.stream_stream(path)(metadata=metadata)
         self._asked()
-        for calls in (self._calls, self._watches):
-            calls.add(call)
-            call.add_done_callback(calls.discard)
+        self._forget_ended_watches()
+        self._watches.add(call)
         return call
+
+    def _forget_ended_watches(self) -> None:
+        """Drop the calls of ended watches. (A done callback would hold its call in a cycle for ever.)"""
+        self._watches = {call for call in self._watches if not call.done()}
 
     def _asked(self) -> None:
         if self._asked_at <= max(self.heard_at, self._failed_at):
@@ -125,8 +128,8 @@ class EtcdConnection:
         An error of etcd itself is a response; an error of the transport means that the connection is broken;
         an exceeded deadline means neither.
         """
-        fault = faults.from_grpc(error, self.endpoint)
-        if faults.is_answer(fault):
+        fault = grpc_errors.from_grpc(error, self.endpoint)
+        if grpc_errors.is_answer(fault):
             self.heard()
         elif error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
             self._failed_at = time.monotonic()
@@ -135,7 +138,7 @@ class EtcdConnection:
     def give_up(self) -> None:
         """End all calls with ConnectionLostError: the connection is dead although it reported no error."""
         self.lost = True
-        for call in list(self._calls):
+        for call in [*self._calls, *self._watches]:
             call.cancel()
 
     def move_watches(self) -> None:
@@ -148,7 +151,7 @@ class EtcdConnection:
         """Return the error of a cancelled call if `give_up` or `move_watches` cancelled it, else None."""
         if not (self.lost or self._moved) or _cancelling():
             return None
-        return faults.lost(self.endpoint) if self.lost else faults.moved(self.endpoint)
+        return grpc_errors.lost(self.endpoint) if self.lost else grpc_errors.moved(self.endpoint)
 
     async def close(self) -> None:
         await self.channel.close()

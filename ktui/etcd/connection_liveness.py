@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 
-from ktui.etcd import faults
+from ktui.etcd import grpc_errors
 from ktui.etcd.connection import EtcdConnection
+from ktui.etcd.errors import EtcdError, PermissionDeniedError
 from ktui.etcd.transport import Transport
 
 TICK_SECONDS = 0.5
-# The status poll (status_poll.py) is answered every 5 s, so a healthy connection gets no further read.
+POLL_SECONDS = 5.0  # one Status RPC, which etcd answers from memory
+# The status poll is answered every 5 s, so a healthy connection gets no further read.
 QUIET_SECONDS = 5.5
 ANSWER_SECONDS = 3.0  # for the response to a small read, before other connections are tried
 HEARD_SECONDS = QUIET_SECONDS + 2.0  # etcd answers on every working connection within this time
@@ -51,7 +54,7 @@ class Liveness:
         try:
             await asyncio.wait((ping,), timeout=ANSWER_SECONDS)
             if not ping.done():
-                silent = faults.silent(connection.endpoint, connection.silent_seconds)
+                silent = grpc_errors.silent(connection.endpoint, connection.silent_seconds)
                 log.info("%s", silent)
                 if connection is self._endpoints.connection():
                     ledger.failed(silent)
@@ -110,3 +113,18 @@ async def _cancelled(*futures: asyncio.Future[bool]) -> None:
     for future in futures:
         future.cancel()
     await asyncio.gather(*futures, return_exceptions=True)
+
+
+async def poll_status(status: Callable[[], Awaitable[object]]) -> None:
+    """Ask for etcd's `status` until cancelled or denied; the ledger publishes the results.
+
+    So its silence, its size and its alarms are noticed in time.
+    """
+    while True:
+        await asyncio.sleep(POLL_SECONDS)
+        try:
+            await status()
+        except PermissionDeniedError:
+            return
+        except EtcdError:
+            continue  # the ledger has reported the error

@@ -17,8 +17,8 @@ OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_leng
 WATCH = "/etcdserverpb.Watch/Watch"
 
 
-class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """Relays bytes between clients and etcd.
+class Gateway:
+    """Relays bytes between clients and etcd: gRPC asks its `service` how to handle a method.
 
     `stall` holds all messages of etcd on watches until `resume`. `hang` drops all messages on the watches
     that are open now. If `deaf`, it relays only the first request of a watch, as if etcd knew no others.

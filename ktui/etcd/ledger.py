@@ -108,6 +108,11 @@ class Ledger:
         if alarm != self._health.alarm:
             self._publish_health(replace(self._health, alarm=alarm))
 
+    def saw_streams(self, recheck_at: float) -> None:
+        """Publish when etcd is asked for a RangeStream again (Unix seconds); 0: it streams."""
+        if recheck_at != self._health.stream_recheck_at:
+            self._publish_health(replace(self._health, stream_recheck_at=recheck_at))
+
     def charge(self, *, rpcs: int = 0, sent: int = 0, received: int = 0) -> None:
         self.rpcs += rpcs
         self.sent_bytes += sent

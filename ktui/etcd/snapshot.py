@@ -18,8 +18,6 @@ from ktui.etcd.bolttree import BoltTree, DamagedError
 from ktui.etcd.errors import SnapshotError
 from ktui.etcd.etcdlog import EtcdLog
 
-# Inspect a bbolt database file: whether it is complete, whether it has a hash, and which etcd wrote it.
-
 HEAD_BYTES = 3 * (64 << 10)  # bytes at the beginning that hold both meta pages
 _MAGIC, _VERSION = 0xED0CDAED, 2
 _HASH_BYTES = 32  # sha256, which `etcdctl snapshot save` appends to the database
@@ -56,10 +54,10 @@ def check_head(head: bytes, named: Path) -> None:
 
 
 def inspect(file: Path, named: Path) -> BoltFile:
-    """Inspect `file`; raise SnapshotError, with the path `named`, if it is not a complete database.
+    """Return whether a bbolt database has a hash, and which etcd wrote it.
 
-    Its pages are checked here first: etcd and its tools follow a page that points to itself until memory is
-    full.
+    Raise SnapshotError, with the path `named`, if `file` is not a complete database. Its pages are
+    checked here first: etcd and its tools follow a page that points to itself until memory is full.
     """
     size = file.stat().st_size
     with file.open("rb") as source:

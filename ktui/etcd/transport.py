@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from aetcd import rpc
 
-from ktui.etcd import faults
+from ktui.etcd import grpc_errors
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.connection import EtcdConnection, WatchCall
 from ktui.etcd.endpoints import Endpoints
@@ -66,7 +66,6 @@ class Transport:
         method: Rpc,
         request: Message,
         decode: Callable[[bytes], Awaitable[Decoded[T]]],
-        *,
         text: Callable[[Message], str],
         purpose: str,
     ) -> T:
@@ -78,12 +77,8 @@ class Transport:
         try:
             raw = await self._with_failover(method, body)
             decoded = await decode(raw)
-        except PermissionDeniedError as error:
-            entry.error = str(error)
-            raise faults.denied(error.detail, self.endpoints.active, text(request)) from error
         except EtcdError as error:
-            entry.error = str(error)
-            self.ledger.failed(error)
+            self._note(entry, error, lambda: text(request))
             raise
         else:
             entry.received, entry.keys, entry.revision = len(raw), decoded.keys, decoded.revision
@@ -121,12 +116,8 @@ class Transport:
                     entry.revision = max(entry.revision, decoded.revision)
                     yield decoded.value
             self.ledger.answered()
-        except PermissionDeniedError as error:
-            entry.error = str(error)
-            raise faults.denied(error.detail, self.endpoints.active, text(request)) from error
         except EtcdError as error:
-            entry.error = str(error)
-            self.ledger.failed(error)
+            self._note(entry, error, lambda: text(request))
             raise
         finally:
             self.ledger.book(entry, lambda: text(request))
@@ -179,11 +170,18 @@ class Transport:
             entry.received = len(raw)
         except EtcdError as error:
             entry.error = str(error)
-            return faults.is_answer(error) and not isinstance(error, UnreachableError)
+            return grpc_errors.is_answer(error) and not isinstance(error, UnreachableError)
         finally:
             entry.ms = (time.perf_counter() - started) * 1000.0
             self.ledger.book(entry, lambda: range_text(_PING_REQUEST))
         return True
+
+    def _note(self, entry: LedgerEntry, error: EtcdError, text: Callable[[], str]) -> None:
+        """Record an RPC's error; instead of a denial raise one that names the request."""
+        entry.error = str(error)
+        if isinstance(error, PermissionDeniedError):
+            raise grpc_errors.denied(error.detail, self.endpoints.active, text()) from error
+        self.ledger.failed(error)
 
     async def close(self) -> None:
         self.ledger.close()
@@ -206,7 +204,7 @@ class Transport:
                     raise
                 tries += 1  # the connection that replaced it works
             except UnreachableError as error:
-                if tries <= 0 or not (method.harmless or faults.never_sent(error)):
+                if tries <= 0 or not (method.harmless or grpc_errors.never_sent(error)):
                     raise
 
     async def _send(self, method: Rpc, body: bytes, metadata: Metadata) -> bytes:

@@ -11,19 +11,13 @@ from types import TracebackType
 import grpc
 from aetcd import rpc
 
-from ktui.etcd import faults
+from ktui.etcd import grpc_errors
 from ktui.etcd.connection import EtcdConnection, WatchCall
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.ledger import LedgerEntry
 from ktui.etcd.transport import Transport
 from ktui.etcd.types import WatchBatch, WatchEvent, kv_of, watch_text
 from ktui.telemetry.meter import current_meter
-
-# Detect a watch that hangs although its connection works.
-#
-# etcd, or a proxy in front of it, may stop sending on one stream and continue on the others: no call fails.
-# So a silent watch gets a progress request. If it does not answer while other calls over the same connection
-# are answered, it hangs, and is given up.
 
 # An etcd started by kubeadm or ktui sends every watch its progress every 5 s, so no request is needed.
 QUIET_SECONDS = 5.5
@@ -32,10 +26,15 @@ LATE_SECONDS = 1.0  # if a timer fires this late, this process was stopped or bu
 
 
 class WatchLiveness:
-    """A timer for one watch: `ask` sends a progress request, `give_up` ends the watch.
+    """Detects that a watch hangs although its connection works.
 
-    `answers` tells whether this etcd has ever sent its progress: versions before 3.4, and some that only
-    implement etcd's protocol, do not answer such requests, and their watches are not given up.
+    etcd, or a proxy in front of it, may stop sending on one stream and continue on the others: no call fails.
+    So a silent watch gets a progress request. If it does not answer while other calls over the same
+    connection are answered, it hangs, and is given up.
+
+    `ask` sends a progress request, `give_up` ends the watch. `answers` tells whether this
+    etcd has ever sent its progress: versions before 3.4, and some that only implement etcd's protocol, do not
+    answer such requests, and their watches are not given up.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class WatchStream:
         self.created_at = 0.0
         self._closed = False
         self._liveness: WatchLiveness | None = None
-        self._hung: EtcdError | None = None
+        self._hung_seconds = 0.0  # silent until it was given up; 0: it was not
         self._asking: asyncio.Task[None] | None = None
         self._unanswered = 0  # the caller's unanswered progress requests
         self._own_unanswered = 0  # those of the liveness check
@@ -177,15 +176,18 @@ class WatchStream:
 
     def _give_up(self, silent: float) -> None:
         assert self._call is not None and self._connection is not None
-        self._hung = faults.hanging(self._endpoint, silent)
-        self._transport.watch_failed(self._hung, self._connection)
+        self._hung_seconds = silent
+        self._transport.watch_failed(grpc_errors.hanging(self._endpoint, silent), self._connection)
         self._call.cancel()
 
     def _stop_liveness(self) -> None:
+        """End the check, and the cycles of references that it is in."""
         if self._liveness is not None:
             self._liveness.stop()
+            self._liveness = None
         if self._asking is not None:
             self._asking.cancel()
+            self._asking = None
 
     async def close(self) -> None:
         """End the stream; a pending read ends the iteration."""
@@ -203,13 +205,13 @@ class WatchStream:
         except grpc.aio.AioRpcError as error:
             raise self._fault(error) from error
         except asyncio.InvalidStateError as error:  # the stream has ended, and the read reports the error
-            raise faults.unavailable("the watch stream has ended", self._endpoint) from error
+            raise grpc_errors.unavailable("the watch stream has ended", self._endpoint) from error
         except asyncio.CancelledError:
             if lost := self._lost():
                 raise lost from None
             if not self._only_closed():
                 raise
-            raise faults.unavailable("the watch stream has been closed", self._endpoint) from None
+            raise grpc_errors.unavailable("the watch stream has been closed", self._endpoint) from None
         ledger = self._transport.ledger
         ledger.charge(rpcs=rpcs, sent=len(body))
         entry = LedgerEntry(op, self._purpose, sent=len(body))
@@ -231,10 +233,11 @@ class WatchStream:
         if raw is grpc.aio.EOF:
             if self._closed:
                 return None
-            raise faults.unavailable("the watch stream was ended by the server", self._endpoint)
-        assert self._connection is not None and self._liveness is not None
+            raise grpc_errors.unavailable("the watch stream was ended by the server", self._endpoint)
+        assert self._connection is not None
         self._connection.heard()
-        self._liveness.heard()
+        if self._liveness is not None:  # None: closed meanwhile
+            self._liveness.heard()
         response = rpc.WatchResponse.FromString(raw)
         self._transport.ledger.charge(received=len(raw))
         self._transport.ledger.saw_revision(response.header.revision)
@@ -247,8 +250,8 @@ class WatchStream:
     def _fault(self, error: grpc.aio.AioRpcError) -> EtcdError:
         assert self._connection is not None
         self._stop_liveness()
-        if self._hung is not None:
-            return self._hung
+        if self._hung_seconds:
+            return grpc_errors.hanging(self._endpoint, self._hung_seconds)
         fault = self._connection.fault(error)
         self._transport.watch_failed(fault, self._connection)
         return fault
@@ -258,8 +261,8 @@ class WatchStream:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             return None
-        if self._hung is not None and not self._closed:
-            return self._hung
+        if self._hung_seconds and not self._closed:
+            return grpc_errors.hanging(self._endpoint, self._hung_seconds)
         return self._connection.ended() if self._connection is not None and not self._closed else None
 
     def _only_closed(self) -> bool:
@@ -277,11 +280,11 @@ class WatchStream:
     def _raise_if_cancelled(self, response: rpc.WatchResponse) -> None:
         if response.compact_revision:
             self._transport.ledger.saw_compaction(response.compact_revision)
-            raise faults.compacted(response.compact_revision)
+            raise grpc_errors.compacted(response.compact_revision)
         if response.canceled:
             reason = response.cancel_reason or "no reason given"
             if "permission denied" in reason or "auth" in reason:
-                raise faults.denied(reason, self._endpoint)
+                raise grpc_errors.denied(reason, self._endpoint)
             raise EtcdError(f"etcd {self._endpoint} cancelled the watch ({reason}).", reason)
 
 
@@ -290,9 +293,7 @@ async def first_write(call: WatchCall, body: bytes) -> None:
 
     grpc.aio's own write would wait for ever if the call is cancelled meanwhile.
     """
-    ended = asyncio.Event()
-    call.add_done_callback(lambda _: ended.set())
-    writing, ending = asyncio.ensure_future(call.write(body)), asyncio.ensure_future(ended.wait())
+    writing, ending = asyncio.ensure_future(call.write(body)), asyncio.ensure_future(call.code())
     try:
         await asyncio.wait((writing, ending), return_when=asyncio.FIRST_COMPLETED)
         if not writing.done():
@@ -301,6 +302,7 @@ async def first_write(call: WatchCall, body: bytes) -> None:
     finally:
         writing.cancel()
         ending.cancel()
+        del writing, ending  # an error's traceback holds this frame, and the task the error
 
 
 def _event_of(event: rpc.Event) -> WatchEvent:

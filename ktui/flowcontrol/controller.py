@@ -13,30 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.flow_control import Rejected, Ticket
 from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later
-from ktui.flowcontrol.levels import ADAPTS_SINCE, Level, Levels, StoredSpec
+from ktui.flowcontrol.levels import Level, Levels, StoredSpec
 from ktui.flowcontrol.metrics import FlowMetrics
 from ktui.kube.flow_rules import SchemaSpec, level_spec, schema_spec
 from ktui.kube.flow_schemas import MANDATORY, Classifier, FlowSchema, default_levels, default_schemas
-from ktui.kube.seats import flow_controlled
 from ktui.kube.users import MASTERS
 
 if TYPE_CHECKING:
-    from ktui.apiserver.metrics.exposition import Metric
+    from ktui.apiserver.metrics.metric_types import Metric
     from ktui.kube.requestinfo import RequestAttributes
     from ktui.kube.users import Requester
     from ktui.kube.versions import Behaviour
-
-# Flow control without priority levels: limits of reads and of writes in flight; other requests are rejected.
-#
-# Upstream: server/filters/maxinflight.go, in force in 1.19 and with --enable-priority-and-fairness=false.
 
 READS = frozenset(("get", "list", "watch"))
 
 
 class MaxInFlight:
-    """Limits of requests in flight, 0 for no limit.
+    """Flow control without priority levels: limits of reads and of writes in flight, 0 for no limit.
 
-    WATCHes are not counted; requests of system:masters are counted, but never rejected.
+    Upstream: server/filters/maxinflight.go, in force in 1.19 and with --enable-priority-and-fairness=false.
+    Requests beyond the limit are rejected. WATCHes are not counted; requests of system:masters are counted,
+    but never rejected.
     """
 
     def __init__(self, reads: int, writes: int) -> None:
@@ -62,8 +59,6 @@ class MaxInFlight:
         """Do nothing: `finish` has counted it."""
 
 
-WATCHERS_COUNT_SINCE = 24
-CANCELLED_UNTIL = 28  # the reason for a client that has gone; since then it is a time-out too
 MOST_MUTATING_SEATS = 10
 WATCHES_PER_SEAT = 10
 EVENT_SECONDS = 0.005  # seat-seconds of one seat for the event of a write
@@ -136,7 +131,7 @@ class PriorityAndFairness:
         behaviour: Behaviour,
         gone: Callable[[], asyncio.Task[None]] | None = None,
     ) -> None:
-        if not flow_controlled(behaviour):
+        if not behaviour.enabled("APIPriorityAndFairness"):
             self.in_flight.enter(ticket)
             return
         schema, asked = ticket.schema, ticket.asked
@@ -158,7 +153,7 @@ class PriorityAndFairness:
         self.counted.decided(level, schema, ticket, ticket.waited, reason)
         if reason:
             seconds = level.retry_after.rejected(int(self._clock()))
-            raise Rejected(reason, seconds if behaviour.minor >= ADAPTS_SINCE else 1)
+            raise Rejected(reason, seconds if behaviour.minor >= 28 else 1)
         self._note(asked, 1, executing=True)
         if asked.verb == "watch":
             ticket.watch = (asked.group, asked.resource, asked.namespace, ticket.name or asked.name)
@@ -166,7 +161,7 @@ class PriorityAndFairness:
         ticket.admitted(self)
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]:
-        if not flow_controlled(behaviour):
+        if not behaviour.enabled("APIPriorityAndFairness"):
             return ()
         self.use(behaviour.minor)
         return self.counted.metrics(behaviour.minor, self._clock())
@@ -217,14 +212,14 @@ class PriorityAndFairness:
                 gone.cancel()
         if not level.queues.give_up(ticket):
             return ""
-        return CANCELLED if left and minor <= CANCELLED_UNTIL else TIME_OUT
+        return CANCELLED if left and minor <= 28 else TIME_OUT  # a client that has gone: later a time-out too
 
     def _estimate(self, ticket: Ticket, minor: int) -> None:
         """Estimate the work of a write, which includes its event for each of its watchers."""
         asked, schema = ticket.asked, ticket.schema
         mutating = asked.resource and asked.verb not in READS
         exempt = asked.subresource == "token" and asked.resource == "serviceaccounts"
-        if not mutating or exempt or minor < WATCHERS_COUNT_SINCE:
+        if not mutating or exempt or minor < 24:
             return
         watchers = self._watchers(asked)
         self.counted.watched(ticket.level, schema, watchers)

@@ -27,15 +27,14 @@ from ktui.flowcontrol.utilization import (
 if TYPE_CHECKING:
     from ktui.kube.flow_rules import QueuingSpec
 
-# Choose the queues that a flow may use: a hand of cards, dealt by the flow's hash.
-#
-# Upstream: apiserver/pkg/util/shufflesharding. Two flows rarely share their whole hand, so a flow that fills
-# its queues leaves other flows some of theirs.
-
 
 @lru_cache(maxsize=4096)
 def hand_of(schema: str, flow: str, queues: int, hand_size: int) -> tuple[int, ...]:
-    """Return the numbers of `hand_size` different queues out of `queues`."""
+    """Return the numbers of the queues that a flow may use: a hand of cards, dealt by the flow's hash.
+
+    They are `hand_size` different ones out of `queues`. Upstream: apiserver/pkg/util/shufflesharding.
+    Two flows rarely share their whole hand, so a flow that fills its queues leaves others some of theirs.
+    """
     digest = hashlib.sha256(schema.encode() + b"\0" + flow.encode()).digest()
     return deal(int.from_bytes(digest[:8], "little"), queues, hand_size)
 

@@ -15,16 +15,14 @@ from ktui.flowcontrol.utilization import Demand, smoothed
 from ktui.kube.flow_rules import EXEMPT, LevelSpec
 from ktui.kube.flow_schemas import PriorityLevel
 
-# Retry-After of rejected requests: a second, and more while rejections continue.
-#
-# Upstream: util/flowcontrol/dropped_requests_tracker.go (1.28 and later).
-
 LONGEST = 32
-ADAPTS_SINCE = 28
 
 
 class RetryAfter:
-    """The delays of one priority level. Times are in whole seconds."""
+    """Retry-After of a level's rejected requests: a second, and more while rejections continue.
+
+    Upstream: util/flowcontrol/dropped_requests_tracker.go (1.28 and later). Times are in whole seconds.
+    """
 
     def __init__(self) -> None:
         self.seconds = 1
@@ -48,11 +46,6 @@ class RetryAfter:
         return self.seconds
 
 
-# Divide seats between levels that lend to each other, by demand and within each level's bounds.
-#
-# Upstream: util/flowcontrol/conc_alloc.go; KEP-1040 has the reasons. Each level gets the same fraction of its
-# target, cut to its bounds; the fraction is the one at which the seats add up.
-
 _SMALLEST_TARGET = 0.001
 _STEPS = 100  # steps of a bisection, beyond the precision of a float
 
@@ -74,7 +67,11 @@ class SeatDivision(NamedTuple):
 
 
 def allocate(total: int, claims: Sequence[SeatClaim]) -> SeatDivision:
-    """Divide `total` seats; raise ValueError if the bounds do not allow it."""
+    """Divide `total` seats between levels that lend to each other. Raises ValueError if the bounds forbid it.
+
+    Upstream: util/flowcontrol/conc_alloc.go; KEP-1040 has the reasons. Each level gets the same fraction of
+    its target, cut to its bounds; the fraction is the one at which the seats add up.
+    """
     least, most = sum(claim.lower for claim in claims), sum(claim.upper for claim in claims)
     if not least <= total <= most:
         raise ValueError(f"{total} seats are outside the bounds {least:g} and {most:g}")

@@ -6,7 +6,7 @@ from collections import Counter as Tally
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ktui.apiserver.metrics.exposition import CallbackMetric, Counter, Histogram, Labels, Metric
+from ktui.apiserver.metrics.metric_types import CallbackMetric, Counter, Histogram, Labels, Metric
 from ktui.flowcontrol.utilization import (
     READS_AND_WRITES,
     REQUESTS,
@@ -28,9 +28,6 @@ OLD_SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 SEATS = (1, 2, 4, 8, 10, 16, 32, 64, 100)
 OLD_SEATS, NEW_SEATS = (1, 2, 4, 10), (1, 2, 4, 8, 16, 32, 64, 100)
 WATCHERS = (0, 1, 10, 100, 1000, 10000)
-UTILIZATION_SINCE, LIMITS_SINCE, SEATS_SINCE = 25, 26, 28
-CONCURRENCY_UNTIL = 29
-SECONDS_SINCE, NEW_SEATS_SINCE = 28, 34
 
 
 class SchemaLabels:
@@ -128,10 +125,10 @@ class FlowMetrics:
 
     def metrics(self, minor: int, now: float) -> Iterator[Metric]:
         """Yield the metrics of kube-apiserver 1.`minor`."""
-        seconds = SECONDS if minor >= SECONDS_SINCE else OLD_SECONDS
+        seconds = SECONDS if minor >= 28 else OLD_SECONDS
         yield from (self.rejected, self.dispatched, self.lengths, self.watchers)
         yield from (self.waits.coarser(seconds), self.executions.coarser(seconds))
-        yield self.seats.coarser(NEW_SEATS if minor >= NEW_SEATS_SINCE else OLD_SEATS)
+        yield self.seats.coarser(NEW_SEATS if minor >= 34 else OLD_SEATS)
         yield CallbackMetric(
             _name("request_dispatch_no_accommodation_total"),
             "Times that the next request was too wide.",
@@ -140,15 +137,15 @@ class FlowMetrics:
         )
         yield self._by_schema("current_executing_requests", "Requests executing.", executing=True)
         yield self._by_schema("current_inqueue_requests", "Requests waiting.", executing=False)
-        if minor >= SEATS_SINCE:
+        if minor >= 28:
             yield self._by_schema("current_executing_seats", "Seats in use.", executing=True, seats=True)
             yield self._by_schema("current_inqueue_seats", "Seats waited for.", executing=False, seats=True)
-        if minor <= CONCURRENCY_UNTIL:
+        if minor <= 29:
             yield self._by_level("request_concurrency_limit", "Nominal seats.", lambda lv: lv.nominal)
             yield self._by_schema("request_concurrency_in_use", "Seats in use.", executing=True, seats=True)
-        if minor >= UTILIZATION_SINCE:
+        if minor >= 25:
             yield from self._over_time(now)
-        if minor >= LIMITS_SINCE:
+        if minor >= 26:
             yield from self._of_borrowing()
 
     def _over_time(self, now: float) -> Iterator[Metric]:

@@ -13,22 +13,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.registry import follow
 from ktui.flowcontrol.levels import StoredSpec
 from ktui.kube.flow_rules import level_spec, schema_spec
 from ktui.kube.flow_schemas import AUTO_UPDATE, MANDATORY, default_levels, default_schemas
 from ktui.kube.golang.formatting import quote
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import fill_new, next_generation, timestamp
+from ktui.writes.objectmeta import next_generation, timestamp
+from ktui.writes.own_objects import create_own
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
     from ktui.cacher.settings import Settings
+    from ktui.cacher.watch_events import OutEvent
     from ktui.flowcontrol.controller import PriorityAndFairness
     from ktui.storage.objects import StoredObject
 
@@ -69,11 +69,9 @@ class StoredFlowConfig:
     def start(self, *, writable: bool) -> None:
         """Follow the objects; if `writable` also update them and set their status."""
         self._writable = writable
-        start = self._registry.supervisor.start
-        for name in (LEVELS, SCHEMAS):
-            self._tasks.append(start(f"the follower of {name}", partial(self._follow, name)))
+        self._tasks += [self._follow(name) for name in (LEVELS, SCHEMAS)]
         if writable:
-            self._tasks.append(start("the keeper of flow schemas", self._keep_up))
+            self._tasks.append(self._registry.supervisor.start("the keeper of flow schemas", self._keep_up))
 
     async def stop(self) -> None:
         await stop(*self._tasks)
@@ -91,7 +89,7 @@ class StoredFlowConfig:
         async with asyncio.TaskGroup() as group:
             for kind, defaults in ((LEVELS, default_levels(minor)), (SCHEMAS, default_schemas(minor))):
                 for name, spec in defaults.items():
-                    group.create_task(one(_resource(kind), name, spec))
+                    group.create_task(one(builtin(GROUP, kind), name, spec))
 
     async def _keep_up(self) -> None:
         while True:
@@ -111,15 +109,9 @@ class StoredFlowConfig:
             if _kept_up(stored, spec, mandatory=name in MANDATORY) is not stored:
                 await store.update(None, name, partial(_renewed, spec, name in MANDATORY, resource))
             return
-        fill_new(new, resource, "")
-        track_update(None, new, manager=PRODUCER, time=timestamp(), resource=resource)
-        try:
-            await store.create(new)
-        except StatusError as error:
-            if error.reason != "AlreadyExists":
-                raise
+        await create_own(self._registry, new, PRODUCER)
 
-    async def _follow(self, name: str) -> None:
+    def _follow(self, name: str) -> asyncio.Task[None]:
         async def replaced(objects: Sequence[StoredObject], _: int) -> None:
             self._stored[name] = {obj.name: json.loads(obj.full_json()) for obj in objects}
             await self._digest()
@@ -133,7 +125,7 @@ class StoredFlowConfig:
                         now[event.object.name] = json.loads(event.object.full_json())
             await self._digest()
 
-        await follow(self._registry, _resource(name), replaced, changed)
+        return self._registry.follow(f"the follower of {name}", builtin(GROUP, name), replaced, changed)
 
     async def _digest(self) -> None:
         if len(self._stored) < len((LEVELS, SCHEMAS)):
@@ -149,7 +141,7 @@ class StoredFlowConfig:
 
     async def _set_conditions(self) -> None:
         """Set the condition Dangling of each schema: whether its level is missing."""
-        resource = _resource(SCHEMAS)
+        resource = builtin(GROUP, SCHEMAS)
         store = self._registry.for_resource(resource).store
 
         async def one(name: str, condition: Obj) -> None:
@@ -165,12 +157,6 @@ class StoredFlowConfig:
                 condition = _dangling(level, missing=level not in self._stored[LEVELS])
                 if not _has(schema, condition):
                     group.create_task(one(name, condition))
-
-
-def _resource(name: str) -> Resource:
-    found = BUILTIN.find(GROUP, "v1", name)
-    assert found is not None
-    return found
 
 
 def _read(objects: Sequence[Obj], read: Callable[[Obj], Any]) -> list[tuple[str, Any, str]]:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from ktui.apiserver.metrics.exposition import Histogram, Labels, Sample, Values
+from ktui.apiserver.metrics.metric_types import Histogram, Labels, Sample, Values
 
 # The half-life of a past demand is 5 minutes at one adjustment every 10 seconds.
 SMOOTHING = 0.977

@@ -17,7 +17,6 @@ from ktui.kube.requestinfo import split_url
 from ktui.kube.resources import NODE_NAME
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
-from ktui.kube.seats import flow_controlled
 from ktui.kube.selectors.shards import shard
 from ktui.kube.versions import Behaviour
 
@@ -54,8 +53,6 @@ HERD = 10
 MANY_PAGES, PAGE = 10, 500
 # Answers below this size (bytes) are cheap in any format.
 BIG_ANSWER = 256 * 1024
-# The gate WatchList was on in 1.32 and off in 1.33; since 1.34 it is on.
-WATCH_LIST_SINCE = 34
 RESTARTS_PER_MINUTE = 0.1  # of the agents
 _SERVICE_ACCOUNT = "system:serviceaccount:"
 
@@ -138,7 +135,8 @@ def _watch_list(
     """Advise a streaming list to an informer that LISTs (client-go sends it by itself since 0.35)."""
     if not pattern.informer or request.verb != "list" or request.options.continue_:
         return
-    if not behaviour.enabled("WatchList") or behaviour.minor < WATCH_LIST_SINCE:
+    # On in 1.32, off in 1.33: no advice before it stays on.
+    if not behaviour.enabled("WatchList") or behaviour.minor < 34:
         return
     who = pattern.client or "an informer"
     why = (
@@ -246,7 +244,7 @@ def _shard(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Acce
 def _account(
     request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
 ) -> Iterator[Hint]:
-    if not pattern.account.startswith(_SERVICE_ACCOUNT) or not flow_controlled(behaviour):
+    if not pattern.account.startswith(_SERVICE_ACCOUNT) or not behaviour.enabled("APIPriorityAndFairness"):
         return
     own = "with a ServiceAccount of its own a FlowSchema can set the client apart from the others"
     if pattern.account.endswith(":default"):

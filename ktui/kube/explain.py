@@ -12,6 +12,7 @@ from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.gates import SHARDED, phase_of
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.parameters import SHARDS_FILTER_SINCE
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest
@@ -27,7 +28,7 @@ def cautions(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> tuple[st
     if request.verb == "list":
         found += [*_limits(request, plan, behaviour), *_narrowing(request, behaviour)]
         found += [*_early_1_33(request, behaviour)]
-    found += [*_sharded(request, behaviour)]
+    found += [*_sharded(request, plan, behaviour)]
     if request.verb == "watch":
         found += [*_watching(request, plan, behaviour)]
     if request.info.watch:
@@ -99,7 +100,7 @@ def _watching(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Iterato
         yield "limit does nothing on a WATCH"
 
 
-def _sharded(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
+def _sharded(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Iterator[str]:
     text = request.options.shard_selector
     if not text:
         return
@@ -115,6 +116,11 @@ def _sharded(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
         return
     if selector.overlaps:
         yield "ranges of shardSelector overlap: an object in several of them is sent once"
+    if behaviour.minor < SHARDS_FILTER_SINCE and request.scope(behaviour).unfiltered:
+        if request.verb == "watch" and plan.source is Source.ETCD:
+            yield "1.36 sends a WATCH that etcd serves the objects of all shards: add a selector, or 1.37"
+        elif request.options.limit > 0:
+            yield "1.36 counts the objects of all shards in remainingItemCount"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,14 +76,14 @@ class EventWork:
 def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
     """Return the work of a kube-apiserver of `behaviour` for `audience`."""
     if behaviour.minor <= 23 and audience.concerned < _WATCHERS_TO_WRAP:
-        return unshared(audience, links=not behaviour.remove_self_link)
+        return unshared(audience, links=not behaviour.enabled("RemoveSelfLink"))
     forms = audience.plain_forms if audience.plain else 0
     # Up to 1.28 each of these watchers transforms its own copy; later ones share the result.
     shared_tables = audience.table_forms if audience.tables else 0
     tables = audience.tables if behaviour.minor <= 28 else shared_tables
     # The previous object of a MODIFIED is never wrapped.
     alone = audience.leaving
-    links = 0 if behaviour.remove_self_link else bool(forms) + audience.tables + alone
+    links = 0 if behaviour.enabled("RemoveSelfLink") else bool(forms) + audience.tables + alone
     return EventWork(
         wrapped=True,
         copies=_wrapping(audience, behaviour) + forms + tables + alone,

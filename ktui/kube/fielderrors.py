@@ -11,23 +11,23 @@ from typing import Any, ParamSpec, TypeAlias
 from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.status import MAX_CAUSES, StatusCause, StatusError, invalid
 
-# Paths of members, joined only for those that are reported.
-#
-# A body of 3 MB has room for a key of 1 MB with 100,000 members below it: their paths would take 100 GB.
-
-MOST_CHARACTERS = 1_000_000
-
 Path: TypeAlias = "tuple[Path | None, str]"
 """The path of the parent, None for the object itself, and the last part: `.name` or `[0]`."""
 
 
 def joined(path: Path | None) -> str:
-    """Return `.spec.containers[0]`."""
+    """Return `.spec.containers[0]`. Call it only for paths that are reported.
+
+    A body of 3 MB has room for a key of 1 MB with 100,000 members below it: all paths would take 100 GB.
+    """
     parts: list[str] = []
     while path is not None:
         path, part = path
         parts.append(part)
     return "".join(reversed(parts))
+
+
+MOST_CHARACTERS = 1_000_000
 
 
 def within_limit(texts: Iterable[str]) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """API Priority and Fairness: the flow schema that matches a request, and the limits of its priority level.
 
 A request gets the first matching schema by precedence, then by name. Where no server supplies its
-configuration, kube-apiserver's defaults apply, with the default concurrency of 400 + 200.
+configuration, kube-apiserver's defaults of the version apply, with the default concurrency of 400 + 200.
+Upstream: apiserver/pkg/apis/flowcontrol/bootstrap. The mandatory ones always apply, whatever is stored; the
+suggested ones are created in an empty etcd.
 """
 
 from __future__ import annotations
@@ -18,21 +20,15 @@ from ktui.kube.requestinfo import RequestAttributes, RequestInfo, attributes_of
 from ktui.kube.seats import priority_level_max
 from ktui.kube.users import AUTHENTICATED, MASTERS, NODES, SERVICE_ACCOUNTS, UNAUTHENTICATED, Requester
 
-# The FlowSchemas and PriorityLevelConfigurations that kube-apiserver creates by default, by version.
-#
-# Upstream: apiserver/pkg/apis/flowcontrol/bootstrap. The mandatory ones always apply, whatever is stored; the
-# suggested ones are created in an empty etcd.
-
 AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec"
 MANDATORY = ("exempt", "catch-all")
-LENDABLE_SINCE = 26
 
 Doc = dict[str, Any]
 
 
 @cache
 def default_levels(minor: int) -> dict[str, Doc]:
-    """Return the specs of 1.`minor` by name."""
+    """Return the specs of the PriorityLevelConfigurations that 1.`minor` creates by default, by name."""
     specs: dict[str, Doc] = {
         name: {"type": "Limited", "limited": _limits(shares, lendable, queuing, minor)}
         for name, shares, lendable, queuing, since in (
@@ -54,7 +50,7 @@ def default_levels(minor: int) -> dict[str, Doc]:
 
 def _limits(shares: int, lendable: int, queuing: tuple[int, int] | None, minor: int) -> Doc:
     found: Doc = {"nominalConcurrencyShares": shares}
-    if minor >= LENDABLE_SINCE:
+    if minor >= 26:
         found["lendablePercent"] = lendable
     if queuing is None:
         return found | {"limitResponse": {"type": "Reject"}}
@@ -65,7 +61,7 @@ def _limits(shares: int, lendable: int, queuing: tuple[int, int] | None, minor: 
 
 @cache
 def default_schemas(minor: int) -> dict[str, Doc]:
-    """Return the specs of 1.`minor` by name, in the order of precedence."""
+    """Return the specs of the FlowSchemas that 1.`minor` creates by default, by name, by precedence."""
     manager, scheduler = "system:kube-controller-manager", "system:kube-scheduler"
     system_accounts = _account("*")
     every, by_user, by_namespace = _everything(), "ByUser", "ByNamespace"

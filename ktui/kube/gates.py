@@ -15,6 +15,7 @@ NEWEST_MINOR = 38
 PREVIEWS = {38: "1.38.0-alpha.2"}
 """The release of each minor that is not final; its rules and gates may still change."""
 SHARDED = "ShardedListAndWatch"
+DEFAULT_VERSION = "1.36"
 VERSION_RANGE = f"1.{OLDEST_MINOR} to 1.{NEWEST_MINOR}"
 
 
@@ -76,6 +77,25 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
     "WatchListCompression": _gate((37, _B, True)),
     "ZeroLimitedNominalConcurrencyShares": _gate((29, _B, False), (30, _L, True), (32, _X, True)),
 }
+
+READ_GATES = (
+    "APIPriorityAndFairness",
+    "ConsistentListFromCache",
+    "ConsistentListFromCacheSkipTimeoutFallback",
+    "DetectCacheInconsistency",
+    "EtcdRangeStream",
+    "ListFromCacheSnapshot",
+    "ManagedFieldsOptOut",
+    "RemoveSelfLink",
+    "ResilientWatchCacheInitialization",
+    SHARDED,
+    "SizeBasedListCostEstimate",
+    "StorageNamespaceIndex",
+    "WatchFromStorageWithoutResourceVersion",
+    "WatchList",
+    "WatchListCompression",
+)
+"""The gates that a rule of ktui asks for; the others are only named."""
 
 
 def phase_of(gate: str, minor: int) -> FeatureSpec | None:

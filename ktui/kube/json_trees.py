@@ -1,4 +1,8 @@
-"""Copy JSON trees and limit their depth."""
+"""Copy JSON trees, limit their depth, and decode and sort large JSON data in short steps.
+
+A single call into C holds the GIL until it returns: `msgspec.json.decode` of a megabyte or `sorted` of
+100,000 names stops the event loop for tens of milliseconds, whichever thread calls it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,6 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 T = TypeVar("T")
-
 
 LARGE_BYTES = 128 * 1024
 
@@ -51,13 +54,7 @@ def hashed(value: Any) -> Hashable:
     return cast("Hashable", value)
 
 
-# Decode and sort large JSON data in short steps, in a thread next to the event loop.
-#
-# A single call into C holds the GIL until it returns: `msgspec.json.decode` of a megabyte or `sorted` of
-# 100,000 names stops the event loop for tens of milliseconds, whichever thread calls it.
-
 STEP_BYTES = 32 * 1024
-STEP_NAMES = 2000
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = rb"(?:%b|[-+.\w]++)" % _STRING
@@ -147,6 +144,9 @@ def _end(match: re.Match[bytes] | None) -> int:
 
 class _UnexpectedError(Exception):
     """The text has white space between tokens, or is not JSON."""
+
+
+STEP_NAMES = 2000
 
 
 def in_order(names: Iterable[str]) -> Iterable[str]:

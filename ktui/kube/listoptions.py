@@ -137,20 +137,19 @@ def _boolean(values: dict[str, str], key: str) -> bool | None:
 EXACT = "Exact"
 NOT_OLDER_THAN = "NotOlderThan"
 _MATCH = "resourceVersionMatch"
-_STREAMING_SINCE = 27  # sendInitialEvents exists since 1.27
 
 
 def validate_list(options: ListOptions, behaviour: Behaviour) -> None:
     """Validate the options of a LIST; raise StatusError 422 with every cause."""
     errors = _match_errors(options)
-    if options.send_initial_events is not None and behaviour.minor >= _STREAMING_SINCE:
+    if options.send_initial_events is not None and behaviour.minor >= 27:
         errors.append(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     _raise(errors)
 
 
 def validate_watch(options: ListOptions, behaviour: Behaviour) -> None:
     """Validate the options of a WATCH after `with_watch_defaults`; raise StatusError 422 with every cause."""
-    if behaviour.minor < _STREAMING_SINCE:
+    if behaviour.minor < 27:  # sendInitialEvents does not exist yet
         errors = _match_errors(options)
         if options.resource_version_match:
             errors.insert(0, forbidden(_MATCH, "resourceVersionMatch is forbidden for watch"))
@@ -216,7 +215,7 @@ def _streaming_errors(options: ListOptions, behaviour: Behaviour) -> list[FieldE
     if options.resource_version_match != NOT_OLDER_THAN:
         detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         errors.append(forbidden(_MATCH, detail))
-    if not behaviour.watch_list:
+    if not behaviour.enabled("WatchList"):
         detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
         errors.append(forbidden("sendInitialEvents", detail))
     return errors

@@ -244,3 +244,10 @@ def _verbs(resource: str) -> tuple[str, ...]:
 
 BUILTIN = ResourceTable(_load_builtin)
 """The built-in kinds of Kubernetes 1.19–1.37; read on first use."""
+
+
+def builtin(group: str, name: str) -> Resource:
+    """Return a built-in resource that is served as v1."""
+    found = BUILTIN.find(group, "v1", name)
+    assert found is not None
+    return found

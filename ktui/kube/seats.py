@@ -16,7 +16,6 @@ from ktui.kube.versions import Behaviour
 UNKNOWN_AVERAGE = 1_500_000
 """Assumed bytes of an object before any object was sized: etcd's request limit."""
 
-PRIORITY_LEVEL_CAPS_SINCE = 25
 _OBJECTS_PER_SEAT = 100
 _BYTES_PER_SEAT = 100_000
 _CACHE_BYTES = 1_000_000
@@ -47,15 +46,15 @@ class SeatRange(NamedTuple):
     max: int
 
 
-def flow_controlled(behaviour: Behaviour) -> bool:
-    """Return True if APIPriorityAndFairness is on; without it, requests in flight are only counted."""
-    return behaviour.api_priority_and_fairness
+def levels_cap_seats(behaviour: Behaviour) -> bool:
+    """Return True if a queuing priority level caps the seats of one request, as since 1.25."""
+    return behaviour.minor >= 25
 
 
 def max_seats(behaviour: Behaviour, priority_level_max: int | None = None) -> int:
-    """Return the most seats that one request may take; a queuing priority level caps them since 1.25."""
-    most = 100 if behaviour.size_based_list_cost_estimate else 10
-    capped = priority_level_max is not None and behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE
+    """Return the most seats that one request may take; `levels_cap_seats` says if a level caps them."""
+    most = 100 if behaviour.enabled("SizeBasedListCostEstimate") else 10
+    capped = priority_level_max is not None and levels_cap_seats(behaviour)
     return min(most, priority_level_max or most) if capped else most
 
 
@@ -77,7 +76,7 @@ def list_from_cache(
     if continued or match not in ("", "NotOlderThan"):
         return False
     if resource_version == "":
-        gate = behaviour.consistent_list_from_cache
+        gate = behaviour.enabled("ConsistentListFromCache")
         return gate and (limit <= 0 if behaviour.minor <= 30 else progress)
     if limit > 0 and resource_version != "0":
         return match == "NotOlderThan" and behaviour.minor >= 31
@@ -113,16 +112,16 @@ def work_of(
 
 def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> int:
     """Return the seats of a LIST; 0 without flow control (1.19)."""
-    if not flow_controlled(behaviour):
+    if not behaviour.enabled("APIPriorityAndFairness"):
         return 0
-    if behaviour.minor <= 22 or (work.single and not behaviour.size_based_list_cost_estimate):
+    if behaviour.minor <= 22 or (work.single and not behaviour.enabled("SizeBasedListCostEstimate")):
         return 1
     most = max_seats(behaviour, priority_level_max)
     if work.stale:
         return most
     if work.objects is None:
         return 1
-    by_size = behaviour.size_based_list_cost_estimate
+    by_size = behaviour.enabled("SizeBasedListCostEstimate")
     seats = _by_size(work, work.objects) if by_size else _by_count(work, work.objects)
     return min(max(seats, 1), most)
 
@@ -163,9 +162,9 @@ def watch_seats(
     priority_level_max: int | None = None,
 ) -> int:
     """Return the seats of a WATCH while it starts: 1, or those of the LIST for its initial events."""
-    if not flow_controlled(behaviour):
+    if not behaviour.enabled("APIPriorityAndFairness"):
         return 0
-    streaming = behaviour.minor >= 28 and behaviour.watch_list and send_initial_events is True
+    streaming = behaviour.minor >= 28 and behaviour.enabled("WatchList") and send_initial_events is True
     legacy = behaviour.minor >= 35 and send_initial_events is None and resource_version in ("", "0")
     if not (streaming or legacy):
         return 1

@@ -22,11 +22,6 @@ class Requester(NamedTuple):
     uid: str = ""
     extra: Mapping[str, Sequence[str]] = NO_EXTRA
 
-    @property
-    def service_account_namespace(self) -> str:
-        """The namespace of a service account, "" for other users."""
-        return self.user.split(":")[2] if self.user.startswith(SERVICE_ACCOUNT) else ""
-
     def document(self) -> dict[str, Any]:
         """Return the UserInfo of authentication.k8s.io/v1; empty members are left out."""
         extra = {name: list(values) for name, values in sorted(self.extra.items())}

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 from ktui.kube.gates import (
+    DEFAULT_VERSION,
     GATES,
     NEWEST_MINOR,
     OLDEST_MINOR,
     PREVIEWS,
+    READ_GATES,
     FeatureSpec,
     GateStage,
     default_of,
@@ -22,7 +23,6 @@ from ktui.kube.gates import (
 )
 
 KNOWN_VERSIONS: tuple[str, ...] = tuple(f"1.{minor}" for minor in range(OLDEST_MINOR, NEWEST_MINOR + 1))
-DEFAULT_VERSION = "1.36"
 
 _VERSION = re.compile(r"v?1\.(\d+)(?:\.(\d+))?(?:[-+].*)?")
 _NO_GATES: Mapping[str, bool] = MappingProxyType({})
@@ -46,7 +46,7 @@ class LockedGateError(BehaviourError):
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """A minor and the gates that affect reads, each named as its gate in snake_case.
+    """A minor and its feature gates: a rule asks `enabled("Gate")`, or compares `minor` if it has no gate.
 
     `gates` holds every gate that the minor has or had, with its effective value;
     `patch` is None for the newest patch release of the minor.
@@ -55,20 +55,6 @@ class Behaviour:
     minor: int
     patch: int | None = None
     gates: Mapping[str, bool] = field(default_factory=dict, hash=False)
-    api_priority_and_fairness: bool = False
-    btree_watch_cache: bool = False
-    consistent_list_from_cache: bool = False
-    consistent_list_from_cache_skip_timeout_fallback: bool = False
-    detect_cache_inconsistency: bool = False
-    efficient_watch_resumption: bool = False
-    etcd_range_stream: bool = False
-    list_from_cache_snapshot: bool = False
-    remove_self_link: bool = False
-    resilient_watch_cache_initialization: bool = False
-    size_based_list_cost_estimate: bool = False
-    storage_namespace_index: bool = False
-    watch_from_storage_without_resource_version: bool = False
-    watch_list: bool = False
 
     @property
     def version(self) -> str:
@@ -89,13 +75,6 @@ class Behaviour:
         """The gates that differ from the minor's defaults, sorted by name."""
         changed = {g: on for g, on in self.gates.items() if on != default_of(g, self.minor)}
         return dict(sorted(changed.items()))
-
-
-def _snake(gate: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", gate).lower()
-
-
-_FIELDS = {gate: _snake(gate) for gate in GATES if _snake(gate) in Behaviour.__slots__}
 
 
 def parse_version(text: str) -> tuple[int, int | None]:
@@ -131,15 +110,12 @@ def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO
 
 def with_gate(behaviour: Behaviour, gate: str, on: bool) -> Behaviour:
     """Return the behaviour with one gate set, even if no flag can set it in this version; for comparisons."""
-    changed: dict[str, Any] = {"gates": MappingProxyType({**behaviour.gates, gate: on})}
-    if gate in _FIELDS:
-        changed[_FIELDS[gate]] = on
-    return replace(behaviour, **changed)
+    return replace(behaviour, gates=MappingProxyType({**behaviour.gates, gate: on}))
 
 
 def steering_gates(minor: int) -> tuple[tuple[str, FeatureSpec], ...]:
     """Return the gates that affect reads and can be set in this minor, with their spec."""
-    phases = ((gate, phase_of(gate, minor)) for gate in _FIELDS)
+    phases = ((gate, phase_of(gate, minor)) for gate in READ_GATES)
     return tuple((gate, phase) for gate, phase in phases if phase and phase.stage is not GateStage.GONE)
 
 
@@ -156,8 +132,7 @@ def _behaviour(minor: int, patch: int | None, overrides: frozenset[tuple[str, bo
     for gate, wanted in sorted(overrides):
         _check_settable(gate, wanted, minor)
         effective[gate] = wanted
-    fields = {name: effective.get(gate, False) for gate, name in _FIELDS.items()}
-    return Behaviour(minor, patch, MappingProxyType(effective), **fields)
+    return Behaviour(minor, patch, MappingProxyType(effective))
 
 
 def _check_settable(gate: str, wanted: bool, minor: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from ktui.live.alerts import UNIFIED, AlertRule, PromQueries
+from ktui.live.alerts import AlertRule, PromQueries
 
 Document = dict[str, Any]
 GROUP = NAME = "ktui-read-path"
@@ -92,7 +92,7 @@ def dashboard(rules: Sequence[AlertRule], queries: PromQueries, remarks: Iterabl
 def _by_place(queries: PromQueries) -> list[tuple[str, str]]:
     """Return queries of the objects that LISTs read from the cache and from etcd per second."""
     storage, cache = (f"apiserver_{where}_list_fetched_objects_total" for where in ("storage", "cache"))
-    if queries.minor >= UNIFIED:
+    if queries.minor >= 37:  # the LISTs of both have one name and a storage label
         places = (queries.of(storage, 'storage="watchcache"'), queries.of(storage, 'storage="etcd"'))
     else:
         places = (queries.of(cache), queries.of(storage))

@@ -22,13 +22,12 @@ from ktui.core.live.finding_kinds import (
     UNCACHED,
     FindingKind,
     etcd_lists_advice,
+    holds_lists,
 )
 from ktui.live.families import ALL
 
-UNIFIED = 37  # the first minor whose LISTs have a storage label
 WINDOW = "10m"
 ETCD_OBJECTS = 200  # objects of a resource that clients' LISTs read from etcd per second: a storm
-_GROUPED = 34  # from this minor on resources are two labels, group and resource
 _FAMILIES = {family.name: family for family in ALL}
 _MATCHER = r'[a-zA-Z_][a-zA-Z0-9_]*(?:=|!=|=~|!~)"(?:[^"\\\n]|\\.)*+"'
 _MATCHERS = re.compile(f"(?:{_MATCHER}(?:, *{_MATCHER})*)?")
@@ -81,14 +80,14 @@ class PromQueries:
 
     @property
     def resource(self) -> str:
-        """The labels of a resource."""
-        return "cluster, group, resource" if self.minor >= _GROUPED else "cluster, resource"
+        """The labels of a resource: two, group and resource, since 1.34."""
+        return "cluster, group, resource" if self.minor >= 34 else "cluster, resource"
 
     @property
     def subject(self) -> str:
         """A resource in Prometheus' templates: `deployments.apps`."""
         name = "{{ $labels.resource }}"
-        return name + "{{ with $labels.group }}.{{ . }}{{ end }}" if self.minor >= _GROUPED else name
+        return name + "{{ with $labels.group }}.{{ . }}{{ end }}" if self.minor >= 34 else name
 
     def of(self, metric: str, *matchers: str) -> str:
         """Return the series of a metric."""
@@ -109,7 +108,7 @@ class PromQueries:
     def from_etcd(self) -> str:
         """Return the objects of each resource that LISTs read from etcd, by client or server."""
         matchers = [f'resource!~"{"|".join(UNCACHED)}"']
-        if self.minor >= UNIFIED:
+        if self.minor >= 37:
             matchers.append('storage="etcd"')
         return self.of("apiserver_storage_list_fetched_objects_total", *matchers)
 
@@ -137,7 +136,7 @@ class PromQueries:
 
 
 def _objects(minor: int) -> str:
-    return "apiserver_resource_objects" if minor >= _GROUPED else "apiserver_storage_objects"
+    return "apiserver_resource_objects" if minor >= 34 else "apiserver_storage_objects"
 
 
 def has(metric: str, minor: int) -> bool:
@@ -268,27 +267,32 @@ _RECIPES = (
 
 
 def alert_rules(queries: PromQueries) -> list[AlertRule]:
-    """Return the rules whose metrics the minor has."""
-    return [_rule(recipe, queries) for recipe in _RECIPES if not _lacks(recipe, queries.minor)]
+    """Return the rules of the minor: it has their metrics, and may have what they find."""
+    return [_rule(recipe, queries) for recipe in _RECIPES if not _absent(recipe, queries.minor)]
 
 
 def left_out(minor: int) -> Iterator[str]:
     """Yield why rules are left out, a sentence each."""
     for recipe in _RECIPES:
-        if lacks := _lacks(recipe, minor):
-            yield f"{recipe.id} is left out: Kubernetes 1.{minor} has no {lacks}"
+        if why := _absent(recipe, minor):
+            yield f"{recipe.id} is left out: Kubernetes 1.{minor} {why}"
 
 
-def _lacks(recipe: _Recipe, minor: int) -> str:
-    """Return the metric that a minor lacks, with the minors that have it; "" if it has all."""
+def _absent(recipe: _Recipe, minor: int) -> str:
+    """Return why a minor has no such rule: the metric that it lacks, with the minors that have it.
+
+    "" if it has the rule.
+    """
+    if recipe.id == "list-memory" and not holds_lists(minor):
+        return "streams the answers of LISTs (from 1.33 on)"
     for name in recipe.metrics:
         family = _FAMILIES[name]
         since = max(family.since, recipe.since)
         if minor < since:
             what = KINDS[recipe.id].metric if recipe.since > family.since else name
-            return f"{what} (from 1.{since} on)"
+            return f"has no {what} (from 1.{since} on)"
         if minor > family.until:
-            return f"{name} (up to 1.{family.until})"
+            return f"has no {name} (up to 1.{family.until})"
     return ""
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from ktui.client.metrics_page import Wanted
 from ktui.kube.resources import BUILTIN
-from ktui.live.exposition import Wanted
 
 Labels = Mapping[str, str]
 
@@ -144,35 +144,18 @@ RESOURCES = (
     Family("apiserver_cache_list_total", "counter", ("cache_lists", "indexed_lists")),
     _counter("apiserver_cache_list_fetched_objects_total", "cache_fetched"),
     _counter("apiserver_cache_list_returned_objects_total", "cache_returned"),
-    Family(
-        "apiserver_watch_cache_consistent_read_total",
-        "consistent",
-        ("consistent_success", "consistent_failure", "consistent_fallback", "consistent_rejected"),
-        31,
-    ),
-    Family(
-        "apiserver_watch_cache_read_wait_seconds",
-        "waits",
-        ("waits", "wait_ms", "fast_waits"),
-        30,
-        samples=(*_TOTALS, "_bucket"),
-        bucket=1,
-    ),
+    Family("apiserver_watch_cache_consistent_read_total", "consistent",
+           ("consistent_success", "consistent_failure", "consistent_fallback", "consistent_rejected"), 31),
+    Family("apiserver_watch_cache_read_wait_seconds", "waits", ("waits", "wait_ms", "fast_waits"), 30,
+           samples=(*_TOTALS, "_bucket"), bucket=1),
     Family("apiserver_selfrequest_total", "self_requests", ("self_lists",), text=_LIST),
-    Family(
-        "apiserver_request_total",
-        "requests",
-        ("lists", "list_errors", "list_rejected", "gets", "get_errors", *VERBS.values()),
-    ),
+    Family("apiserver_request_total", "requests",
+           ("lists", "list_errors", "list_rejected", "gets", "get_errors", *VERBS.values())),
     Family("apiserver_request_terminations_total", "terminations", ("terminated_requests",)),
     _counter("apiserver_request_aborts_total", "aborted"),
-    Family(
-        "apiserver_request_duration_seconds",
-        "durations",
-        ("list_timed", "list_ms", "cluster_timed", "cluster_ms", "namespace_timed", "namespace_ms"),
-        samples=_TOTALS,
-        text=_LIST,
-    ),
+    Family("apiserver_request_duration_seconds", "durations",
+           ("list_timed", "list_ms", "cluster_timed", "cluster_ms", "namespace_timed", "namespace_ms"),
+           samples=_TOTALS, text=_LIST),
     _histogram("apiserver_response_sizes", "list_sizes", "list_bytes", kind="sizes", text=_LIST),
     _counter("apiserver_watch_events_total", "watch_events"),
     Family("apiserver_watch_events_sizes", "sizes", ("watch_bytes",), samples=("_sum",)),
@@ -184,20 +167,12 @@ RESOURCES = (
     _counter("apiserver_init_events_total", "init_events", 25),
     _counter("watch_cache_capacity_increase_total", "capacity_increases", 25),
     _counter("watch_cache_capacity_decrease_total", "capacity_decreases", 25),
-    Family(
-        "apiserver_storage_consistency_checks_total",
-        "checks",
-        ("checks_ok", "checks_failed", "checks_errored"),
-        33,
-    ),
-    Family(
-        "etcd_request_duration_seconds",
-        "etcd",
-        ("etcd_timed", "etcd_ms", "etcd_gets", "etcd_lists", "etcd_writes"),
-        samples=_TOTALS,
-    ),
+    Family("apiserver_storage_consistency_checks_total", "checks",
+           ("checks_ok", "checks_failed", "checks_errored"), 33),
+    Family("etcd_request_duration_seconds", "etcd",
+           ("etcd_timed", "etcd_ms", "etcd_gets", "etcd_lists", "etcd_writes"), samples=_TOTALS),
     _counter("etcd_request_errors_total", "etcd_errors", 28),
-)
+)  # fmt: skip
 GAUGES = (
     Family("apiserver_longrunning_requests", "gauge_sum", ("watches",), text=b'verb="WATCH"'),
     Family("apiserver_watch_cache_resource_version", "gauge", ("rv",), 31),

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ktui.client.metrics_page import Sample
 from ktui.contract.events.live import (
     CallTime,
     LevelCounters,
@@ -18,7 +19,6 @@ from ktui.contract.events.live import (
     ResourceGauges,
     ResourceScrape,
 )
-from ktui.live.exposition import Sample
 from ktui.live.families import ALL, VERBS, Family, Reported, reported, resource_of, self_requested
 
 MOST = (1 << 63) - 1
@@ -100,7 +100,7 @@ class _Reader:
         self._version = ""
 
     def page(self) -> ScrapePage:
-        readers = _readers(self)
+        readers = {family.kind: getattr(self, family.kind) for family in ALL}
         for sample in self._samples:
             family, suffix = _BY_SAMPLE[sample.name]
             readers[family.kind](family, suffix, sample)
@@ -321,15 +321,7 @@ class _Reader:
 Read = Callable[[Family, str, Sample], None]
 
 
-def _readers(reader: _Reader) -> dict[str, Read]:
-    return {family.kind: getattr(reader, family.kind) for family in ALL}
-
-
-def _by_sample() -> dict[str, tuple[Family, str]]:
-    return {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}
-
-
-_BY_SAMPLE = _by_sample()
+_BY_SAMPLE = {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}
 
 
 def _call_time(calls: float, ms: float, rejected: float) -> CallTime:

@@ -19,11 +19,11 @@ from ktui import __version__
 from ktui.client.api import ApiClient, Received
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
+from ktui.client.metrics_page import Sample
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
-from ktui.live.exposition import Sample
 from ktui.live.families import ALL, ANCHOR, Family
 from ktui.live.figures import ScrapePage, page_of
 from ktui.live.server_events import Load, ServerAnnouncer, page_events
@@ -86,8 +86,9 @@ class PrometheusFeed:
         *,
         interval: float = SECONDS,
         clock: Callable[[], float] = time.time,
+        user_agent: str = f"ktui/{__version__} (observe)",
     ) -> None:
-        self._client = ApiClient(connection, f"ktui/{__version__} (observe)")
+        self._client = ApiClient(connection, user_agent)
         self._connection = connection
         self._history = history
         self._interval = interval

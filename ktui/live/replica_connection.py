@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ktui.client.api import ApiClient, Received
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
-from ktui.live.exposition import Exposition, ExpositionError
+from ktui.client.metrics_page import Exposition, ExpositionError
 from ktui.live.families import WANTED
 from ktui.live.figures import ScrapePage, page_of
 from ktui.live.server_events import Load

@@ -188,10 +188,6 @@ def _latencies(call: Call, now: float, minor: int) -> Iterator[tuple[str, str]]:
     yield "apiserver.latency.k8s.io/total", format_duration(total_ms / 1000.0)
 
 
-# requestObject and responseObject of audit Events (levels Request and RequestResponse).
-#
-# Upstream: audit/request.go, LogRequestObject and LogResponseObject.
-
 TRUNCATED = "audit.k8s.io/truncated"
 WITH_REQUEST, WITH_RESPONSE = ("Request", "RequestResponse"), "RequestResponse"
 
@@ -203,9 +199,10 @@ def keep_objects(call: Call, level: str) -> None:
 
 
 def with_objects(event: AuditEvent, call: Call, *, unmanaged: bool) -> AuditEvent:
-    """Add the objects that were kept, `unmanaged` without their managedFields.
+    """Add the objects that were kept as requestObject and responseObject, `unmanaged` without managedFields.
 
-    An error is answered with its Status. Called by the thread that writes the log.
+    The responseObject of an error is its Status. Called by the thread that writes the log. Upstream:
+    audit/request.go, LogRequestObject and LogResponseObject.
     """
     objects = call.objects
     if objects is None or event.stage == "RequestReceived":

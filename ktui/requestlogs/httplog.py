@@ -11,8 +11,6 @@ from ktui.kube.golang.formatting import quote
 from ktui.kube.golang.times import format_duration
 from ktui.requestlogs.log_writer import LogWriter
 
-# First minors that write the API's verb and the audit-ID, level and flow schema, the seats.
-AUDIT_ID_SINCE, LEVEL_SINCE, SEATS_SINCE = 22, 23, 24
 MAX_FIELD = 64  # characters of a name in apf_pl and apf_fs
 APPLY = "application/apply-patch+yaml"
 
@@ -45,10 +43,10 @@ class HttpLog:
 def http_line(call: Call, minor: int, now: float, took: float) -> bytes:
     """Return the line of a request that ended at `now` (Unix seconds) after `took` seconds."""
     request = call.request
-    verb = _verb(call) if minor >= AUDIT_ID_SINCE else request.method
+    verb = _verb(call) if minor >= 22 else request.method
     fields = [f"verb={quote(verb)} URI={quote(request.uri)} latency={quote(format_duration(took))}"]
     fields.append(f"userAgent={quote(request.user_agent)}")
-    if minor >= AUDIT_ID_SINCE:
+    if minor >= 22:
         fields.append(f"audit-ID={quote(call.audit_id)}")
     fields.append(f"srcIP={quote(request.peer)}")
     fields += _flow_control(call, minor)
@@ -72,10 +70,10 @@ def _verb(call: Call) -> str:
 def _flow_control(call: Call, minor: int) -> list[str]:
     """Return the fields of flow control; a dispatched request also has seats and execution time."""
     flow = call.flow
-    if flow is None or minor < LEVEL_SINCE:
+    if flow is None or minor < 23:
         return []
     fields = [f"apf_pl={quote(flow.level.name[:MAX_FIELD])} apf_fs={quote(flow.name[:MAX_FIELD])}"]
-    ticket = call.ticket if minor >= SEATS_SINCE else None
+    ticket = call.ticket if minor >= 24 else None
     if ticket is not None:
         fields.append(f"apf_iseats={ticket.seats} apf_fseats={ticket.final_seats}")
         fields.append(f'apf_additionalLatency="{format_duration(ticket.additional_latency)}"')

@@ -244,7 +244,7 @@ class LogWriter:
         for line in batch:
             try:
                 yield line()
-            except Exception:
+            except Exception:  # of whatever a request has brought; the log says what it was
                 self._unwritten += 1
                 log.exception("a line of %s cannot be encoded, it is lost", self._name)
 

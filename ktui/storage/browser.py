@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.contract.etcd import (
+from ktui.contract.etcd_documents import (
     Churn,
     FieldSize,
     KeyPage,
@@ -25,33 +25,32 @@ from ktui.etcd.types import KV
 from ktui.storage.churn import MOST_KEYS, ChurnMeter, follow
 from ktui.storage.keys import key_bytes, key_text, range_end
 from ktui.storage.prefix import find_children
-from ktui.storage.sizes import GENTLE, SECRETS, THOROUGH, Sizes
+from ktui.storage.prefix_sizes import GENTLE, SECRETS, THOROUGH, Sizes
 from ktui.storage.values import DecodedValue, read_value
 from ktui.telemetry.off_loop import Slices
 from ktui.wire.codec import Codec, codec_for
+from ktui.wire.field_sizes import field_sizes
 from ktui.wire.pb import CodecError
-from ktui.wire.sizes import field_sizes
-
-# Measure the values under a prefix by reading each once, in bounded pages.
 
 MANAGED_FIELDS = "metadata.managedFields"
-_survey_PAGE_BYTES = 2 << 20  # bytes of values per page
+_SURVEY_BYTES = 2 << 20  # bytes of values per page
 _READ_BYTES = 512 << 10  # bytes of values per RPC
-_survey_FIRST_KEYS = 2
+_SURVEY_FIRST_KEYS = 2
 _LARGEST = 20
 
 
 async def survey_page(
     client: EtcdClient, start: bytes, end: bytes, purpose: str, *, gentle: bool
 ) -> SurveyPage:
-    """Measure about two megabytes of the keys from `start` on; `next` is the next start, "" at the end.
+    """Measure about two megabytes of the keys from `start` on by reading each once.
 
-    `gentle`: for an etcd that others depend on, the values of Secrets are not read.
+    The page's `next` is the next start, "" at the end. `gentle`: for an etcd that others depend on, the
+    values of Secrets are not read.
     """
     slices, largest = Slices(), list[tuple[int, str]]()
     keys = size = managed = skipped = 0
-    cursor, wanted, more, revision = start, _survey_FIRST_KEYS, True, 0
-    while more and size < _survey_PAGE_BYTES:
+    cursor, wanted, more, revision = start, _SURVEY_FIRST_KEYS, True, 0
+    while more and size < _SURVEY_BYTES:
         secret = gentle and SECRETS in cursor
         answer = await client.range(cursor, end, limit=wanted, keys_only=secret, purpose=purpose)
         revision, more = answer.revision, answer.more and bool(answer.kvs)

@@ -7,7 +7,7 @@ import contextlib
 import time
 from collections.abc import Iterable
 
-from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.contract.events import Prefix
 from ktui.etcd.errors import EtcdError
 from ktui.storage.browser import EtcdBrowser

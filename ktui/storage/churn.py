@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 
-from ktui.contract.etcd import Churn, KeyChurn, LeaseChurn, ResourceChurn
+from ktui.contract.etcd_documents import Churn, KeyChurn, LeaseChurn, ResourceChurn
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.types import WatchBatch, WatchEvent

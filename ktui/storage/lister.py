@@ -13,7 +13,7 @@ from ktui.etcd.types import KV, RangeResult
 from ktui.kube import status
 from ktui.storage.keys import ResourceKeys, range_end
 from ktui.storage.objects import Reader, SelectionPredicate, StoredObject, bytes_of
-from ktui.storage.requests import MAX_PAGE, Chunks, StoreList, StoreListRequest, next_page
+from ktui.storage.store_requests import MAX_PAGE, Chunks, StoreList, StoreListRequest, next_page
 from ktui.supervision import stop
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import Slices
@@ -146,7 +146,8 @@ class Lister:
             limit = next_page(limit, request.page_rule)
         if not more:
             return self._result()
-        remaining = None if request.selection.selective else answer.count - request.limit
+        unknown = request.selection.selective and not request.counted
+        remaining = None if unknown else answer.count - request.limit
         return self._result(self._relative(self._last_key) + "\0", remaining)
 
     async def _whole(self) -> StoreList:

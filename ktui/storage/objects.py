@@ -19,6 +19,7 @@ from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 from ktui.wire.codec import Codec, codec_for
 from ktui.wire.envelope import MAGIC
+from ktui.wire.managed_fields import metadata_without, without_managed_fields
 from ktui.wire.pb import CodecError
 from ktui.wire.pieces import Layout, Pieces
 from ktui.wire.scan import Scanned, Scanner
@@ -272,6 +273,24 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         """Return the same object at another resourceVersion (a deleted object: that of the deletion)."""
         other = StoredObject(self._reader, self.key, self._value, rv, self.create_revision, self.lease)
         other._scanned = self._scanned
+        return other
+
+    def without_managed_fields(self, *, from_json: bool) -> StoredObject:
+        """Return the same object without metadata.managedFields; raise UnreadableError.
+
+        `from_json`: JSON will be read; that of a built-in object is cut from the kept pieces, not made again.
+        """
+        try:
+            value = without_managed_fields(self.raw)
+        except CodecError as error:
+            raise UnreadableError(self.key, error.reason) from error
+        other = StoredObject(self._reader, self.key, value, self.rv, self.create_revision, self.lease)
+        other._scanned, other._row = self._scanned, self._row
+        if from_json and value.startswith(MAGIC):
+            pieces, end = self.item_pieces(), self._metadata_end
+            if end:
+                metadata = metadata_without(b"".join(pieces[1:end]))
+                other.transcoded, other._metadata_end = (pieces[0], metadata, *pieces[end:]), 2
         return other
 
     def shrink(self, newer: StoredObject | None) -> None:

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from types import TracebackType
-from typing import Any
 
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError
@@ -19,20 +18,18 @@ from ktui.storage.keys import ResourceKeys, range_end
 from ktui.storage.leases import Leases
 from ktui.storage.lister import Lister, read_range
 from ktui.storage.objects import Reader, StoredObject
-from ktui.storage.requests import MAX_PAGE, Page, StoreEvent, StoreList, StoreListRequest
-from ktui.storage.writer import Change, Writer
+from ktui.storage.store_requests import MAX_PAGE, Page, StoreEvent, StoreList, StoreListRequest
+from ktui.storage.writer import Writer
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import LARGE_BYTES, Slices, compute_large
 from ktui.wire.codec import Codec
 
-# Turn an etcd watch into object events with their previous state.
-
 
 class StoreWatch:
-    """Async iterator of transactions: all events of one revision, or one BOOKMARK.
+    """Async iterator of an etcd watch's transactions: all events of one revision, or one BOOKMARK.
 
-    Raises CompactedError, UnreadableError or another EtcdError; ends after `close`. Objects are already
-    scanned, except replaced ones.
+    Each event has the object and its previous state. Raises CompactedError, UnreadableError or another
+    EtcdError; ends after `close`. Objects are already scanned, except replaced ones.
     """
 
     def __init__(self, reader: Reader, stream: WatchStream) -> None:
@@ -129,7 +126,8 @@ class Store:
         self._client = client
         self._keys = ResourceKeys(resource, etcd_prefix)
         self._reader = Reader(resource, self._keys.prefix, codec)
-        self._writer = Writer(client, resource, self._keys, self._reader, leases or Leases(client))
+        writer = Writer(client, resource, self._keys, self._reader, leases or Leases(client))
+        self.create, self.update = writer.create, writer.update
 
     @property
     def prefix(self) -> str:
@@ -221,26 +219,9 @@ class Store:
             self._reader, self._client.watch(prefix, range_end(prefix), start_revision=from_revision + 1)
         )
 
-    async def create(self, obj: dict[str, Any], ttl: int = 0) -> StoredObject:
-        """See Writer.create."""
-        return await self._writer.create(obj, ttl)
-
-    async def update(
-        self,
-        namespace: str | None,
-        name: str,
-        change: Change,
-        *,
-        cached: StoredObject | None = None,
-        ttl: int = 0,
-        verb: str = "update",
-    ) -> StoredObject:
-        """See Writer.update."""
-        return await self._writer.update(namespace, name, change, cached=cached, ttl=ttl, verb=verb)
-
     async def delete(self, namespace: str | None, name: str) -> StoredObject:
         """Delete the object; return its last state at the deletion's revision. Raises StatusError 404."""
-        return await self._writer.update(namespace, name, lambda _: None, verb="delete")
+        return await self.update(namespace, name, lambda _: None, verb="delete")
 
     async def _scanned(self, kvs: Sequence[KV]) -> Sequence[StoredObject]:
         slices = Slices()

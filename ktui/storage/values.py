@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ktui.contract.etcd import FieldSize
+from ktui.contract.etcd_documents import FieldSize
 from ktui.wire.codec import Codec
 from ktui.wire.envelope import open_value
+from ktui.wire.field_sizes import field_sizes
 from ktui.wire.pb import CodecError
-from ktui.wire.sizes import field_sizes
 
 
 class DecodedValue(NamedTuple):

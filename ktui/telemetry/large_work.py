@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import ctypes
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -33,7 +34,11 @@ class Ended(BaseException):
 
 
 class _Job:
-    """One piece of work. Except for `run`, its methods are called with the lock."""
+    """One piece of work: a thread calls `run`, the event loop `end` and `report`.
+
+    Ended is raised in the thread within `run` only. So neither of them takes a lock for it, which an
+    exception at the wrong moment would leave locked, and no thread ends by it.
+    """
 
     def __init__(self, work: Callable[[], Any], user: str) -> None:
         self.user = user
@@ -41,28 +46,39 @@ class _Job:
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self._work = work
         self._thread = 0  # that does it now
-        self._ended = False
-
-    def begin(self) -> None:
-        self._thread = threading.get_ident()
-
-    def finish(self) -> None:
-        self._thread = 0
+        self._ended = self._raising = False
 
     def end(self) -> bool:
         """Raise Ended in the thread; return False if there is nothing to end."""
-        self._ended = True
-        if self._thread:
+        self._ended = self._raising = True
+        running = bool(self._thread)
+        if running:
             _raise_in(self._thread, id(Ended))
-        return bool(self._thread)
+        self._raising = False
+        return running
 
-    def run(self) -> tuple[Any, BaseException | None]:
-        if self._ended:
-            return None, Ended()
+    def run(self) -> Any:
+        """Do the work. Raises what it raises, and Ended."""
         try:
-            return self._work(), None
-        except BaseException as error:
-            return None, error
+            self._thread = threading.get_ident()
+            if self._ended:
+                raise Ended
+            return self._work()
+        finally:
+            while True:
+                try:
+                    self._settle()
+                    break
+                except Ended:
+                    continue
+
+    def _settle(self) -> None:
+        """Return once Ended is raised no more."""
+        self._thread = 0
+        while self._raising:
+            time.sleep(0)
+        for _ in range(_CHECKS):  # one that is still to be raised is raised here
+            pass
 
     def report(self, result: Any, error: BaseException | None) -> None:
         if self.future.done():
@@ -125,32 +141,23 @@ class LargeWork:
                 if not queue:
                     del self._waiting[job.user]
                 return
-            running = job.end()
-        if running and not job.loop.is_closed():
+        if job.end() and not job.loop.is_closed():
             job.loop.call_later(AGAIN_SECONDS, self._end, job)
 
     def _serve(self) -> None:
         """Do work, in a thread, until there is none for IDLE_SECONDS."""
         while (job := self._next()) is not None:
-            result, error = job.run()
-            while True:
-                try:
-                    self._finish(job)
-                    break
-                except Ended:
-                    continue
+            result, error = None, None
+            try:
+                result = job.run()
+            except BaseException as raised:
+                error = raised
+            with self._changed:
+                del self._running[job.user]
+                self._changed.notify()
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 job.loop.call_soon_threadsafe(job.report, result, error)
             del job, result, error
-
-    def _finish(self, job: _Job) -> None:
-        with self._changed:
-            job.finish()
-            if self._running.get(job.user) is job:
-                del self._running[job.user]
-            self._changed.notify()
-        for _ in range(_CHECKS):  # an Ended that is still to be raised is raised here, and not in other work
-            pass
 
     def _next(self) -> _Job | None:
         with self._changed:
@@ -169,7 +176,6 @@ class LargeWork:
             if queue:
                 self._waiting[user] = queue  # at the end: the others come first
             self._running[user] = job
-            job.begin()
             return job
 
 

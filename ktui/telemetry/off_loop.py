@@ -1,4 +1,4 @@
-"""Run CPU work that is too long for the event loop in a thread."""
+"""Run long CPU work without holding up the event loop: in a thread, or in slices."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from typing import Any, ParamSpec, TypeVar
 from ktui.telemetry.large_work import LARGE_WORK
 from ktui.telemetry.meter import current_meter, yield_to_loop
 
-# Pause Python's garbage collector while large trees are in use.
-#
-# Each pass over a tree of 100,000 objects and lists stops the process for tens of milliseconds, and finds
-# nothing: such trees have no cycles, and are freed with the last reference.
-
 LONGEST_PAUSE = 10.0  # seconds after which young objects are collected during a pause
 MOST_YOUNG = 100_000  # objects, whose collection takes some 20 ms; with large trees in use there are more
 
 
 class CollectorPause:
-    """Pauses the collector while at least one caller needs it. Call it only on the event loop."""
+    """Pauses Python's garbage collector while at least one caller uses large trees. Only for the event loop.
+
+    Each pass over a tree of 100,000 objects and lists stops the process for tens of milliseconds, and finds
+    nothing: such trees have no cycles, and are freed with the last reference.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -51,7 +50,6 @@ class CollectorPause:
 
 
 COLLECTOR = CollectorPause()
-
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -98,7 +96,11 @@ def _clocked(work: Callable[[], T]) -> tuple[T, float]:
     return work(), thread_time() - began
 
 
-async def let_go(trees: list[Any]) -> None:
+_TREES = (dict, list)
+_FREED_AT_ONCE = 2000
+
+
+async def free_trees(trees: list[Any]) -> None:
     """Free trees piece by piece: at once, 100,000 objects and lists would take 50 ms."""
     left, found = trees[:], list[Any]()
     trees.clear()
@@ -114,10 +116,6 @@ async def let_go(trees: list[Any]) -> None:
         for _ in range(min(_FREED_AT_ONCE, len(found))):
             found.pop()  # a tree before its parts, which are still held
         await asyncio.sleep(0)
-
-
-_TREES = (dict, list)
-_FREED_AT_ONCE = 2000
 
 
 SLICE_SECONDS = 0.004

@@ -10,6 +10,7 @@ from ktui import __version__
 from ktui.contract.events import AnyEvent, Dropped, ServerInfo
 from ktui.contract.events.live import LiveStatus
 from ktui.kube.versions import Behaviour
+from ktui.traces import SCHEME
 from ktui.traces.events import TraceEvents
 from ktui.traces.receiver import OtlpReceiver
 
@@ -26,12 +27,17 @@ def traces_server(receiver: OtlpReceiver, behaviour: Behaviour) -> ServerInfo:
         kube_version=behaviour.version,
         etcd_version="",
         etcd_kind="kube-apiserver",
-        endpoints=[f"otlp://{address_of(receiver)}"],
+        endpoints=[url_of(receiver)],
         writable=False,
         progress="assumed",
         name="traces",
         feature_gates=dict(behaviour.changed_gates),
     )
+
+
+def url_of(receiver: OtlpReceiver) -> str:
+    """Return the endpoint that names the traces in the event about the server."""
+    return f"{SCHEME}{address_of(receiver)}"
 
 
 def address_of(receiver: OtlpReceiver) -> str:

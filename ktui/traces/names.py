@@ -155,7 +155,6 @@ FROM_CACHE = "About to fetch object from cache"
 GET_STORAGE = "About to Get from storage"  # of the handler
 WRITING = "About to start writing response"
 WRITTEN = "Write call succeeded"
-SIZE = "size"
 INITIAL_DONE = "Writing initial events done"
 
 LISTED_EVENTS = (LISTED, FILTERED, RESIZED)

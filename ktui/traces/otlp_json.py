@@ -40,8 +40,6 @@ _KINDS = {
     "SPAN_KIND_SERVER": SERVER, "SPAN_KIND_CLIENT": CLIENT, "SPAN_KIND_INTERNAL": INTERNAL,
     "server": SERVER, "client": CLIENT, "internal": INTERNAL,
 }  # fmt: skip
-FIELDS = ("resourceSpans", "batches", "scopeSpans", "instrumentationLibrarySpans", "spans", "traceId")
-"""Fields by which a document of spans, or a part of one, is recognised."""
 WRAPPERS = ("trace", "result", "data")
 _Number = int | str | float
 

@@ -103,9 +103,6 @@ class _Spans:
         self.encode = self._first(Role.ENCODE)
         self.stream = self._first(Role.WATCH_STREAM)
         self.rpcs = sum(part.role is Role.ETCD_RPC for part in parts)
-        self.reads_list = bool(self.list) or (
-            self.handler is not None and self.handler.name in ("List", "WatchList")
-        )
         name = _name_of(self.handler, top)
         etcd = [part for part in parts if _is_etcd(part)]
         self.probes = [part.span for part in etcd if self._is_probe(part, name)]

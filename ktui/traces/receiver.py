@@ -32,7 +32,7 @@ MOST_REQUESTS = 50_000  # requests that wait to be fetched
 MOST_KEPT = 50_000  # requests of a search
 _SETTLE = 0.3  # seconds that a trace waits for spans of other batches
 _TICK = 0.2
-_METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+_SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 _PATH = "/v1/traces"
 _TYPES = {"application/x-protobuf": False, "application/json": True}
 
@@ -196,15 +196,10 @@ class OtlpReceiver:
         def export(data: bytes, _: Any) -> bytes:
             return accepted if self.accept(data, is_json=False) else rejected
 
-        class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
-            def service(self, details: Any) -> Any:
-                if details.method != _METHOD:
-                    return None
-                return grpc.unary_unary_rpc_method_handler(export)  # bytes in, bytes out
-
+        handler = grpc.unary_unary_rpc_method_handler(export)  # bytes in, bytes out
         server = grpc.server(
             ThreadPoolExecutor(2, "otlp-grpc"),
-            handlers=(Service(),),
+            handlers=(grpc.method_handlers_generic_handler(_SERVICE, {"Export": handler}),),
             options=(("grpc.max_receive_message_length", LARGEST), ("grpc.so_reuseport", 0)),
             maximum_concurrent_rpcs=64,
         )

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from ktui.core.format import integer, many
+
 Value = str | int | float | bool
 MOST_TEXT = 1024  # characters of an attribute
 MOST_TARGET = 16 << 10  # of a path with its query
 MOST_ATTRIBUTES, MOST_EVENTS = 64, 64
+MOST_NAMED = 8  # unknown names in a sentence
 SERVER, INTERNAL, CLIENT = 2, 1, 3
 """Kinds of spans (OTLP's numbers)."""
 
@@ -75,6 +78,20 @@ class SpanCounts(msgspec.Struct):
     def add_unknown(self, name: str) -> None:
         name = name[:80]
         self.unknown[name if name in self.unknown or len(self.unknown) < self.MOST_NAMES else "others"] += 1
+
+    def problems(self) -> list[str]:
+        """Return what was dropped, left out or not understood, as sentences."""
+        found = []
+        if self.dropped:
+            found.append(f"{many(self.dropped, 'span')} dropped: their requests were not complete")
+        found += [f"{many(number, 'span')} cannot be used: {why}" for why, number in self.bad.items()]
+        if self.others:
+            found.append(f"{many(self.others, 'span')} of other services left out")
+        if self.unknown:
+            most = self.unknown.most_common(MOST_NAMED)
+            named = ", ".join(f"{name!r} ({integer(number)})" for name, number in most)
+            found.append(f"spans with names that ktui does not know: {named}")
+        return found
 
 
 class NotSpans(ValueError):

@@ -1,4 +1,5 @@
-"""All uses of Textual's private API, with `kept_stylesheet`; tests fail when a release changes it.
+"""All uses of Textual's private API, with `subclassing` and `looks.themed`; tests fail when a release
+changes it.
 
 No other module of the dashboard may name a private attribute of Textual.
 """
@@ -22,6 +23,7 @@ from textual.strip import Strip
 from textual.worker import WorkerFailed
 
 from ktui.printable import escaped, is_safe, with_few_marks
+from ktui.tui.subclassing import look_once_at_classes
 
 _MOST_COPIED = 1 << 20  # characters: some terminals run pasted text as commands
 _BORDER_STYLES = "get_inner_outer"
@@ -38,6 +40,7 @@ def _release_removed_widgets() -> None:
 
 
 _release_removed_widgets()
+look_once_at_classes()
 
 
 def running_app() -> App[Any] | None:

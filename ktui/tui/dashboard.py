@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
+import select
 import signal
 import threading
 import time
@@ -44,14 +46,12 @@ if TYPE_CHECKING:
     from ktui.traces.receiver import OtlpReceiver
 
 
-# When keys were pressed: ktui paints the effect of a key before anything else.
-
 CLOSE = 0.12  # seconds between the keys of a user who is typing or holds an arrow key
 MOST = 3  # ticks in a row that are deferred
 
 
 class KeyActivity:
-    """When a key was last pressed, and how many ticks were deferred for it."""
+    """When a key was last pressed, and how many ticks were deferred to paint its effect first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -81,24 +81,30 @@ class KeyActivity:
         return True
 
 
-# SIGTERM quits like `q`: the terminal is restored and the server stopped.
-
-
 def leave_on_signals(app: App[int], leave: Callable[[], Awaitable[None]]) -> None:
-    """Call `leave` on SIGTERM, if the app runs in the main thread of a terminal's process."""
+    """Make SIGTERM call `leave`, which quits like `q`, and SIGHUP end the process.
+
+    After SIGHUP, Textual would block on the terminal, which is gone. Does nothing unless the app runs in the
+    main thread of a terminal's process.
+    """
     if app.is_headless or threading.current_thread() is not threading.main_thread():
         return
-    loop = asyncio.get_running_loop()
-    # SIGHUP keeps its default and ends the process: Textual would block on the terminal, which is gone.
-    loop.add_signal_handler(signal.SIGTERM, lambda: app.call_later(leave))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, lambda: app.call_later(leave))
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    threading.Thread(target=_hang_up_with_terminal, name="terminal", daemon=True).start()
 
 
-# When an app ticks, and when it collects garbage: keys come first.
+def _hang_up_with_terminal() -> None:
+    """Send this process SIGHUP once its terminal is gone; the kernel does so for a controlling terminal only.
 
-# Full garbage collections while no key is pressed.
-#
-# Painted lines refer to each other, so only the collector frees them. Its young generations take 1–2 ms,
-# the full collection 20–30 ms: without this module it would delay the frame after a key.
+    Without it, Textual would read the end of the input again and again.
+    """
+    terminal = select.poll()
+    terminal.register(0, 0)  # standard input, for nothing but a hangup
+    if any(event & select.POLLHUP for _, event in terminal.poll()):
+        log.error("the terminal is gone")
+        os.kill(os.getpid(), signal.SIGHUP)
+
 
 EVERY = 1.0  # seconds between two checks
 DUE = 15.0  # seconds between two full collections
@@ -109,7 +115,12 @@ NEVER = 1_000_000_000
 
 
 class Collector:
-    """Acts only if the process has switched Python's collector off, which it must decide as a whole."""
+    """Collects all garbage while no key is pressed.
+
+    Painted lines refer to each other, so only Python's collector frees them. Its young generations take
+    1–2 ms, a full collection 20–30 ms, which would delay the frame after a key. Acts only if the process has
+    switched Python's collector off, which it must decide as a whole.
+    """
 
     def __init__(
         self,

@@ -32,7 +32,6 @@ class Launcher(Protocol):
     `reconnects`: ktui did not start the server, which may come back at any time, so that `start` is
     repeated. `start` and `restart` report their progress and raise LaunchError or ClientError.
     `why_stopped` returns why the server is gone: one sentence without a full stop, "" if unknown.
-    without a full stop, "" when it is not known.
     """
 
     reconnects: bool
@@ -136,22 +135,21 @@ class LiveSource:
         await self._launcher.stop()
 
 
-# Several sources on one dashboard: a server's telemetry, with metrics or logs of the same cluster.
-
-
 class SideSource(NamedTuple):
-    """An additional source of events about the same cluster."""
+    """An additional source of events about the same cluster: its metrics or logs."""
 
     name: str  # "metrics", "audit log"
     open: Callable[[], AsyncIterator[list[AnyEvent]]]
+    endpoint: str = ""  # to add to those of the server, so that a recording names this source
 
 
 RETRY_SECONDS = 15.0  # before a failed side source is read again
 
 
 class MergedSource:
-    """`main` identifies the server and ends the whole; `sides` only add events.
+    """Several sources on one dashboard: a server's telemetry, with metrics or logs of the same cluster.
 
+    `main` identifies the server and ends the whole; `sides` add events, and endpoints of the server.
     The failure of a side source is sent as a LiveStatus, and the source is read again.
     """
 
@@ -183,9 +181,15 @@ class MergedSource:
     async def _feed_main(self, queue: asyncio.Queue[Any]) -> None:
         try:
             async for batch in self._main.batches():
-                await queue.put(batch)
+                await queue.put([self._named(event) for event in batch])
         finally:
             await queue.put(None)
+
+    def _named(self, event: AnyEvent) -> AnyEvent:
+        if isinstance(event, ServerInfo):
+            for side in self._sides:
+                event = event.with_endpoint(side.endpoint) if side.endpoint else event
+        return event
 
     async def why_stopped(self) -> str:
         return await self._main.why_stopped()

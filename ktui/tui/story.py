@@ -78,13 +78,13 @@ STEPS: Sequence[StoryStep] = (
         "cache as it is",
         "",
         "?resourceVersion=0",
-        "resourceVersion=0",
+        "rv=0",
     ),
     _compare(
         "A label selector filters after the read: fewer objects are sent, as many are scanned",
         "?resourceVersion=0",
         "?resourceVersion=0&labelSelector=tier%3Dbackend",
-        "with a selector",
+        "with selector",
     ),
     _compare(
         "limit is ignored at resourceVersion=0: everything comes at once",
@@ -107,7 +107,7 @@ STEPS: Sequence[StoryStep] = (
         "resourceVersion waits until it has caught up, resourceVersion=0 does not",
         "",
         "?resourceVersion=0",
-        "without waiting",
+        "not waiting",
         SERVICES,
     ),
 )
@@ -158,7 +158,7 @@ class Story:
                 await self._until_filled(app)
             self._place = self._place % (len(STEPS) + 1) + 1
             if self._place <= len(STEPS):
-                self.busy = "waits until this step is measured"
+                self.busy = "measuring"
                 app.paint_link()
                 await STEPS[self._place - 1].act(app)
                 await _measured(app)

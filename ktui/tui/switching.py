@@ -10,14 +10,14 @@ from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.core.routes import badge_of_route
+from ktui.core.badges import badge_of_route
 from ktui.core.selection import EXAMPLE, Selection
 from ktui.core.state import State
 from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.rules import RulesScreen
 from ktui.tui.source import Stage
-from ktui.tui.versions.rows import followed_behaviour, routes_under
+from ktui.tui.versions.minor_rows import followed_behaviour, routes_under
 from ktui.tui.widgets.lines import line
 
 

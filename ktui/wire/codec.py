@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ktui.wire.conversion import convert, same_fields
 from ktui.wire.encode import Encoded, encode, encode_message, encode_object
 from ktui.wire.envelope import MAGIC, Envelope, open_value
 from ktui.wire.jsontext import quote
@@ -17,7 +18,6 @@ from ktui.wire.pb import TRUNCATED, CodecError, unknown_kind, varint
 from ktui.wire.pieces import Assembler, Layout, Layouts, Pieces, with_resource_version
 from ktui.wire.schema import message_of
 from ktui.wire.transcode import RV_MARK, Parts, Transcoder
-from ktui.wire.versions import convert, same_fields
 
 __all__ = [
     "Codec",
@@ -27,10 +27,6 @@ __all__ = [
     "encode",
     "encode_object",
     "fill",
-    "item_json",
-    "item_template",
-    "object_json",
-    "object_template",
 ]
 
 _BAD_BYTES = (IndexError, ValueError, RecursionError, OverflowError)
@@ -257,23 +253,3 @@ def fill(template: bytes, rv: int) -> bytes:
 def codec_for(release: int | None = None, *, as_stored: bool = False) -> Codec:
     """Return the process's codec for Kubernetes 1.`release`."""
     return Codec(release, as_stored=as_stored)
-
-
-def item_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-    """Call `Codec.item_json` of the codec without a release."""
-    return codec_for().item_json(raw, rv, api_version)
-
-
-def object_json(raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-    """Call `Codec.object_json` of the codec without a release."""
-    return codec_for().object_json(raw, rv, api_version)
-
-
-def item_template(raw: bytes, api_version: str | None = None) -> bytes:
-    """Call `Codec.item_template` of the codec without a release."""
-    return codec_for().item_template(raw, api_version)
-
-
-def object_template(raw: bytes, api_version: str | None = None) -> bytes:
-    """Call `Codec.object_template` of the codec without a release."""
-    return codec_for().object_template(raw, api_version)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ktui.wire import jsontext
+from ktui.wire.conversion import convert
 from ktui.wire.crd import stored_as_v1beta1
 from ktui.wire.envelope import MAGIC
 from ktui.wire.fieldwriters import write_message
 from ktui.wire.pb import CodecError, put_bytes, unknown_kind
 from ktui.wire.scalars import describe
 from ktui.wire.schema import message_of
-from ktui.wire.versions import convert
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource

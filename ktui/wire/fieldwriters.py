@@ -1,7 +1,8 @@
 """Write fields of protobuf messages from JSON values, with one writer per field, created once.
 
-A write encodes an object twice, so the constants of a field (its tag, its kind's writer) are bound into its
-writer, and parts that repeat are cached: items of lists, and an object's spec and status.
+A write encodes an object twice: to find what its type keeps of it, and to store it. So the constants of a
+field (its tag, its kind's writer) are bound into its writer, and parts that repeat are cached: items of
+lists, and an object's spec and status.
 """
 
 import marshal
@@ -14,12 +15,6 @@ from ktui.wire.pb import CodecError, put_bytes, put_number, put_varint
 from ktui.wire.scalars import WRITERS, describe
 from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, SchemaField, fields, kind_messages
 from ktui.wire.transcode_cache import OVERHEAD, Budget
-
-# Cache encodings of parts of objects.
-#
-# A write encodes an object twice: to find what its type keeps of it, and to store it. Between the two, and
-# between the pods of a ReplicaSet, most parts are equal, so a part is looked up by its value before it is
-# written field by field.
 
 Write = Callable[[Any, str, list[str]], bytes]
 
@@ -34,7 +29,9 @@ _FORMAT = 2
 def remembering(write: Write) -> Write:
     """Return the same writer with a cache: (value, its path, paths of unknown members) → bytes.
 
-    Values with unknown members are not cached, because their paths are reported each time.
+    Between the two encodings of a write, and between the pods of a ReplicaSet, most parts are equal, so a
+    part is looked up by its value before it is written field by field. Values with unknown members are not
+    cached, because their paths are reported each time.
     """
     written: dict[bytes, bytes] = {}
     _BUDGET.register(written.clear)
@@ -71,7 +68,6 @@ def forget() -> None:
     _BUDGET.drop()
 
 
-Json = Mapping[str, Any]
 Unknown = list[str]
 """Collects the paths of members that no Kubernetes release knows."""
 
@@ -165,7 +161,7 @@ def _map_writer(field: SchemaField) -> FieldWriter:
         parts = []
         for key in in_order(value):  # ordered by code points, which is the order of their UTF-8
             entry = put_bytes(1, WRITERS["string"](key, path))
-            entry += put_bytes(2, payload(value[key], _join(path, key), unknown))
+            entry += put_bytes(2, payload(value[key], f"{path}.{key}" if path else key, unknown))
             parts.append(_framed(tag, entry))
         return b"".join(parts)
 
@@ -262,7 +258,3 @@ def _names(message: str) -> frozenset[str]:
     for field in fields(message):
         names |= _names(field.type) if field.has("i") else {field.name}
     return frozenset(names)
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name

@@ -157,10 +157,6 @@ def _value(row: SchemaField, root: str) -> Schema:
     return {"$ref": root + name}
 
 
-# Encode an OpenAPI 2 document as protobuf (gnostic's openapi.v2.Document), the only form that kubectl reads.
-#
-# Paths are omitted: kubectl validates and explains by the definitions alone.
-
 MEDIA_TYPES = (
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
@@ -170,7 +166,10 @@ _REQUIRED, _ADDITIONAL, _TYPE, _ITEMS, _PROPERTIES, _EXTENSION = 19, 21, 22, 23,
 
 
 def document_message(document: Mapping[str, Any]) -> bytes:
-    """Return the message of a swagger document."""
+    """Return an OpenAPI 2 document as protobuf (gnostic's openapi.v2.Document), the only form kubectl reads.
+
+    Paths are omitted: kubectl validates and explains by the definitions alone.
+    """
     info = _text(1, document["info"]["title"]) + _text(2, document["info"]["version"])
     definitions = b"".join(_field(1, _named(name, s)) for name, s in document["definitions"].items())
     return _text(1, document["swagger"]) + _field(2, info) + _field(8, b"") + _field(9, definitions)

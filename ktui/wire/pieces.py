@@ -8,12 +8,6 @@ import msgspec
 
 from ktui.wire.pb import TRUNCATED, CodecError, put_bytes, put_varint, varint
 
-# An object's JSON as a few pieces, the long ones shared with other objects.
-#
-# Transcoding yields about sixty texts per object, most of them short. Long texts from a cache are shared by
-# many objects and stay separate; the texts between them are joined. A pod with a dozen siblings then takes a
-# tuple and about one kilobyte of its own instead of nine.
-
 Pieces = tuple[bytes, ...]
 """Joined, the pieces are the JSON."""
 
@@ -30,7 +24,13 @@ _MOST_RUNS = 10_000
 
 
 class Assembler:
-    """Joins texts into pieces. Caches short runs, so that equal ones are shared."""
+    """Joins the texts of an object's JSON into a few pieces, the long ones shared with other objects.
+
+    Transcoding yields about sixty texts per object, most of them short. Long texts from a cache are shared by
+    many objects and stay separate; the texts between them are joined. A pod with a dozen siblings then takes
+    a tuple and about one kilobyte of its own instead of nine. Short runs are cached, so that equal ones are
+    shared.
+    """
 
     def __init__(self) -> None:
         self._runs: dict[bytes, bytes] = {}
@@ -60,11 +60,6 @@ class Assembler:
         return self._runs.setdefault(text, text)
 
 
-# Stored messages as items of a protobuf List: cut where the resourceVersion goes, joined when sent.
-#
-# Storage leaves the resourceVersion empty; everything else is sent as stored. The cuts depend on lengths
-# only, so objects of equal lengths share a layout.
-
 _METADATA = 0x0A  # the tag of every object's first field
 _RESOURCE_VERSION = 0x32  # its tag in ObjectMeta; the fields before it have smaller tags
 _ITEM = b"\x12"  # the tag of a List's items
@@ -73,7 +68,11 @@ _MOST = 20_000
 
 
 class Layout(msgspec.Struct, frozen=True, gc=False):
-    """Cuts of a stored value: metadata from `start`, without resourceVersion from `rv_at` to `rv_end`.
+    """Where a stored message is cut for the resourceVersion, to send it as an item of a protobuf List.
+
+    Storage leaves the resourceVersion empty; everything else is sent as stored. The cuts depend on lengths
+    only, so objects of equal lengths share a layout. The metadata begins at `start`; from `rv_at` to `rv_end`
+    is a resourceVersion, which is left out.
 
     `metadata_head` and `item_head` are the bytes before the metadata in an item, of the metadata only and of
     the whole object; the sizes are those of such items. `rv_head` precedes the resourceVersion.

@@ -1,6 +1,8 @@
-"""Convert JSON values to the encoded payload of protobuf fields, by kind. None is the kind's zero.
+"""Convert between JSON and the encoded payload of protobuf fields, by kind.
 
-CodecError has the JSON path and the expected type.
+Messages that print as one JSON value (times, quantities, int-or-string, raw JSON) have a function from the
+encoded message to its JSON text. WRITERS has the functions in the other direction: None is the kind's zero,
+and CodecError has the JSON path and the expected type.
 """
 
 from __future__ import annotations
@@ -18,10 +20,6 @@ from ktui.kube.text_cache import cached_by_text
 from ktui.wire import jsontext
 from ktui.wire.jsontext import embed, quote
 from ktui.wire.pb import CodecError, put_bytes, put_number, signed32, signed64, walk
-
-# Messages that print as one JSON value: times, quantities, int-or-string, raw JSON.
-#
-# Each function takes the encoded message and returns its JSON text.
 
 NULL = b"null"
 ZERO_TIME_SECONDS = -62135596800

@@ -31,12 +31,6 @@ from ktui.wire.schema import BYTES, VARINT, fields, message_of
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
 
-# Scan by shape: pods of one ReplicaSet have their fields at the same offsets.
-#
-# A shape is the bytes that control a scan (tags, lengths, numbers) and their offsets. A value of the same
-# size with the same bytes there would be scanned in the same steps, so its fields are copied from the known
-# offsets without scanning. All other values are scanned as usual.
-
 NAME, NAMESPACE, UID, LABELS = (("metadata", name) for name in ("name", "namespace", "uid", "labels"))
 
 _MOST_SHAPES = 2000
@@ -58,7 +52,12 @@ class ValueShape(NamedTuple):
 
 
 class Shapes:
-    """The shapes of one scanner, by the size of their values."""
+    """The shapes of one scanner, by the size of their values: pods of a ReplicaSet have the same one.
+
+    A shape is the bytes that control a scan (tags, lengths, numbers) and their offsets. A value of the same
+    size with the same bytes there would be scanned in the same steps, so its fields are copied from the known
+    offsets without scanning. All other values are scanned as usual.
+    """
 
     def __init__(self, message: str, selectable: Selectable) -> None:
         self._paths = selectable.paths
@@ -155,19 +154,14 @@ def _walk(
     return at <= end
 
 
-# Read names, labels and field-selector fields of values stored as JSON, by a typed, partial decode.
-
-_ALWAYS: tuple[Path, ...] = tuple(("metadata", name) for name in ("name", "namespace", "uid", "labels"))
-
-
 class JsonScan:
-    """Decodes only the wanted members and their parents; msgspec skips the others."""
+    """Scans values stored as JSON: decodes the wanted members and their parents; msgspec skips others."""
 
     def __init__(self, selectable: Selectable) -> None:
         self._selectable = selectable
         self._paths = selectable.all_paths()
         tree: dict[str, Any] = {}
-        for path in (*_ALWAYS, *self._paths):
+        for path in (NAME, NAMESPACE, UID, LABELS, *self._paths):
             node = tree
             for part in path[:-1]:
                 node = node.setdefault(part, {})

@@ -13,11 +13,6 @@ from ktui.wire.pb import walk
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
 
-# The position in the object of each field selector's value.
-#
-# Most selectors are JSON paths. The others are listed here, from `ToSelectableFields` of each registry in
-# kube-apiserver 1.36.
-
 Path = tuple[str, ...]
 
 _ELSEWHERE: dict[tuple[str, str], tuple[Path, ...]] = {
@@ -30,7 +25,8 @@ _ELSEWHERE: dict[tuple[str, str], tuple[Path, ...]] = {
 }
 """(kind, selector) → the paths to try in order; without paths the selector never has a value.
 
-A repeated field in a path means its first element.
+Most selectors are themselves the JSON path of their value. These are the others, from `ToSelectableFields` of
+each registry in kube-apiserver 1.36. A repeated field in a path means its first element.
 """
 
 

@@ -8,6 +8,9 @@
     i  inlined in parent   x  removed from newer releases
 
 `field_absent` adds a flag: `a`, left out of the JSON when absent.
+
+`data/merge_rules.json`, made by `tools/merge_rules.py`, has what upstream's Go types say and messages do not:
+how fields merge, and the order of members in JSON.
 """
 
 from __future__ import annotations
@@ -160,14 +163,11 @@ def _minor(version: str) -> int:
     return int(version.partition(".")[2])
 
 
-# What upstream's Go types say and messages do not: how fields merge, and the order of members in JSON.
-#
-# `data/merge_rules.json` is made by `tools/merge_rules.py`. Server-side apply reads `keys` and
-# `relationship`, strategic merge patches `strategy` and `merge_key`: they differ for some fields.
-
-
 class MergeRule(msgspec.Struct, frozen=True, array_like=True):
-    """The rule of one field.
+    """The rule by which one field merges.
+
+    Server-side apply reads `keys` and `relationship`, strategic merge patches `strategy` and `merge_key`:
+    they differ for some fields.
 
     `keys` are those of a keyed list's items, () for a set, None for an atomic list. `strategy` is a list of
     `merge`, `replace` and `retainKeys`; `merge_key` is "" for lists of plain values. `relationship` is

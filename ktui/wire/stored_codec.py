@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from ktui.kube.fielderrors import Path, joined, within_limit
 from ktui.kube.resources import Resource
 from ktui.wire.codec import Codec, encode_object
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import MAGIC
-from ktui.wire.gotypes import go_mismatch
+from ktui.wire.gotypes import clear_nulls, go_mismatch, unknown_fields
 from ktui.wire.pb import CodecError, put_bytes, put_varint, unknown_kind
-from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
-
-# Responses in protobuf: messages and their envelopes.
-#
-# A response has the envelope of storage (`k8s\0`, typeMeta, message). A List's items are the bare messages of
-# its objects.
+from ktui.wire.schema import META, message_of
 
 STATUS = "meta.v1.Status"
 LIST_META = "meta.v1.ListMeta"
@@ -61,7 +54,11 @@ PARTIAL = "PartialObjectMetadata"
 
 
 class Messages:
-    """Complete responses, items of Lists, and events. All methods raise CodecError for invalid input."""
+    """Responses in protobuf: complete ones, items of Lists, and events.
+
+    A response has the envelope of storage (`k8s\\0`, typeMeta, message). A List's items are the bare messages
+    of its objects. All methods raise CodecError for invalid input.
+    """
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
@@ -112,93 +109,6 @@ def _encoded(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
         return encode_message(message, obj)
     except RecursionError:
         raise CodecError("nested too deeply") from None
-
-
-# Find fields that the type of an object does not have: what kube-apiserver's strict decoding reports.
-
-_TYPE_META = ("apiVersion", "kind")
-# Kinds that are members of others, with their type: claim templates.
-_WHOLE = frozenset({"core.v1.PersistentVolumeClaim"})
-
-
-def unknown_fields(obj: Mapping[str, Any], api_version: str, kind: str, release: int | None) -> list[str]:
-    """Return the paths of unknown fields, in the object's order: `["spec.nope", "spec.containers[0].x"]`.
-
-    The value does not matter: empty and null fields are reported too. Kubernetes 1.`release` determines the
-    known fields (None: those of all releases). An object of a kind without a message has no unknown fields.
-    Paths after the first MOST_CHARACTERS are left out.
-    """
-    message = message_of(api_version, kind)
-    if message is None:
-        return []
-    own = {name: value for name, value in obj.items() if name not in _TYPE_META}
-    return [*within_limit(joined(path)[1:] for path in _of_struct(message, own, None, release))]
-
-
-def _of_struct(
-    message: str, obj: Mapping[str, Any], path: Path | None, release: int | None
-) -> Iterator[Path]:
-    known = fields_by_name(message, release)
-    for name, value in obj.items():
-        at = path, f".{name}"
-        field = known.get(name)
-        if field is None:
-            if name not in _TYPE_META or message not in _WHOLE:
-                yield at
-        elif field.kind == "message":
-            yield from _of_value(field, value, at, release)
-
-
-def _of_value(field: SchemaField, value: Any, path: Path, release: int | None) -> Iterator[Path]:
-    items: list[tuple[Path, Any]]
-    if not field.repeated:
-        items = [(path, value)]
-    elif field.is_map:
-        items = [((path, f".{key}"), item) for key, item in value.items()] if isinstance(value, dict) else []
-    else:
-        items = [((path, f"[{n}]"), item) for n, item in enumerate(value)] if isinstance(value, list) else []
-    for at, item in items:
-        if isinstance(item, dict):
-            yield from _of_struct(field.type, item, at, release)
-
-
-# Treat null as Go's decoder does: a member counts as missing, an item as the zero value of its type.
-
-_ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "double": 0, "quantity": "0"}
-
-
-def clear_nulls(obj: dict[str, Any], api_version: str, kind: str) -> None:
-    """Remove the nulls from an object of a known kind, in place. Its members must have the right types."""
-    message = message_of(api_version, kind)
-    if message is not None and _holds_null(obj):
-        _clear(message, obj)
-
-
-def _holds_null(value: Any) -> bool:
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(item is None or _holds_null(item) for item in items)
-
-
-def _clear(message: str, obj: dict[str, Any]) -> None:
-    known = fields_by_name(message)
-    for name, value in [*obj.items()]:
-        field = known.get(name)
-        if value is None:
-            del obj[name]
-        elif field is None:
-            continue
-        elif field.repeated:
-            _clear_items(field, value)
-        elif field.kind == "message":
-            _clear(field.type, value)
-
-
-def _clear_items(field: SchemaField, items: Any) -> None:
-    for at, item in [*(items.items() if field.is_map else enumerate(items))]:
-        if item is None:
-            items[at] = {} if field.kind == "message" else _ZEROS.get(field.kind)
-        elif field.kind == "message":
-            _clear(field.type, item)
 
 
 # Kinds with many objects in every cluster, or with frequent writes.

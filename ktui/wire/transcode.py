@@ -19,11 +19,8 @@ from ktui.wire.pieces import Assembler, Pieces
 from ktui.wire.schema import BYTES, META, SchemaField, fields, kind_messages, message_of
 from ktui.wire.transcode_cache import Budget, PiecesCache, ShortTranscodeCache, TranscodeCache
 
-# JSON text of small wrapper messages: map entries, string lists, schema-or-something.
-#
-# Each function returns a function from encoded bytes to JSON text.
-
 Text = Callable[[bytes], bytes]
+"""Encoded message → its JSON text."""
 
 
 def map_entry_text(key_text: Text, value_text: Text) -> Text:
@@ -40,7 +37,7 @@ def map_entry_text(key_text: Text, value_text: Text) -> Text:
                     start += 1
                 if start + size == len(encoded):
                     return key_text(encoded[2:split]) + b":" + value_text(encoded[start:])
-        key, value = _last(encoded, 1), _last(encoded, 2)
+        key, value = scalars.last_bytes(encoded, 1), scalars.last_bytes(encoded, 2)
         return key_text(key) + b":" + value_text(value)
 
     return text
@@ -83,14 +80,6 @@ def schema_or_text(kind: str, schema_text: Text, string_text: Text) -> Text:
         return b"null" if one is None else schema_text(one)
 
     return or_bool if kind == "schemaOrBool" else or_several
-
-
-def _last(encoded: bytes, number: int) -> bytes:
-    found = b""
-    for field, _, value in walk(encoded):
-        if field == number and isinstance(value, bytes):
-            found = value
-    return found
 
 
 RV_MARK = b"\0"

@@ -3,11 +3,13 @@
 The pods of a ReplicaSet share containers, tolerations, conditions and the fieldsV1 of their managers, so an
 encoded piece is looked up before it is decoded. All caches of a codec share one budget of bytes. What is seen
 for the first time is not kept: most of it (names, times, counters) is never seen again. When half of the
-budget is spent on new pieces, those that were not used since the last time are dropped.
+budget is spent on new pieces, and when a server says so (`age`), those that were not used since the last time
+are dropped.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
+from weakref import WeakSet
 
 from ktui.wire.pieces import Pieces
 
@@ -19,6 +21,14 @@ _MOST_MARKED = _MARKS // 4
 
 T = TypeVar("T", bytes, Pieces)
 
+_BUDGETS: "WeakSet[Budget]" = WeakSet()
+
+
+def age() -> Iterator[int]:
+    """Drop the pieces that were not used since the last call, one cache a step; yield how many bytes go."""
+    for budget in list(_BUDGETS):
+        yield from budget.age()
+
 
 class Budget:
     """Limits the bytes of all registered caches together: half for the new pieces, half for older ones."""
@@ -26,9 +36,11 @@ class Budget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.held = 0  # by the new pieces
+        self._old = 0  # by the older ones
         self._drops: list[Callable[[], None]] = []
         self._marks = bytearray(_MARKS)
         self._marked = 0
+        _BUDGETS.add(self)
 
     def register(self, drop: Callable[[], None]) -> None:
         """Add a cache; `drop` drops its older pieces, and makes the new ones older."""
@@ -42,9 +54,19 @@ class Budget:
 
     def drop(self) -> None:
         """Drop the older pieces, and make the new ones older."""
-        self.held = 0
+        self._old, self.held = self.held, 0
         for drop in self._drops:
             drop()
+
+    def age(self) -> Iterator[int]:
+        """The same, one cache a step. The first value is the bytes of the older pieces, the others are 0."""
+        dropped, self._old, self.held = self._old, self.held, 0
+        if not dropped and not self._old:
+            return
+        for drop in self._drops:
+            drop()
+            yield dropped
+            dropped = 0
 
     def is_new(self, number: int) -> bool:
         """Mark a hash; return whether it was not marked before (sometimes wrongly False)."""

@@ -15,8 +15,8 @@ from ktui.client.measure import ApiRequest
 from ktui.client.repeated_runs import Runs, run_often
 from ktui.client.target import Target, collection_size
 from ktui.core.lab.measured import Measured
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 from ktui.workloads.plans import NAMESPACE, NODE, ClientPlan, PlannedList
 
 Report = Callable[[str], None]

@@ -13,19 +13,20 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.registry import Changed, Replaced, follow
+from ktui.cacher.cachers import Changed, Replaced
 from ktui.kube.json_trees import copied
-from ktui.kube.status import StatusError
+from ktui.kube.resources import builtin
+from ktui.kube.status import StatusError, ignoring_not_found
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.writes.admission.service_accounts import DEFAULT, ROOT_CA
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import fill_new, metadata_of, timestamp
-from ktui.writes.stored_objects import builtin
+from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.own_objects import create_own
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
@@ -79,9 +80,8 @@ class AccountsController:
         await stop(*self._tasks)
 
     def _follow(self, plural: str, replaced: Replaced, changed: Changed) -> None:
-        following = partial(follow, self._registry, builtin("", plural), replaced, changed)
         name = f"the {plural} that the controller of service accounts follows"
-        self._tasks.append(self._registry.supervisor.start(name, following))
+        self._tasks.append(self._registry.follow(name, builtin("", plural), replaced, changed))
 
     async def _namespaces_replaced(self, objects: Sequence[StoredObject], _: int) -> None:
         self._mark(self._wanted, [obj.name for obj in objects], at_start=True)
@@ -138,14 +138,8 @@ class AccountsController:
         if not await self._is_active(namespace):
             return
         obj: Obj = copied(self._wanted[plural])
-        resource = builtin("", plural)
-        fill_new(obj, resource, namespace)
-        track_update(None, obj, manager=MANAGER, time=timestamp(), resource=resource)
-        try:
-            await store.create(obj)
-        except StatusError as error:
-            if error.reason != "AlreadyExists":
-                raise
+        obj["metadata"]["namespace"] = namespace
+        if not await create_own(self._registry, obj, MANAGER):
             return
         if not await self._is_active(namespace):  # its deletion may have missed the new object
             await self._remove(plural, namespace, metadata_of(obj)["uid"])
@@ -159,11 +153,8 @@ class AccountsController:
             if metadata_of(old).get("uid") != uid:
                 raise NoWrite
 
-        try:
+        with ignoring_not_found():
             await self._store(plural).update(namespace, self._name(plural), removed)
-        except StatusError as error:
-            if error.code != 404:
-                raise
 
     def _is_current(self, found: Obj) -> bool:
         return found.get("data") == {"ca.crt": self._root_ca} and _is_described(found)

@@ -8,7 +8,7 @@ from ktui.kube.users import Requester
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.definitions import set_new_status
 from ktui.writes.objectmeta import metadata_of, timestamp
-from ktui.writes.validation.selectors import LEGACY_LABELS, PREFIXED_LABELS, PREFIXED_SINCE
+from ktui.writes.validation.selectors import generated_labels
 
 Obj = dict[str, Any]
 
@@ -19,8 +19,7 @@ PROTECTED = {
 }
 
 
-TRANSITION_TIME = "lastPhaseTransitionTime"
-TRANSITION_TIME_SINCE = 29  # PersistentVolumeLastPhaseTransitionTime is on by default
+TRANSITION_TIME = "lastPhaseTransitionTime"  # of a PersistentVolume, from 1.29 on
 GATED = {
     "type": "PodScheduled",
     "status": "False",
@@ -44,7 +43,7 @@ def prepare(obj: Obj, minor: int) -> None:
             metadata["finalizers"] = [*present, PROTECTED[kind]]
         if kind == "PersistentVolumeClaim":
             set_data_sources(obj.setdefault("spec", {}))
-        elif minor >= TRANSITION_TIME_SINCE:
+        elif minor >= 29:
             obj.setdefault("status", {})[TRANSITION_TIME] = timestamp()
     elif kind == "Pod" and (obj.get("spec") or {}).get("schedulingGates"):
         gated = {**GATED, "lastTransitionTime": timestamp()}
@@ -87,11 +86,10 @@ def generate_selector(job: Obj, minor: int) -> None:
     spec = job.setdefault("spec", {})
     if spec.get("manualSelector"):
         return
-    prefixed = minor >= PREFIXED_SINCE
     metadata = metadata_of(job)
     labels = metadata_of(spec.setdefault("template", {})).setdefault("labels", {})
-    for label, member in {**LEGACY_LABELS, **(PREFIXED_LABELS if prefixed else {})}.items():
+    for label, member in generated_labels(minor).items():
         labels.setdefault(label, metadata[member])
     selector = spec.setdefault("selector", {}).setdefault("matchLabels", {})
-    own = "batch.kubernetes.io/controller-uid" if prefixed else "controller-uid"
+    own = "batch.kubernetes.io/controller-uid" if minor >= 27 else "controller-uid"
     selector.setdefault(own, metadata["uid"])

@@ -12,7 +12,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes import definitions
 from ktui.writes.admission.mutation import tolerate
-from ktui.writes.before_create import TRANSITION_TIME, TRANSITION_TIME_SINCE, drop_traffic_policy
+from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy
 from ktui.writes.decoding.body import wrong_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.managedfields.apply import Apply
@@ -26,8 +26,8 @@ from ktui.writes.objectmeta import (
     validate_metadata,
 )
 from ktui.writes.parts import PARTS, keep_the_rest
+from ktui.writes.validation.common_kinds import change_errors, has_changed, object_errors
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import change_errors, has_changed, object_errors
 from ktui.writes.validation.statuses import status_errors
 from ktui.writes.validation.updates import services
 from ktui.writes.validation.updates.preserved_fields import settled
@@ -157,7 +157,7 @@ def _set_servers_own(old: Obj, new: Obj, context: UpdateContext) -> None:
         _keep(old, new, "spec")
     elif which == ("services", ""):
         drop_traffic_policy(new)
-    elif which == ("persistentvolumes", "status") and context.minor >= TRANSITION_TIME_SINCE:
+    elif which == ("persistentvolumes", "status") and context.minor >= 29:
         was, status = old.get("status") or {}, new.setdefault("status", {})
         known = was.get(TRANSITION_TIME)
         if was.get("phase") == status.get("phase"):

@@ -7,8 +7,14 @@ from typing import Any
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
-from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.status import StatusError, bad_request, bare_error, unmet_in_storage
+from ktui.kube.resources import Resource, builtin
+from ktui.kube.status import (
+    StatusError,
+    bad_request,
+    bare_error,
+    created,
+    unmet_in_storage,
+)
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
@@ -19,8 +25,6 @@ from ktui.writes.options import write_options
 
 Obj = dict[str, Any]
 
-CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
-
 
 async def bind(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/binding: the scheduler's choice of the node that runs the pod."""
@@ -29,8 +33,7 @@ async def bind(server: Server, call: Call, resource: Resource) -> None:
 
 async def bind_named(server: Server, call: Call, resource: Resource) -> None:
     """POST bindings: assign the pod that the Binding names."""
-    pods = BUILTIN.find("", "v1", "pods")
-    assert pods is not None
+    pods = builtin("", "pods")
     await _bind(server, call, pods, "")
 
 
@@ -53,8 +56,9 @@ async def _bind(server: Server, call: Call, resource: Resource, name: str) -> No
         return bound
 
     call.writes()
-    await server.cacher(resource).store.update(call.info.namespace, name, assign)
-    await send_other(server, call, CREATED, form, 201)
+    bound = await server.cacher(resource).store.update(call.info.namespace, name, assign)
+    answers_rv = call.behaviour.minor >= 38 and not options.dry_run  # kubernetes#142327
+    await send_other(server, call, created(str(bound.rv) if answers_rv else ""), form, 201)
 
 
 def _target(name: str, binding: Obj) -> str:

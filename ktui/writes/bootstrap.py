@@ -1,4 +1,8 @@
-"""Objects that a kube-apiserver creates in an empty etcd when it starts."""
+"""Objects that kube-apiserver 1.36 creates in an empty etcd when it starts.
+
+System namespaces, default priority classes, the kubernetes Service with its endpoints, the default
+ServiceCIDR, and the APIServices of its own groups; those of RBAC and flow control are made elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,7 @@ from ktui.writes.own_objects import create_missing
 from ktui.writes.service_addresses import ServiceRange, address_object
 
 if TYPE_CHECKING:
-    from ktui.cacher.registry import Registry
-
-# The objects of an empty cluster, as kube-apiserver 1.36 creates them (without those of RBAC and flow
-# control).
-#
-# Controllers of kube-apiserver: system namespaces, default priority classes, kubernetes Service with its
-# endpoints, default ServiceCIDR, and the APIServices of its own groups.
+    from ktui.cacher.cachers import Registry
 
 Obj = dict[str, Any]
 

@@ -10,7 +10,7 @@ from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import (
     StatusError,
     already_exists,
@@ -38,14 +38,14 @@ from ktui.writes.decoding.field_validation import (
     strict_error,
     unknown_texts,
 )
-from ktui.writes.decoding.typed import keep_empty_lists, shaped, warn
+from ktui.writes.decoding.typed_objects import keep_empty_lists, shaped, warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.service_allocation import allocating
+from ktui.writes.validation.common_kinds import object_warnings, validate_new
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import object_warnings, validate_new
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -247,17 +247,14 @@ def decoded(
 
 async def find_node(server: Server, name: str) -> Obj | None:
     """Return the node of a pod, None if it does not exist."""
-    nodes = BUILTIN.find("", "v1", "nodes")
-    assert nodes is not None
-    return await stored_objects.find(server, nodes, "", name)
+    return await stored_objects.find(server, builtin("", "nodes"), "", name)
 
 
 async def _check_namespace(server: Server, resource: Resource, namespace: str, obj: Obj) -> None:
     """Admission NamespaceLifecycle: the namespace must exist and not be terminating."""
     if not namespace:
         return
-    namespaces = BUILTIN.find("", "v1", "namespaces")
-    assert namespaces is not None
+    namespaces = builtin("", "namespaces")
     found = await stored_objects.find(server, namespaces, "", namespace)
     if found is None:
         # The cache may be behind, but a namespace created a moment ago must be found.

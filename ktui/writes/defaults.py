@@ -157,8 +157,9 @@ def _volume(volume: Obj) -> None:
             _references(item)
 
 
-def _template(spec: Obj) -> None:
-    template = _sub(spec, "template")
+def _template(holder: Obj) -> None:
+    """Set the defaults of the template in a spec, or in a PodTemplate."""
+    template = _sub(holder, "template")
     _sub(template, "metadata")
     _pod_spec(_sub(template, "spec"))
 
@@ -320,12 +321,6 @@ def _node(obj: Obj) -> None:
         status["allocatable"] = status["capacity"]
 
 
-def _pod_template(obj: Obj) -> None:
-    template = _sub(obj, "template")
-    _sub(template, "metadata")
-    _pod_spec(_sub(template, "spec"))
-
-
 _BY_KIND: dict[str, Callable[[Obj], None]] = {
     "CSIDriver": other_defaults.csi_driver,
     "EndpointSlice": other_defaults.endpoint_slice,
@@ -336,7 +331,7 @@ _BY_KIND: dict[str, Callable[[Obj], None]] = {
     "LimitRange": other_defaults.limit_range,
     "MutatingWebhookConfiguration": other_defaults.mutating_webhooks,
     "NetworkPolicy": other_defaults.network_policy,
-    "PodTemplate": _pod_template,
+    "PodTemplate": _template,
     "ValidatingWebhookConfiguration": other_defaults.validating_webhooks,
     "ClusterRoleBinding": other_defaults.role_binding,
     "CronJob": _cron_job,

@@ -11,25 +11,24 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.registry import follow
 from ktui.kube.crd import resources_of
-from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.status import StatusError
-from ktui.storage.requests import StoreListRequest
+from ktui.kube.resources import BUILTIN, Resource, builtin
+from ktui.kube.status import StatusError, ignoring_not_found
+from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.bootstrap import AUTOMANAGED, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, api_service
 from ktui.writes.definitions import CLEANUP, accept_names, set_condition
+from ktui.writes.deletion_controller import DeletionController
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
 from ktui.writes.own_objects import MANAGER, create_own
-from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
@@ -39,7 +38,6 @@ Obj = dict[str, Any]
 
 RETRY_SECONDS = 1.0  # while objects with finalizers remain
 PAGE = 500
-DEFINITIONS = "customresourcedefinitions"
 
 
 class DefinitionController:
@@ -48,19 +46,19 @@ class DefinitionController:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._known: dict[str, Obj] = {}
-        self._deleting: dict[str, asyncio.Task[None]] = {}
+        self._resource = builtin("apiextensions.k8s.io", "customresourcedefinitions")
+        self._deletions = DeletionController(registry, [self._resource], _is_held, self._clean)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._task = self._registry.supervisor.start("the controller of definitions", self._follow)
+        self._task = self._registry.follow(
+            "the controller of definitions", self._resource, self._replace, self._change
+        )
+        self._deletions.start()
 
     async def stop(self) -> None:
-        await stop(self._task, *self._deleting.values())
-
-    async def _follow(self) -> None:
-        await follow(
-            self._registry, builtin("apiextensions.k8s.io", DEFINITIONS), self._replace, self._change
-        )
+        await stop(self._task)
+        await self._deletions.stop()
 
     async def _replace(self, objects: Sequence[StoredObject], rv: int) -> None:
         self._known = {obj.name: json.loads(obj.full_json()) for obj in objects}
@@ -85,19 +83,13 @@ class DefinitionController:
         try:
             if not metadata.get("deletionTimestamp"):
                 await self._accept(name, definition)
-            elif CLEANUP in (metadata.get("finalizers") or []) and name not in self._deleting:
-                work = self._registry.supervisor.start(
-                    f"the deletion of {name}", lambda: self._clean(definition)
-                )
-                self._deleting[name] = work
-                work.add_done_callback(lambda _: self._deleting.pop(name, None))
             await self._register(definition)
         except (KeyError, TypeError, AttributeError, StatusError) as error:
             log.warning("custom resource definition %s is left as it is: %r", name, error)
 
     async def _accept(self, name: str, definition: Obj) -> None:
         """Write the definition's status if accepting the names changes it."""
-        store = self._registry.for_resource(builtin("apiextensions.k8s.io", DEFINITIONS)).store
+        store = self._registry.for_resource(self._resource).store
 
         def accepted(old: Obj) -> Obj:
             new = dict(old)
@@ -147,15 +139,17 @@ class DefinitionController:
             elif version not in wanted and there is not None and _automanaged(there):
                 await cacher.store.delete(None, there.name)
 
-    async def _clean(self, definition: Obj) -> None:
+    async def _clean(self, resource: Resource, namespace: str, name: str) -> None:
         """Delete the definition's objects, wait for those with finalizers, then remove its own finalizer."""
-        name = str(metadata_of(definition)["name"])
-        resources = resources_of(definition)
+        store = self._registry.for_resource(resource).store
+        found, _ = await store.get(None, name)
+        if found is None:
+            return
+        resources = resources_of(json.loads(found.full_json()))
         remaining = len(resources)
         while remaining:
             remaining = await self._delete_objects(resources[0])
             await asyncio.sleep(RETRY_SECONDS if remaining else 0)
-        store = self._registry.for_resource(builtin("apiextensions.k8s.io", DEFINITIONS)).store
 
         def released(old: Obj) -> Obj | None:
             metadata = dict(metadata_of(old))
@@ -165,11 +159,8 @@ class DefinitionController:
             set_condition(new, "Terminating", "False", *done)
             return new if metadata["finalizers"] else None
 
-        try:
+        with ignoring_not_found():
             await store.update(None, name, released)
-        except StatusError as error:
-            if error.code != 404:
-                raise
 
     async def _delete_objects(self, resource: Resource) -> int:
         """Delete every object; return how many remain."""
@@ -196,13 +187,16 @@ async def _deleted(store: Store, obj: StoredObject) -> bool:
             raise NoWrite
         return None if gone else marked
 
-    try:
+    with ignoring_not_found():
         await store.update(obj.namespace or None, obj.name, decide)
-    except StatusError as error:
-        if error.code != 404:
-            raise
-        return True
-    return gone
+        return gone
+    return True
+
+
+def _is_held(definition: Obj) -> bool:
+    metadata = metadata_of(definition)
+    finalizers = metadata.get("finalizers")
+    return bool(metadata.get("deletionTimestamp")) and isinstance(finalizers, list) and CLEANUP in finalizers
 
 
 def _automanaged(service: StoredObject) -> bool:
@@ -211,7 +205,7 @@ def _automanaged(service: StoredObject) -> bool:
 
 
 def _tracked(old: Obj, new: Obj) -> Obj:
-    resource = builtin("apiextensions.k8s.io", DEFINITIONS)
+    resource = builtin("apiextensions.k8s.io", "customresourcedefinitions")
     new["metadata"] = dict(metadata_of(new))
     now = timestamp()
     track_update(old, new, manager=MANAGER, time=now, resource=resource, subresource="status")

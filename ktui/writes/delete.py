@@ -10,22 +10,29 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import selection_of, send_list
-from ktui.cacher.requests import ListAnswer, ListRequest
+from ktui.cacher.cacher_requests import ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options, read_list, read_shards
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, forbidden, precondition_failed, precondition_unmet, success
+from ktui.kube.status import (
+    forbidden,
+    ignoring_not_found,
+    precondition_failed,
+    precondition_unmet,
+    success,
+)
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.unenforced import check_webhooks
 from ktui.writes.before_delete import ANSWERS_OBJECT, Fate, begin_deletion
 from ktui.writes.decoding.body import SentBody
-from ktui.writes.decoding.typed import warn
+from ktui.writes.decoding.typed_objects import warn
 from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
 from ktui.writes.service_allocation import release
 
 if TYPE_CHECKING:
+    from ktui.kube.versions import Behaviour
     from ktui.storage.objects import StoredObject
 
 Obj = dict[str, Any]
@@ -49,11 +56,21 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
     if gone and resource.resource not in ANSWERS_OBJECT:
-        uid = (obj.get("metadata") or {}).get("uid", "")
-        await send_other(server, call, success(resource, call.info.name, uid), form)
+        metadata = obj.get("metadata") or {}
+        rv = metadata.get("resourceVersion", "") if rv_in_success(call.behaviour, options) else ""
+        done = success(resource, call.info.name, metadata.get("uid", ""), rv)
+        await send_other(server, call, done, form)
     else:
         call.rv = str((obj.get("metadata") or {}).get("resourceVersion", ""))
         await send_tree(server, call, resource, obj, form)
+
+
+def rv_in_success(behaviour: Behaviour, options: DeleteOptions) -> bool:
+    """Return True if the Status of a deletion or an eviction has its resourceVersion; a dry run has none.
+
+    Since 1.38 (kubernetes#138724, #142197).
+    """
+    return behaviour.minor >= 38 and not options.dry_run
 
 
 def sent_options(server: Server, call: Call, resource: Resource, body: SentBody) -> DeleteOptions:
@@ -121,8 +138,6 @@ def check_preconditions(resource: Resource, name: str, obj: Obj, options: Delete
             raise unmet(resource, name, what, wanted, found)
 
 
-# Since 1.28 a deletion without limit lists in pages of its own, so a resourceVersion means exactly that one.
-PAGED_SINCE = 28
 PAGE = 10_000
 
 
@@ -143,9 +158,13 @@ async def handle_collection(server: Server, call: Call, resource: Resource) -> N
 async def _delete_listed(
     server: Server, resource: Resource, request: ListRequest, deletion: DeleteOptions, minor: int
 ) -> ListAnswer:
-    """Delete page by page. The response is the first page's, with the objects of all pages."""
+    """Delete page by page. The response is the first page's, with the objects of all pages.
+
+    Since 1.28 a deletion without limit lists in pages of its own, so a resourceVersion means exactly that
+    one.
+    """
     options = request.options
-    one_page = options.limit > 0 or minor < PAGED_SINCE
+    one_page = options.limit > 0 or minor < 28
     if not one_page:
         options = replace(options, limit=PAGE)
     first: ListAnswer | None = None
@@ -164,8 +183,5 @@ async def _delete_listed(
 async def _delete_listed_one(
     server: Server, resource: Resource, obj: StoredObject, deletion: DeleteOptions
 ) -> None:
-    try:
+    with ignoring_not_found():  # another client has already deleted it
         await delete(server, resource, obj.namespace, obj.name, deletion)
-    except StatusError as error:
-        if error.code != 404:  # another client has already deleted it
-            raise

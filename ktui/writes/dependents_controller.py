@@ -14,19 +14,18 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
-from ktui.cacher.requests import ListRequest
+from ktui.cacher.cacher_requests import ListRequest
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError
+from ktui.kube.resources import Resource, builtin
+from ktui.kube.status import ignoring_not_found
 from ktui.storage.objects import EVERYTHING
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import Slices
 from ktui.writes.before_delete import FOREGROUND, ORPHAN
 from ktui.writes.delete import delete
-from ktui.writes.marked_objects import MarkedObjects
+from ktui.writes.deletion_controller import DeletionController, release
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
-from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -46,29 +45,14 @@ OWNERS = (
 DEPENDENTS = (("apps", "replicasets"), ("batch", "jobs"), ("apps", "controllerrevisions"), ("", "pods"))
 
 
-class DependentsController:
-    """Follows workloads through their watch caches until `stop`.
-
-    Only for an etcd that ktui has started: another has a kube-controller-manager.
-    """
+class DependentsController(DeletionController):
+    """Only for an etcd that ktui has started: another has a kube-controller-manager."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        registry = server.services.registry
-        self._marked = [
-            MarkedObjects(registry, owner, _is_held, partial(self._finish, owner))
-            for owner in starmap(builtin, OWNERS)
-        ]
+        super().__init__(server.services.registry, starmap(builtin, OWNERS), _is_held, self._release)
 
-    def start(self) -> None:
-        for marked in self._marked:
-            marked.start()
-
-    async def stop(self) -> None:
-        for marked in self._marked:
-            await marked.stop()
-
-    async def _finish(self, resource: Resource, namespace: str, name: str) -> None:
+    async def _release(self, resource: Resource, namespace: str, name: str) -> None:
         """Orphan the dependents or delete them, then remove the finalizer."""
         store = self._server.cacher(resource).store
         owner, _ = await store.get(namespace, name)
@@ -82,25 +66,17 @@ class DependentsController:
                 break
             await asyncio.sleep(RETRY_SECONDS)
 
-        def released(old: Obj) -> Obj | None:
-            metadata = dict(metadata_of(old))
-            if metadata.get("uid") != uid or not _is_held(old):
-                raise NoWrite
-            metadata["finalizers"] = [f for f in metadata["finalizers"] if f not in (ORPHAN, FOREGROUND)]
-            return {**old, "metadata": metadata} if metadata["finalizers"] else None
+        def is_owner(old: Obj) -> bool:
+            return metadata_of(old).get("uid") == uid and _is_held(old)
 
-        try:
-            await store.update(namespace, name, released)
-        except StatusError as error:
-            if error.code != 404:
-                raise
+        await release(store, namespace, name, (ORPHAN, FOREGROUND), is_owner)
 
     async def _handle_dependents(self, namespace: str, uid: str, *, orphans: bool) -> bool:
         """Orphan or delete each dependent; True if one of them still blocks its owner's deletion."""
         blocked = False
         for resource in starmap(builtin, DEPENDENTS):
             async for dependent in self._dependents(resource, namespace, uid):
-                try:
+                with ignoring_not_found():
                     if orphans:
                         change = partial(_without_owner, uid)
                         await self._server.cacher(resource).store.update(namespace, dependent.name, change)
@@ -108,9 +84,6 @@ class DependentsController:
                         options = DeleteOptions(policy="Background")
                         gone, _ = await delete(self._server, resource, namespace, dependent.name, options)
                         blocked = blocked or not gone
-                except StatusError as error:
-                    if error.code != 404:
-                        raise
         return blocked
 
     async def _dependents(self, resource: Resource, namespace: str, uid: str) -> AsyncIterator[StoredObject]:

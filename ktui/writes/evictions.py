@@ -8,7 +8,7 @@ from typing import Any
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.selectors import LabelSelector
 from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import (
@@ -16,16 +16,16 @@ from ktui.kube.status import (
     StatusError,
     bad_request,
     bare_error,
+    created,
     forbidden,
     other_namespace,
     too_many_requests,
 )
-from ktui.storage.requests import StoreListRequest
+from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
-from ktui.writes.bindings import CREATED
-from ktui.writes.delete import check_preconditions, delete
+from ktui.writes.delete import check_preconditions, delete, rv_in_success
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions, checked_delete_options, write_options
@@ -42,7 +42,7 @@ MANAGER = "kube-apiserver"
 
 async def find_budget(server: Server, pod: Obj) -> Budget | None:
     """Return the budget that selects the pod, None if there is none; raise StatusError 500 if several do."""
-    resource = _resource()
+    resource = builtin("policy", "poddisruptionbudgets")
     store = server.cacher(resource).store
     listed = await store.list(StoreListRequest(metadata_of(pod)["namespace"]))
     budgets = [await stored_objects.tree(server, obj, resource) for obj in listed.objects]
@@ -57,7 +57,7 @@ async def find_budget(server: Server, pod: Obj) -> Budget | None:
 
 async def take_disruption(server: Server, budget: Budget, pod: str, *, dry_run: bool) -> None:
     """Count the disruption of `pod` in the budget; raise StatusError 403, 404 or 429."""
-    resource, metadata = _resource(), metadata_of(budget)
+    resource, metadata = builtin("policy", "poddisruptionbudgets"), metadata_of(budget)
 
     def charge(old: Budget) -> Budget:
         charged = _charged(old, pod)
@@ -140,19 +140,13 @@ def _refused(cause: str, retry_after: int = 0) -> StatusError:
 
 
 def _forbidden(name: str, why: str) -> StatusError:
-    return forbidden(replace(_resource(), resource="poddisruptionbudget"), name, why)
-
-
-def _resource() -> Resource:
-    budgets = BUILTIN.find("policy", "v1", "poddisruptionbudgets")
-    assert budgets is not None
-    return budgets
+    return forbidden(
+        replace(builtin("policy", "poddisruptionbudgets"), resource="poddisruptionbudget"), name, why
+    )
 
 
 OVER = ("Succeeded", "Failed")
 MAX_CONFLICTS = 20
-# PodDisruptionConditions is on by default from 1.26.
-CONDITION_SINCE = 26
 
 
 async def evict(server: Server, call: Call, resource: Resource) -> None:
@@ -164,8 +158,9 @@ async def evict(server: Server, call: Call, resource: Resource) -> None:
     if write_options(call.request, "CreateOptions").dry_run:
         wanted["dryRun"] = ["All"]
     call.writes()
-    await _Eviction(server, call, resource, checked_delete_options(wanted)).run()
-    await send_other(server, call, CREATED, form, 201)
+    options = checked_delete_options(wanted)
+    rv = await _Eviction(server, call, resource, options).run()
+    await send_other(server, call, created(rv if rv_in_success(call.behaviour, options) else ""), form, 201)
 
 
 def _check_identity(call: Call, eviction: Obj) -> None:
@@ -186,29 +181,28 @@ class _Eviction:
         self._options = options
         self._minor = call.behaviour.minor
 
-    async def run(self) -> None:
+    async def run(self) -> str:
+        """Return the resourceVersion of the deletion, or of the change that begins it."""
         conflicts = 0
         while _ignores_budgets(pod := await self._pod()):
             try:
-                await self._delete(self._at_revision_of(pod, unless=_is_over(pod)))
-                return
+                return await self._delete(self._at_revision_of(pod, unless=_is_over(pod)))
             except StatusError as error:
                 conflicts += 1
                 last = self._options.resource_version is not None or conflicts == MAX_CONFLICTS
                 if error.code != 409 or last:
                     raise
-        await self._within_budget(pod)
+        return await self._within_budget(pod)
 
-    async def _within_budget(self, pod: Obj) -> None:
+    async def _within_budget(self, pod: Obj) -> str:
         """Delete a running pod, if its budget counts it as healthy or allows evicting unhealthy pods."""
         budget = await find_budget(self._server, pod)
         if budget is None or _is_ready(pod) or not _allows_unhealthy(budget):
             if budget is not None:
                 await take_disruption(self._server, budget, self._name, dry_run=self._options.dry_run)
-            await self._delete(self._options)
-            return
+            return await self._delete(self._options)
         try:
-            await self._delete(self._at_revision_of(pod))
+            return await self._delete(self._at_revision_of(pod))
         except StatusError as error:
             if error.code != 409 or self._options.resource_version is not None:
                 raise
@@ -223,9 +217,9 @@ class _Eviction:
             return self._options
         return replace(self._options, resource_version=metadata_of(pod)["resourceVersion"])
 
-    async def _delete(self, options: DeleteOptions) -> None:
-        """Record the reason in the pod's conditions and delete it."""
-        if not options.dry_run and self._minor >= CONDITION_SINCE:
+    async def _delete(self, options: DeleteOptions) -> str:
+        """Record the reason in the pod's conditions and delete it; return the last resourceVersion."""
+        if not options.dry_run and self._minor >= 26:  # PodDisruptionConditions
 
             def disrupted(pod: Obj) -> Obj:
                 check_preconditions(self._resource, self._name, pod, options)
@@ -235,7 +229,8 @@ class _Eviction:
             stored = await store.update(self._namespace, self._name, disrupted)
             if options.resource_version is not None:
                 options = replace(options, resource_version=str(stored.rv))
-        await delete(self._server, self._resource, self._namespace, self._name, options)
+        _, pod = await delete(self._server, self._resource, self._namespace, self._name, options)
+        return str(metadata_of(pod).get("resourceVersion", ""))
 
 
 def _ignores_budgets(pod: Obj) -> bool:

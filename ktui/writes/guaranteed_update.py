@@ -19,13 +19,13 @@ from ktui.writes.before_update import UpdateContext, check_identity, finished_de
 from ktui.writes.create import ttl_of
 from ktui.writes.decoding.body import name_kind
 from ktui.writes.decoding.field_validation import STRICT, WARN, Unfit, refused, refused_patch, strict_error
-from ktui.writes.decoding.typed import shaped, warn
+from ktui.writes.decoding.typed_objects import shaped, warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.objectmeta import finalizer_warnings
 from ktui.writes.options import WriteOptions
-from ktui.writes.patches.documents import patched_text
+from ktui.writes.patches.patch_documents import patched_text
 from ktui.writes.service_allocation import Unallocated, allocating
-from ktui.writes.validation.objects import has_changed, object_warnings
+from ktui.writes.validation.common_kinds import has_changed, object_warnings
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject

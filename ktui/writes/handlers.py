@@ -10,14 +10,12 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.writes import bindings, create, delete, evictions, patch, scale, update
 
-# Refuse subresources that need what ktui does not have: kubelets, running pods, answering services.
-
 VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NAMES = ("attach", "exec", "log", "portforward", "proxy")
 
 
 async def refuse(server: Server, call: Call, resource: Resource) -> None:
-    """Send 501 with the reason."""
+    """Raise StatusError 501 for a subresource that needs kubelets, running pods or answering services."""
     what = f"{resource.resource}/{call.info.subresource}"
     why = (
         "it is an apiserver over etcd without kubelets: pods do not run and nothing can be forwarded to them"

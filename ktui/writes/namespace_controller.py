@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
-from ktui.kube.resources import Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, not_found
-from ktui.storage.requests import StoreListRequest
+from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes.definitions import set_condition
 from ktui.writes.delete import delete
-from ktui.writes.marked_objects import MarkedObjects
+from ktui.writes.deletion_controller import DeletionController
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
-from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -84,25 +83,16 @@ class Remaining:
                 yield kind, "False", *_DONE[kind]
 
 
-class NamespaceController:
-    """Follows namespaces through their watch cache until `stop`.
-
-    Only for an etcd that ktui has started: another has a kube-controller-manager.
-    """
+class NamespaceController(DeletionController):
+    """Only for an etcd that ktui has started: another has a kube-controller-manager."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._registry = server.services.registry
         self._workers = asyncio.Semaphore(WORKERS)
-        self._marked = MarkedObjects(self._registry, builtin("", "namespaces"), _is_held, self._delete)
+        super().__init__(self._registry, [builtin("", "namespaces")], _is_held, self._delete)
 
-    def start(self) -> None:
-        self._marked.start()
-
-    async def stop(self) -> None:
-        await self._marked.stop()
-
-    async def _delete(self, _: str, name: str) -> None:
+    async def _delete(self, _: Resource, __: str, name: str) -> None:
         while True:
             try:
                 async with self._workers:

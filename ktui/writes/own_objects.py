@@ -1,4 +1,4 @@
-"""Create the objects that the server itself owns."""
+"""Create the objects that the server and its controllers own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, timestamp
 
 if TYPE_CHECKING:
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
 
 Obj = dict[str, Any]
 
@@ -26,11 +26,11 @@ def resource_of(obj: Obj) -> Resource:
     return next(r for r in BUILTIN if r.group == group and version in r.versions and r.kind == obj["kind"])
 
 
-async def create_own(registry: Registry, obj: Obj) -> bool:
-    """Create an object as manager `kube-apiserver`; False if it exists. StatusError if etcd refuses."""
+async def create_own(registry: Registry, obj: Obj, manager: str = MANAGER) -> bool:
+    """Complete and create an object; False if it exists. StatusError if etcd refuses."""
     resource = resource_of(obj)
     fill_new(obj, resource, obj["metadata"].get("namespace", ""))
-    track_update(None, obj, manager=MANAGER, time=timestamp(), resource=resource)
+    track_update(None, obj, manager=manager, time=timestamp(), resource=resource)
     try:
         await registry.for_resource(resource).store.create(obj)
     except StatusError as error:

@@ -13,11 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.registry import follow
-from ktui.cacher.requests import ListRequest
+from ktui.cacher.cacher_requests import ListRequest
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError
+from ktui.kube.resources import Resource, builtin
+from ktui.kube.status import StatusError, ignoring_not_found
 from ktui.storage.objects import EVERYTHING
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
@@ -26,11 +25,10 @@ from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quotas import in_scope, limited_by, usage_now
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
-from ktui.writes.stored_objects import builtin
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
@@ -63,9 +61,10 @@ class QuotaController:
 
     def start(self) -> None:
         quotas = builtin("", "resourcequotas")
-        following = partial(follow, self._registry, quotas, self._replaced, self._changed)
-        for name, work in (("the quotas", following), ("the controller of quotas", self._work)):
-            self._tasks.append(self._registry.supervisor.start(name, work))
+        self._tasks = [
+            self._registry.follow("the quotas", quotas, self._replaced, self._changed),
+            self._registry.supervisor.start("the controller of quotas", self._work),
+        ]
 
     async def stop(self) -> None:
         await stop(*self._tasks, *self._followed.values())
@@ -109,14 +108,12 @@ class QuotaController:
             self._followed.pop(unwanted).cancel()
         for name in wanted.keys() - self._followed.keys():
             resource = wanted[name]
-            following = partial(
-                follow,
-                self._registry,
+            self._followed[name] = self._registry.follow(
+                f"what quotas limit of {name}",
                 resource,
                 partial(self._objects_replaced, resource),
                 partial(self._objects_changed, resource),
             )
-            self._followed[name] = self._registry.supervisor.start(f"what quotas limit of {name}", following)
 
     async def _objects_replaced(self, resource: Resource, objects: Sequence[StoredObject], _: int) -> None:
         self._mark(self._limiting(resource, None))
@@ -182,11 +179,8 @@ class QuotaController:
                 raise NoWrite
             return with_status(old, used)
 
-        try:
+        with ignoring_not_found():
             await store.update(key[0], key[1], count)
-        except StatusError as error:
-            if error.code != 404:
-                raise
         if overtaken and metadata_of(self._quotas.get(key) or {}).get("resourceVersion") != seen:
             self._mark([key])  # otherwise its event will follow
 

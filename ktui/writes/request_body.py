@@ -30,7 +30,7 @@ from ktui.writes.decoding.body import (
     unregistered,
 )
 from ktui.writes.decoding.field_validation import Unfit, misfit, no_metadata, refused
-from ktui.writes.decoding.typed import shaped
+from ktui.writes.decoding.typed_objects import shaped
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
 from ktui.writes.validation.updates import definitions
@@ -43,7 +43,9 @@ SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as man
 
 async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, SentBody]:
     """Return the response's form and the body of an allowed write; raise StatusError 403, 406, 413 or 429."""
-    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
+    form = negotiate(
+        call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty, drops=call.drops
+    )
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
     if resource.id == definitions.ID or (resource.custom and has_slow_pattern(resource.schemas)):
@@ -141,7 +143,7 @@ def from_protobuf(server: Server, message: bytes) -> bytes:
 
 async def sent_review(server: Server, call: Call, resource: Resource) -> tuple[Form, Obj]:
     """Return the form of the answer and the sent document; raise StatusError 400, 406, 413 or 415."""
-    form = negotiate(call.request.accept, custom=False, pretty=call.request.wants_pretty)
+    form = negotiate(call.request.accept, custom=False, pretty=call.request.wants_pretty, drops=call.drops)
     write_options(call.request, "CreateOptions")
     body = await read_body(server, call)
     review = await compute(sent_document, server, body, resource.api_version, resource.kind)

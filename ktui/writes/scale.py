@@ -19,7 +19,7 @@ from ktui.writes.decoding.field_validation import refused_patch
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import WriteOptions, write_options
-from ktui.writes.patches.documents import patch_document, patch_type, patched, patched_text
+from ktui.writes.patches.patch_documents import patch_document, patch_type, patched, patched_text
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
 Obj = dict[str, Any]
@@ -42,7 +42,9 @@ PRINTED = Resource(
 
 
 async def get(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
+    form = negotiate(
+        call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty, drops=call.drops
+    )
     options = parse_get_options(call.request.query)
     answer = await server.cacher(resource).get(
         call.info.namespace or None, call.info.name, options.resource_version

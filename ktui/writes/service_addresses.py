@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.status import StatusError
-from ktui.storage.requests import StoreListRequest
+from ktui.kube.resources import Resource, builtin
+from ktui.kube.status import StatusError, ignoring_not_found
+from ktui.storage.store_requests import StoreListRequest
 from ktui.writes.own_objects import create_own
 
 if TYPE_CHECKING:
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
 
 Obj = dict[str, Any]
 
@@ -91,18 +91,12 @@ def address_object(address: str, namespace: str, service: str) -> Obj:
     }
 
 
-def _resource() -> Resource:
-    found = BUILTIN.find("networking.k8s.io", "v1", "ipaddresses")
-    assert found is not None
-    return found
-
-
 class Addresses:
     """Cluster IPs of one range. Every method may raise StatusError."""
 
     def __init__(self, registry: Registry, services: ServiceRange) -> None:
         self._registry = registry
-        self._store = registry.for_resource(_resource()).store
+        self._store = registry.for_resource(builtin("networking.k8s.io", "ipaddresses")).store
         self.range = services
 
     async def take(self, address: str, namespace: str, service: str) -> None:
@@ -133,11 +127,8 @@ class Addresses:
 
     async def free(self, address: str) -> None:
         """Release an address, if it is reserved."""
-        try:
+        with ignoring_not_found():
             await self._store.delete(None, address)
-        except StatusError as error:
-            if error.code != 404:
-                raise
 
     async def _try(self, address: str, namespace: str, service: str, dry_run: bool) -> bool:
         if dry_run:

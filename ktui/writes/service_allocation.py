@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
 from ktui.kube.json_trees import copied
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import bare_error
 from ktui.telemetry.off_loop import compute
 from ktui.writes import stored_objects
@@ -223,8 +223,7 @@ def _invalid(name: str, errors: list[FieldError]) -> Exception:
 
 async def service_range(server: Server) -> ServiceRange:
     """Return the range of the stored ServiceCIDR `kubernetes`, else the server's own."""
-    resource = BUILTIN.find("networking.k8s.io", "v1", "servicecidrs")
-    assert resource is not None
+    resource = builtin("networking.k8s.io", "servicecidrs")
     found = await stored_objects.find(server, resource, "", "kubernetes")
     cidrs = ((found or {}).get("spec") or {}).get("cidrs") or [server.services.service_cluster_ip_range]
     return ServiceRange(cidrs[0])

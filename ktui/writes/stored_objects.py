@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
-from ktui.cacher.requests import ListRequest
+from ktui.cacher.cacher_requests import ListRequest
 from ktui.kube.json_trees import decoded
 from ktui.kube.listoptions import ListOptions
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, not_found
 from ktui.storage.objects import EVERYTHING
-from ktui.storage.requests import StoreListRequest
+from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, expect
 from ktui.wire.pb import CodecError
 from ktui.writes.decoding.field_validation import Unfit, check_metadata
@@ -75,12 +75,6 @@ def _read(read: Callable[[bytes, int, str], bytes], raw: bytes, rv: int, api_ver
 
 # Admission uses only a few namespaces and nodes.
 _read_often = lru_cache(maxsize=256)(_read)
-
-
-def builtin(group: str, name: str) -> Resource:
-    found = BUILTIN.find(group, "v1", name)
-    assert found is not None
-    return found
 
 
 async def every(server: Server, group: str, name: str, namespace: str | None = None) -> list[Obj]:

@@ -9,7 +9,6 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -54,7 +53,6 @@ FORBIDDEN = {
 # What routes an event through the reducer: kept in half of the events, hostile in the others.
 CONTROLS = {"state", "route", "verb", "change", "op", "reason_id", "etcd_kind", "progress", "wait"}
 EVENTS = {event.__struct_config__.tag: event for event in typing.get_args(AnyEvent)}
-_NAMED_KEYS = {"escape": b"\x1b", "question_mark": b"?"}
 
 
 # What ktui itself writes on a line of text: colours, and the progress bars of the terminal's owner.
@@ -173,17 +171,8 @@ def documents() -> set[type[msgspec.Struct]]:
     return {part for part in parts if isinstance(part, type) and issubclass(part, msgspec.Struct)}
 
 
-def program(
-    command: Sequence[str],
-    home: Path,
-    keys: Sequence[str] = (),
-    until: str = "",
-    start: Sequence[str] = ("-m", "ktui"),
-) -> tuple[bytes, int]:
-    """What ktui writes to a terminal of 120×40, and its exit status.
-
-    With `keys` they are pressed one after the other, once `until` is on the screen, then `q`.
-    """
+def program(command: Sequence[str], home: Path, start: Sequence[str] = ("-m", "ktui")) -> tuple[bytes, int]:
+    """What ktui writes to a terminal of 120×40, and its exit status."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     own = {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home)}
@@ -201,37 +190,14 @@ def program(
         env={**inherited, **own},
     )
     os.close(slave)
-    got = b""
     try:
-        if keys:
-            got += _quiet(master, until=until.encode())
-            for key in [*keys, "q"]:
-                os.write(master, _NAMED_KEYS.get(key, key.encode()))
-                got += _quiet(master)
-            process.send_signal(signal.SIGTERM)
-        got += _rest(master)
+        got = _rest(master)
         process.wait(HANGS)
     finally:
         process.kill()
         process.wait()
         os.close(master)
     return got, process.returncode
-
-
-def _quiet(master: int, until: bytes = b"") -> bytes:
-    """What comes until `until` was among it and nothing follows for a moment; what a key paints later
-    is read after the next one."""
-    got, deadline = b"", time.monotonic() + HANGS
-    while time.monotonic() < deadline:
-        ready, _, _ = select.select([master], [], [], 0.4)
-        if ready:
-            try:
-                got += os.read(master, 65536)
-            except OSError:  # the program has left
-                return got
-        elif until in got:
-            return got
-    return got
 
 
 def _rest(master: int) -> bytes:

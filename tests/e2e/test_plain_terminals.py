@@ -13,7 +13,8 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,9 @@ ESCAPES = re.compile(
 PLAIN = {0, 1, 2, 3, 4, 7, 22, 23, 24, 27}  # reset, and attributes on and off
 
 
-def written(home: Path, shows: Callable[[bytes], bool], **environment: str) -> bytes:
-    """All that a replay writes to a terminal of 120×40 until its end is painted, with all that it is to show.
-
-    Quiet alone would not do: between two panels a busy machine is quiet, too.
-    """
+@contextmanager
+def replayed(home: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A replay in a pseudo-terminal of 120×40 that controls no process, and its other end."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     hidden = ("NO_COLOR", "COLORTERM", "LC_ALL", "LC_CTYPE", "KTUI_SYMBOLS", "KTUI_THEME", "COLUMNS", "LINES")
@@ -53,7 +52,7 @@ def written(home: Path, shows: Callable[[bytes], bool], **environment: str) -> b
     )
     os.close(slave)
     try:
-        return _read_until(master, lambda got: b"48,213" in ESCAPES.sub(b"", got) and shows(got))
+        yield program, master
     finally:
         program.send_signal(signal.SIGTERM)
         try:
@@ -62,6 +61,15 @@ def written(home: Path, shows: Callable[[bytes], bool], **environment: str) -> b
             program.kill()
             program.wait()
         os.close(master)
+
+
+def written(home: Path, shows: Callable[[bytes], bool], **environment: str) -> bytes:
+    """All that a replay writes until its end is painted, with all that it is to show.
+
+    Quiet alone would not do: between two panels a busy machine is quiet, too.
+    """
+    with replayed(home, **environment) as (_, master):
+        return _read_until(master, lambda got: b"48,213" in ESCAPES.sub(b"", got) and shows(got))
 
 
 def _read_until(master: int, enough: Callable[[bytes], bool]) -> bytes:
@@ -115,3 +123,13 @@ def test_an_old_terminal_gets_ascii_only(tmp_path: Path, terminal: str) -> None:
     assert not [byte for byte in text if byte > 126]
     # Sixteen colours at the most, and the cursor's row still shows among them.
     assert not any(b"38;2" in found or b"38;5" in found for found in colours_in(output))
+
+
+def test_a_terminal_that_is_gone_ends_the_program(tmp_path: Path) -> None:
+    """Without a signal from the kernel, too."""
+    with replayed(tmp_path, TERM="xterm-256color") as (program, master):
+        _read_until(master, lambda got: b"48,213" in ESCAPES.sub(b"", got))
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, master)  # closes this end of the terminal
+        os.close(nowhere)
+        assert program.wait(HANGS) == -signal.SIGHUP

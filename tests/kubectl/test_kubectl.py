@@ -45,6 +45,7 @@ class Kubectl:
     async def start(self, *words: str) -> asyncio.subprocess.Process:
         assert KUBECTL is not None
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "KUBECONFIG": str(self.home / "config")}
+        env["GOGC"] = "off"  # kubectl ends before it would need to collect garbage: a third less CPU time
         pipe = asyncio.subprocess.PIPE
         return await asyncio.create_subprocess_exec(
             KUBECTL, *words, env=env, stdin=pipe, stdout=pipe, stderr=pipe

@@ -15,7 +15,7 @@ from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.tui.audit.app import AuditApp
-from ktui.tui.audit.reading import Progress, Reading
+from ktui.tui.audit.log_reading import Progress, Reading
 from tests.unit.audit.logs import audit_event, copies, traffic
 
 from .asking import until

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ktui.contract.events import AnyEvent
-from ktui.core.recordings.reader import read_recording
 from ktui.tui.app import KtuiApp
 from ktui.tui.preferences import DEFAULTS, Preferences
 from ktui.tui.source import Link, Stage
 from ktui.tui.table.vtable import VTable
+from tests.recordings import read_recording
 
 DEMO = Path(__file__).with_name("data") / "demo.ndjson"
 SMALL, NORMAL, WIDE = (80, 24), (120, 40), (200, 50)

@@ -10,11 +10,11 @@ import pytest
 
 from ktui.contract.events import AnyEvent, Marker, RequestFinished, RequestStarted, ServerInfo
 from ktui.core import reducer
-from ktui.core.recordings.reader import read_recording
 from ktui.core.recordings.recorder import Recorder
 from ktui.core.state import State
 from ktui.tui.app import KtuiApp
 from ktui.tui.source import Link, Report, Stage
+from tests.recordings import read_recording
 
 from .still import HANGS, NORMAL, demo_events, shown, still_app
 

@@ -21,7 +21,7 @@ from ktui.contract.events import (
 from ktui.core.format import long_bytes
 from ktui.core.reducer import apply
 from ktui.core.state import State
-from ktui.tui.charts.chart import BytesChart, Chart, ChartStrip, LatencyChart, RoutesChart
+from ktui.tui.charts.chart import BYTES, LATENCY, READS, Chart, ChartStrip
 from ktui.tui.charts.plot import columns_in
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
@@ -101,15 +101,15 @@ async def test_the_numbers_of_the_span_stand_in_the_frames() -> None:
     async with app.run_test(size=(120, 8)) as pilot:
         app.strip.show_state(state)
         await pilot.pause()
-        said = {type(chart): edges(chart) for chart in app.query(Chart)}
+        said = {chart.figure: edges(chart) for chart in app.query(Chart)}
     # 30 cells beside the axis, two dots in each, a second a dot.
     kept = state.history.span(state.now, 60, 1).whole
     routes = kept.routes
-    assert said[RoutesChart] == (
+    assert said[READS] == (
         "reads/s · 60 s", f"C{routes['C']} S{routes['S']} E{routes['E']} !2",
     )  # fmt: skip
-    assert said[LatencyChart] == ("latency ms · 60 s", "p50 3.0 max 2,400")
-    assert said[BytesChart] == (
+    assert said[LATENCY] == ("latency ms · 60 s", "p50 3.0 max 2,400")
+    assert said[BYTES] == (
         "bytes/s · 60 s", f"sent ↑{long_bytes(kept.sent_bytes)} etcd ↓{long_bytes(kept.etcd_bytes)}",
     )  # fmt: skip
 
@@ -120,7 +120,7 @@ def test_a_fault_is_marked_where_it_began(symbols: Symbols) -> None:
     per_cell = columns_in(1, symbols)
     span = state.history.span(START + 100, 30 * per_cell, 1)
     glyph = "v" if symbols is Symbols.ASCII else "▼"
-    for chart in (RoutesChart(), LatencyChart(), BytesChart()):
+    for chart in map(Chart, (READS, LATENCY, BYTES)):
         first = chart.content(span, 36, 4, symbols).plain.split("\n")[0]
         assert first.index(glyph) == 6 + (30 * per_cell - 30) // per_cell and first.count(glyph) == 1
 
@@ -184,11 +184,11 @@ async def test_another_width_is_another_span() -> None:
     async with app.run_test(size=(63, 8)) as pilot:
         app.strip.show_state(state_of(minutes()))
         await pilot.pause()
-        assert edges(app.query_one(RoutesChart))[0] == "reads/s · 66 s"  # three seconds a dot
+        assert edges(app.query(Chart).first())[0] == "reads/s · 66 s"  # three seconds a dot
         await pilot.resize_terminal(120, 8)
         await pilot.pause()
         assert "…" not in text_of(app)
-        assert edges(app.query_one(RoutesChart))[0] == "reads/s · 60 s"
+        assert edges(app.query(Chart).first())[0] == "reads/s · 60 s"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.etcd import KeyPage, StoredKey
+from ktui.contract.etcd_documents import KeyPage, StoredKey
 from ktui.tui.etcd.keys_pane import KeyList
 
 from .asking import asking_app, until, until_shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from ktui.contract.events import EtcdHealth, EtcdProgress
 from ktui.tui.etcd import tree_pane as tree_module
@@ -89,6 +90,37 @@ async def test_a_tree_that_could_not_be_read_is_read_once_etcd_is_back() -> None
         app.feed([EtcdHealth(at=app.state.now + 1, ok=True)])
         app.tick()
         await until(pilot, lambda: screen_of(app).prefixes.table.total == 11)
+
+
+async def test_it_says_when_etcd_is_asked_for_a_stream_again() -> None:
+    """After an Unimplemented, for 10 minutes; not under a version that never asks, nor once etcd streams."""
+    app = asking_app()
+    said = "this etcd has no RangeStream: collections are read in pages; asked again"
+
+    async def shows(text: str) -> None:
+        app.tick()
+        await until(pilot, lambda: text in shown(app))
+
+    async with app.run_test(size=NORMAL) as pilot:
+        await pilot.press("4")
+        now = app.state.now + 1
+        refused = EtcdHealth(at=now, ok=True, stream_recheck_at=now + 600)
+        server = app.state.server
+        assert server is not None
+        app.feed([replace(server, kube_version="1.37"), refused])
+        await shows(f"{said} in 10 minutes")
+        app.feed([EtcdProgress(at=now + 545, head=1)])
+        await shows(f"{said} in 1 minute")
+        app.feed([EtcdProgress(at=now + 601, head=2)])
+        await shows(f"{said} with the next LIST of etcd")
+        app.feed([replace(server, kube_version="1.36")])
+        app.tick()
+        await until(pilot, lambda: said not in shown(app))
+        app.feed([replace(server, kube_version="1.37")])
+        await shows(said)
+        app.feed([EtcdHealth(at=now + 602, ok=True)])
+        app.tick()
+        await until(pilot, lambda: said not in shown(app))
 
 
 async def test_another_server_is_read_from_the_start() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace as replace_field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from msgspec.structs import replace
@@ -16,12 +16,12 @@ from ktui.contract.events import EtcdProgress
 from ktui.core.lab.trial import Verdict
 from ktui.core.references import CompareRef, Place
 from ktui.core.selection import Selection
+from ktui.kube.selectors.shards import shard
 from ktui.traces.receiver import OtlpReceiver
 from ktui.traces.spans import TracedRequest
-from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.lab.context import LabHistory
+from ktui.tui.dialogs.text import PagesScreen, TextScreen
+from ktui.tui.lab.saved import LabHistory
 from ktui.tui.lab.screen import LabScreen
-from ktui.tui.lab.target import PagesScreen
 
 from .asking import until, until_shown
 from .lab import (
@@ -35,7 +35,7 @@ from .lab import (
     two_contexts,
 )
 from .lab_server import LabServer, proof
-from .still import NORMAL, WIDE
+from .still import NORMAL, WIDE, shown
 
 pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("lab")]
 
@@ -168,6 +168,52 @@ async def test_the_way_back_to_a_comparison_does_not_send_it_again() -> None:
         await until(pilot, lambda: app.screen is screen)
         await pilot.pause()
         assert len(server.fired) == sent and len(screen.lab.runner.results) == 2
+
+
+async def test_shards_are_measured_as_pages_and_as_a_streaming_list() -> None:
+    """The shard of the form on both sides: pages beside a WatchList, and the whole collection."""
+    server = LabServer()
+    app = lab_app(server)
+    assert app.state.server is not None
+    gates = {"ShardedListAndWatch": True}
+    app.feed([replace(app.state.server, kube_version="1.37", feature_gates=gates)])
+    app.fold()
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await open_lab(pilot)
+        await until_shown(pilot, "shardSelector", "1/2: a half")
+        await fill(pilot, shard="2/2")
+        await pilot.press("r")
+        await until(pilot, lambda: settled(screen, 8))
+        sent = {each.label: unquote(urlsplit(each.path).query) for each in screen.lab.runner.results}
+        half = f"shardSelector={shard(1, 2)}"
+        assert all((half in query) is (label != "no shard") for label, query in sent.items()), sent
+        assert {"pages of 500", "no shard"} < sent.keys()
+        assert "sendInitialEvents=true" in sent["WatchList"]
+
+
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [
+        ("1.35", "1.35 has no shardSelector: it came with 1.36, gate ShardedListAndWatch"),
+        ("1.37", "the gate ShardedListAndWatch (alpha) is off"),
+    ],
+)
+async def test_a_shard_that_the_server_would_ignore_is_not_sent(version: str, why: str) -> None:
+    server = LabServer()
+    app = lab_app(server)
+    assert app.state.server is not None
+    app.feed([replace(app.state.server, kube_version=version)])
+    app.fold()
+    async with app.run_test(size=WIDE) as pilot:
+        screen = await open_lab(pilot)
+        assert "shardSelector" not in shown(app), "the field is for servers with shards"
+        await fill(pilot, shard="1/2")
+        await until_shown(pilot, "nothing to send", why[:40])
+        for key in ("f", "r", "a"):
+            await pilot.press(key)
+            await pilot.pause()
+        assert server.fired == [] and not screen.lab.runner.results
+        assert any(why in each.message for each in app._notifications)
 
 
 async def test_n_fires_the_next_page() -> None:

@@ -16,7 +16,7 @@ from ktui.client import exec_plugin
 from ktui.client.exec_plugin import Plugin
 from ktui.client.kube_connection import KubeConnection, Material
 from ktui.contract.events import AnyEvent
-from ktui.core.live import state
+from ktui.core.live import live_state
 from ktui.live import scraper
 from ktui.live.scraper import Scraper
 from ktui.tui.live.app import LiveApp
@@ -33,8 +33,8 @@ SIZE = (200, 30)  # a sentence in one line
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scraper, "DUMP_SECONDS", 0.02)
-    monkeypatch.setattr(state, "GONE_AFTER", 1e6)  # a loaded machine does not scrape 20 times a second
+    monkeypatch.setattr(scraper, "DUMP_SECONDS", 0.05)  # the pilot waits for timers of a frame
+    monkeypatch.setattr(live_state, "GONE_AFTER", 1e6)  # a loaded machine does not scrape 20 times a second
 
 
 def app_over(connect: Callable[[], KubeConnection]) -> LiveApp:

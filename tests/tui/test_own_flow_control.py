@@ -10,7 +10,7 @@ from ktui.apiserver.flow_control import Ticket
 from ktui.cacher.settings import Settings
 from ktui.contract.events import AnyEvent
 from ktui.flowcontrol.controller import PriorityAndFairness
-from ktui.flowcontrol.telemetry import FlowReporter
+from ktui.flowcontrol.level_events import FlowReporter
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import requester_of
 from ktui.telemetry.bus import Bus
@@ -28,7 +28,7 @@ LEASE = RequestAttributes("update", "coordination.k8s.io", "leases", namespace="
 
 def telemetry(monkeypatch: pytest.MonkeyPatch) -> Iterator[AnyEvent]:
     """What the server's reporter says of thirty LISTs at once, and a scheduler that holds its seat."""
-    monkeypatch.setattr("ktui.flowcontrol.telemetry.time.time", lambda: AT)
+    monkeypatch.setattr("ktui.flowcontrol.level_events.time.time", lambda: AT)
     clock = iter(range(10**6)).__next__
     now = lambda: clock() / 1000.0  # noqa: E731
     controller = PriorityAndFairness(8, 4, now, lambda seconds, call: None)

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from ktui.contract.events import Marker
-from ktui.core.recordings.reader import read_recording
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.recordings.times import FASTEST
 from ktui.core.replay import index
@@ -24,6 +23,7 @@ from ktui.tui.replay.scrub_bar import ScrubBar
 from ktui.tui.replay.source import ReplaySource
 from ktui.tui.source import Stage
 from ktui.tui.widgets.banner import Banner
+from tests.recordings import read_recording
 
 from .asking import SIZES
 from .still import DEMO, HANGS, NORMAL, SMALL, shown, still_app

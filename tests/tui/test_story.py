@@ -18,7 +18,7 @@ from .asking import until, until_shown
 from .lab import screen_of as lab_of
 from .lab import settled
 from .lab_server import LabServer
-from .still import SMALL, WIDE, demo_events, shown, still_app
+from .still import NORMAL, SMALL, WIDE, demo_events, shown, still_app
 
 pytestmark = pytest.mark.anyio
 
@@ -91,6 +91,24 @@ async def test_the_story_goes_through_its_steps() -> None:
         assert {each.path.partition("?")[0] for each in results[10:]} == {"/api/v1/services"}
         await pilot.press("f9")
         await until(pilot, lambda: app.tick() or "tour" not in shown(app))
+
+
+def caption(app: KtuiApp) -> str:
+    """The tour's text as painted, on one line."""
+    lines = [line.removeprefix("▌").strip() for line in shown(app).splitlines() if line.startswith("▌")]
+    return " ".join(lines)
+
+
+@pytest.mark.parametrize("size", [SMALL, NORMAL], ids=["80x24", "120x40"])
+async def test_no_caption_and_no_variant_is_cut(size: tuple[int, int]) -> None:
+    app = story_app()
+    async with app.run_test(size=size) as pilot:
+        for number, told in enumerate(STEPS[:4], 1):
+            await step(pilot, 2 * number)
+            await until(pilot, lambda told=told: app.tick() or told.sentence in caption(app))
+            assert caption(app).endswith(" · f9 next")
+            variant = lab_of(app).lab.runner.results[-1].label
+            await until_shown(pilot, f" {variant} ")
 
 
 async def test_without_story_nothing_is_offered_and_the_key_begins_it() -> None:

@@ -12,7 +12,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.navigation.modes import MODES
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.screen_bases.table_screen import TableScreen
-from ktui.tui.table.registry import COLUMNS, check_columns
+from ktui.tui.table.column_ids import COLUMNS, check_columns
 from ktui.tui.table.vtable import VTable
 
 from .auditing import audit_app, read, write_log

@@ -13,8 +13,8 @@ from ktui.contract.faults import KINDS, Fault
 from ktui.tui.charts.plot import marks, named
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.looks.symbols import Symbols
-from ktui.tui.workloads.charts import CHARTS, chart_content
 from ktui.tui.workloads.faults import LETTERS
+from ktui.tui.workloads.run_charts import CHARTS, chart_content
 from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
 from ktui.tui.workloads.texts import _table

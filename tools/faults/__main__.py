@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import uvloop
 
 from ktui.etcd.binary import Binary, find_binary
 from tools.faults.records import clock
-from tools.faults.schedule import Outcome, Plan, run
+from tools.faults.schedule import Outcome, Plan, keep, run
 from tools.faults.selftest import self_test
 from tools.faults.soak import soak
 
@@ -44,7 +43,7 @@ async def _schedules(etcd: Binary, seconds: float, seed: int, most: int, out: Pa
         with tempfile.TemporaryDirectory(prefix="ktui-faults-") as directory:
             outcome = await run(plan, etcd.path, Path(directory), out / "violations.ndjson")
             if outcome.violations.all:
-                _keep(Path(directory), out / f"seed-{plan.seed}", outcome)
+                keep(Path(directory), out / f"seed-{plan.seed}", outcome)
         schedules += 1
         verified += outcome.verified
         kinds += outcome.violations.kinds
@@ -69,15 +68,6 @@ def _line(plan: Plan, outcome: Outcome, seconds: float) -> str:
         f"{outcome.verified['writes']} writes, {outcome.verified['events']} events, "
         f"recovered {recovered}{excused}{slow}: {verdict}"
     )
-
-
-def _keep(directory: Path, to: Path, outcome: Outcome) -> None:
-    """Save the server's logs and the faults, to investigate a violation."""
-    to.mkdir(parents=True, exist_ok=True)
-    for name in ("ktui.log", "ktui.err"):
-        if (directory / name).exists():
-            (to / name).write_bytes((directory / name).read_bytes())
-    (to / "faults.json").write_text(json.dumps(outcome.faults, indent=1))
 
 
 def _parser() -> argparse.ArgumentParser:

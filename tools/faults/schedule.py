@@ -52,6 +52,7 @@ class Outcome:
     verified: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     recovered: float | None = None
+    waited_for: str = ""  # the last problem before the recovery
     stood_still: float = 0.0  # longest stall of this process in seconds: delays up to it may be the machine's
     excused: int = 0  # events that informers missed within a transaction
     harness: str = ""
@@ -70,6 +71,15 @@ async def run(plan: Plan, etcd: Path, directory: Path, log: Path | None = None) 
     finally:
         await bench.close()
     return outcome
+
+
+def keep(directory: Path, to: Path, outcome: Outcome) -> None:
+    """Save the server's logs and the faults, to investigate a violation."""
+    to.mkdir(parents=True, exist_ok=True)
+    for name in ("ktui.log", "ktui.err"):
+        if (directory / name).exists():
+            (to / name).write_bytes((directory / name).read_bytes())
+    (to / "faults.json").write_text(json.dumps(outcome.faults, indent=1))
 
 
 async def schedule(
@@ -128,9 +138,12 @@ def _check_clients(clients: list[asyncio.Task[None]]) -> None:
 
 async def _recover(bench: Bench, load: Workload, outcome: Outcome) -> None:
     outcome.recovered, problem = await bench.server.ready(load.api.http, RECOVERY_SECONDS)
+    outcome.waited_for = problem
     if outcome.recovered is None:
-        later, _ = await bench.server.ready(load.api.http, 2 * RECOVERY_SECONDS)
-        bench.violations.add("not recovered", within=RECOVERY_SECONDS, problem=problem, later=later)
+        later, last = await bench.server.ready(load.api.http, 2 * RECOVERY_SECONDS)
+        bench.violations.add(
+            "not recovered", within=RECOVERY_SECONDS, problem=problem, later=later, last_problem=last
+        )
     await asyncio.sleep(1.0)
 
 

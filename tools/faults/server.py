@@ -77,12 +77,13 @@ class Server:
         return ended
 
     async def ready(self, http: aiohttp.ClientSession, within: float) -> tuple[float | None, str]:
-        """Return the seconds until reads from etcd and cache and /readyz succeed; else None and why not."""
+        """Return the seconds until reads and /readyz succeed, None if they do not, and the last problem."""
         began, problem = clock(), ""
         while clock() < began + within:
-            problem = await self._problem(http)
-            if not problem:
-                return clock() - began, ""
+            found = await self._problem(http)
+            if not found:
+                return clock() - began, problem
+            problem = found
             if self.exit_status is not None:
                 return None, f"the server has ended with status {self.exit_status}"
             await asyncio.sleep(0.15)

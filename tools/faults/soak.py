@@ -18,10 +18,11 @@ from pathlib import Path
 from ktui.etcd.binary import Binary
 from tools.faults.bench import Bench, HarnessError
 from tools.faults.records import Violations, clock
-from tools.faults.schedule import Outcome, schedule
+from tools.faults.schedule import Outcome, keep, schedule
 
 SCHEDULE_SECONDS = 20.0
 GROWTH, ALLOWANCE_MB, ALLOWED_DESCRIPTORS = 1.15, 20.0, 20
+SLOW_SECONDS = 15.0  # a recovery whose log is kept
 FEWEST = 8  # schedules, for a comparison of quarters
 WARM_UP_SECONDS, REST_SECONDS = 180.0, 300.0
 MOST_AFTER_REST = 1.1  # of the memory after the warm-up
@@ -97,16 +98,20 @@ async def soak(etcd: Binary, seconds: float, seed: int, out: Path) -> int:
             measuring = asyncio.create_task(memory.measure())
             while clock() < end:
                 outcome = Outcome(violations)
-                number = len(samples)
+                number, known = len(samples), len(violations.all)
                 await schedule(bench, seed + number, SCHEDULE_SECONDS, outcome, restarts=False)
                 verified += outcome.verified
                 samples.append(Sample.of(bench.server.pid))
+                slow = outcome.recovered is None or outcome.recovered > SLOW_SECONDS
                 print(
                     f"{number}: {samples[-1].megabytes:.0f} MB, {samples[-1].descriptors} descriptors, "
                     f"{outcome.verified['events']} events, recovered {outcome.recovered or -1:.1f} s, "
-                    f"{len(violations.all)} violations",
+                    f"{len(violations.all)} violations"
+                    + (f"; waited for {outcome.waited_for}" if slow else ""),
                     flush=True,
                 )
+                if slow or len(violations.all) > known:
+                    keep(Path(directory), out / f"seed-{seed + number}", outcome)
             for sentence in await memory.rest():
                 violations.add(sentence)
             measuring.cancel()

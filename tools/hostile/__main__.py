@@ -18,8 +18,8 @@ from itertools import groupby
 from pathlib import Path
 
 from tools.hostile.canary import Canary
-from tools.hostile.case import Broken, Case, cases
-from tools.hostile.target import BESIDE, BYSTANDER, Target, serving
+from tools.hostile.case import Case, cases
+from tools.hostile.target import BESIDE, BYSTANDER, Broken, Target, serving
 
 QUIET_SECONDS = 0.5
 

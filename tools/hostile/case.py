@@ -19,16 +19,10 @@ import importlib
 import pkgutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tools.hostile.target import Target
+from tools.hostile.target import Target
 
-Run = Callable[["Target"], Awaitable[str]]
-
-
-class Broken(Exception):
-    """A bound is broken, or an answer is wrong."""
+Run = Callable[[Target], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)

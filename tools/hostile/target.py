@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.hostile.case import Broken
 from tools.hostile.client import Client
 from tools.hostile.requests import Request
 
@@ -23,6 +22,10 @@ ADMIN, MALLORY, BYSTANDER = "admin", "mallory", "bystander"
 TERMINATE_SECONDS = 10.0
 BESIDE = "/api/v1/namespaces/beside/configmaps/well-behaved"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+class Broken(Exception):
+    """A bound is broken, or an answer is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +167,6 @@ async def serving(directory: Path, *options: str) -> AsyncIterator[Target]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-def _start(words: list[str], environ: Mapping[str, str]) -> subprocess.Popen[str]:
-    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=nothing, text=True, env=environ)
 
 
 def _start(words: list[str], environ: Mapping[str, str]) -> subprocess.Popen[str]:

@@ -27,7 +27,8 @@ async def render(directory: Path, scratch: Path, only: str) -> None:
     recording = scratch / "monday.ndjson.gz"
     await sessions.photograph_metrics(directory, only)
     await sessions.photograph_traces(directory, only)
-    if only.startswith(("metrics", "traces")):
+    await sessions.photograph_audit(scratch / "audit.log", directory, only)
+    if only.startswith(("metrics", "traces", "audit")):
         return
     async with sessions.demo(recording) as (child, connection):
         if only.startswith("journey"):
@@ -41,7 +42,6 @@ async def render(directory: Path, scratch: Path, only: str) -> None:
             return
         await sessions.photograph_live(connection, child, directory, only)
     await sessions.photograph_replay(recording, directory, only)
-    await sessions.photograph_audit(scratch / "audit.log", directory, only)
 
 
 def main(directory: Path, only: str) -> None:

@@ -26,7 +26,7 @@ from ktui.core.prediction.sizes import ResourceSize
 from ktui.live.scraper import Scraper
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.app import AuditApp
-from ktui.tui.audit.reading import Reading, Wish
+from ktui.tui.audit.log_reading import Reading, Wish
 from ktui.tui.live.app import LiveApp
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.looks.themes import DEFAULT
@@ -41,6 +41,7 @@ from tools.screenshots.audit_trail import write_audit_log
 from tools.screenshots.stage import NORMAL, Camera, Shot
 from tools.screenshots.visitors import visit
 
+LOADS = 600.0  # seconds until a recording or a log is read: the bound of a wait that never ends
 MARKS = {0.2: "rollout of api begins", 0.55: "first alert", 0.8: "rolled back"}  # by part of the recording
 AUDIT_SIZES = {
     "pods": ResourceSize(100_000, 1_400_000_000),
@@ -159,7 +160,7 @@ async def _replay(recording: Path, directory: Path, shot: Shot, preferences: Pre
     app = _app(source, preferences)
     async with app.run_test(size=NORMAL) as pilot:
         camera = Camera(pilot, directory)
-        await camera.until(lambda: source.playback is not None, 60)
+        await camera.until(lambda: source.playback is not None, LOADS)
         playback = source.playback
         assert playback is not None
         await camera.walk(("space",))
@@ -179,7 +180,7 @@ async def photograph_audit(log: Path, directory: Path, only: str) -> None:
     app = AuditApp(reading, Wish("1.30", {}, AUDIT_SIZES, "sizes.json"))
     async with app.run_test(size=NORMAL) as pilot:
         camera = Camera(pilot, directory)
-        await camera.until(lambda: app.audit.views.shown != "reading", 60)
+        await camera.until(lambda: app.audit.views.shown != "reading", LOADS)
         await camera.take_all(shots.AUDIT, only)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ktui.apiserver.forms.dropped import DroppedEvents, dropper
 from ktui.apiserver.forms.message import Message, PartialMessage
-from ktui.apiserver.forms.partial import KIND, LIST_KIND, Partial, PartialList
+from ktui.apiserver.forms.metadata_form import KIND, LIST_KIND, Partial, PartialList
 from ktui.apiserver.forms.plain import Converted, EventForm, ObjectForm, Plain
-from ktui.apiserver.forms.table import Table, check_include
+from ktui.apiserver.forms.table_form import Table, check_include
 from ktui.apiserver.negotiation import PROTOBUF, Form
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
@@ -41,10 +42,14 @@ def object_form(
 
 def event_form(form: Form, resource: Resource, codec: StoredCodec, *, include: str) -> EventForm:
     """Return the renderer of a WATCH's events; raise StatusError 400 for an unknown `include`."""
-    if form.target != LIST_KIND:
-        return object_form(form, resource, codec, include=include, of_list=False)
-    single = replace(form, target=KIND)
-    return PartialList(object_form(single, resource, codec, include=include, of_list=False))
+    if form.target == LIST_KIND:
+        single = replace(form, target=KIND)
+        return PartialList(object_form(single, resource, codec, include=include, of_list=False))
+    found = object_form(form, resource, codec, include=include, of_list=False)
+    replaced = dropper(form)
+    if replaced is None:
+        return found
+    return DroppedEvents(found, (form, resource.api_version, include), replaced)
 
 
 def _wrong_shape(target: str, resource: Resource, of_list: bool) -> StatusError:

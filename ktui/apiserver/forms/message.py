@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.forms.partial import LIST_KIND, Partial
+from ktui.apiserver.forms.metadata_form import LIST_KIND, Partial
 from ktui.kube.resources import Resource
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from ktui.cacher.events import OutEvent
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
     from ktui.wire.pieces import Piece
     from ktui.wire.stored_codec import Messages

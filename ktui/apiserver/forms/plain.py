@@ -10,7 +10,7 @@ from ktui.kube.resources import Resource
 from ktui.telemetry.meter import decoding
 
 if TYPE_CHECKING:
-    from ktui.cacher.events import OutEvent
+    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
     from ktui.wire.pieces import Piece
     from ktui.wire.stored_codec import StoredCodec

@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import select
 import socket
 import time
@@ -100,40 +99,54 @@ class ConnectionGuard:
 
         return noted
 
+    def prepare(self) -> None:
+        """Open the files that the guard needs, before granian listens: clients may use up all others."""
+        self._door = Door()
+        self._door.can_shut &= self._may_shut
+
+    def release(self) -> None:
+        """Close them, among them the copy of granian's listening socket, because granian has ended."""
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+
     async def run(self, port: int) -> None:
         """Guard the connections of `port`, where granian listens, and listens again after it has ended."""
         missing = 0
         while True:
             self._list = ConnectionList(port)
             await self._look()
-            if (file := self._list.listener) >= 0:
+            if self._door is not None and self._list.listener >= 0:
                 missing = 0
-                try:
-                    self._door = Door(socket.socket(fileno=os.dup(file)), file)
-                except OSError:  # closed meanwhile
-                    continue
-                self._door.can_shut &= self._may_shut
-                try:
-                    await self._guard(self._door)
-                finally:
-                    self._door.close()
+                await self._guard(self._door, self._list.listener)
             elif (missing := missing + 1) == MOST_MISSING:
                 raise RuntimeError(f"the listening socket of port {port} was not found among the open files")
             await asyncio.sleep(QUEUE_SECONDS)
 
-    async def _guard(self, door: Door) -> None:
-        """Guard until the server no longer has its socket."""
-        waiting = select.poll()
-        waiting.register(door.listener, select.POLLIN)
-        while door.server_has_it():
-            queued = bool(waiting.poll(0))
-            if self._is_due(queued) or (queued and door.shut):
-                await self._look()
-            full = self._full()
-            door.set_shut(full)
-            if full and queued:
-                self._refuse_queued(door.listener)
-            await asyncio.sleep(BATCH_SECONDS if full and queued else QUEUE_SECONDS)
+    async def _guard(self, door: Door, file: int) -> None:
+        """Guard until the server no longer has its socket, whose number is `file`."""
+        try:
+            door.hang(file)
+        except OSError:  # closed meanwhile
+            return
+        try:
+            waiting = select.poll()
+            waiting.register(door.listener, select.POLLIN)
+            left = 0  # looks in a row at which granian had left a client in the queue
+            while door.server_has_it():
+                queued = bool(waiting.poll(0))
+                if self._is_due(queued) or (queued and door.shut):
+                    await self._look()
+                full = self._full()
+                door.set_shut(full)
+                if full and queued:
+                    self._refuse_queued(door.listener, BATCH)
+                left = left + 1 if queued and not full and door.can_shut else 0
+                if left > 1 and not door.wake():  # no place in the queue
+                    self._refuse_queued(door.listener, 1)
+                await asyncio.sleep(BATCH_SECONDS if full and queued else QUEUE_SECONDS)
+        finally:
+            door.leave()
 
     def _is_due(self, queued: bool) -> bool:
         """Return whether to look at the open connections."""
@@ -152,11 +165,6 @@ class ConnectionGuard:
 
     def _next_file(self) -> int:
         return 0 if self._door is None else self._door.next_file()
-
-    def release(self) -> None:
-        """Close the copy of granian's listening socket, because granian has ended."""
-        if self._door is not None:
-            self._door.close()
 
     async def _look(self) -> None:
         """Count the open connections, and close those without a request."""
@@ -196,9 +204,11 @@ class ConnectionGuard:
                 needed -= 1
                 yield one
 
-    def _refuse_queued(self, listener: socket.socket) -> None:
-        """Take the queued connections that granian leaves."""
-        for _ in range(BATCH):
+    def _refuse_queued(self, listener: socket.socket, most: int) -> None:
+        """Take the queued connections that granian leaves, while there is a place for a check of health."""
+        for _ in range(most):
+            if not self._reserve.has_place():
+                return
             try:
                 taken, address = listener.accept()
             except OSError:  # none is left, or no file is

@@ -23,23 +23,40 @@ SPARE_FILES = 16
 
 
 class Door:
-    """`listener` duplicates the server's socket, whose number is `file`.
+    """`listener` duplicates the server's socket, whose number is `file`, from `hang` on.
 
-    Linux only (`can_shut`): there an event queue watches what a number named when it was added.
+    It is made before the server listens: all files that it needs are open then, as clients may use up the
+    others before ktui looks. Linux only (`can_shut`): there an event queue watches what a number named
+    when it was added.
     """
 
-    def __init__(self, listener: socket.socket, file: int) -> None:
-        self.listener = listener
+    def __init__(self) -> None:
+        self.listener = socket.socket()  # keeps the place of the duplicate
         self.shut = False
         self.can_shut = sys.platform == "linux"
-        self._file = file
+        self._file = -1
         self._decoy = _unreachable()
         self._spares = [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE_FILES)]
 
+    def hang(self, file: int) -> None:
+        """Take the server's socket. Needs no further file; raises OSError if the server has closed it."""
+        place = self.listener.fileno()
+        os.dup2(file, place, inheritable=False)
+        duplicate = socket.socket(fileno=place)  # asks for its family
+        self.listener.detach()
+        self.listener, self._file = duplicate, file
+
+    def leave(self) -> None:
+        """Open the door, and give the socket up: the duplicate is closed, its place is kept."""
+        self.set_shut(False)
+        self.shut, self._file = False, -1
+        if self.listener.fileno() < 0:  # closed
+            return
+        os.dup2(self._decoy.fileno(), self.listener.fileno(), inheritable=False)
+
     def close(self) -> None:
-        """Close the duplicate and all else, because the server has ended or listens again."""
-        if self.shut and self.server_has_it():
-            self._name(self.listener)
+        """Open the door, and close all files."""
+        self.set_shut(False)
         self.listener.close()
         self._decoy.close()
         self._free_spares()
@@ -67,7 +84,18 @@ class Door:
             return
         with contextlib.suppress(OSError):
             self._spares = [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE_FILES)]
-        self._wake()
+        self.wake()
+
+    def wake(self) -> bool:
+        """Connect once: the server hears of new clients, not of those that have waited.
+
+        Returns whether it did: there may be no place in the queue.
+        """
+        with contextlib.suppress(OSError), socket.socket(self.listener.family) as client:
+            client.setblocking(False)
+            client.connect_ex(self.listener.getsockname())
+            return client.getpeername() is not None
+        return False
 
     def next_file(self) -> int:
         """Return the number that the next file gets, all lower ones are in use; without one, the limit."""
@@ -85,12 +113,6 @@ class Door:
         for file in self._spares:
             os.close(file)
         self._spares = []
-
-    def _wake(self) -> None:
-        """Connect once: the server hears of new clients, not of those that have waited."""
-        with contextlib.suppress(OSError), socket.socket(self.listener.family) as client:
-            client.setblocking(False)
-            client.connect_ex(self.listener.getsockname())
 
 
 def _unreachable() -> socket.socket:

@@ -2,7 +2,8 @@
 
 A kubelet or a load balancer beside the server must learn that it lives. The reserve has a few connections
 of its own; each gets one answer over HTTP/1.1. Everything but `/healthz`, `/livez` and `/readyz` gets a 429.
-When a new one comes and none is free, the oldest is closed.
+When none is free, a new one takes the place of the oldest whose client had GRACE_SECONDS to ask, and waits
+until there is one: many silent ones at once do not close a health check before it is read.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import json
 import logging
 import socket
 import ssl
+import time
+from dataclasses import dataclass
 
 import h11
 
@@ -24,6 +27,7 @@ log = logging.getLogger(__name__)
 
 PLACES = 32
 SECONDS = 5.0  # for one connection
+GRACE_SECONDS = 0.2  # to send the request, after the connection is taken and again after TLS's handshake
 MOST_HEAD_BYTES = 16_384
 HEALTH = ("healthz", "livez", "readyz")
 
@@ -50,6 +54,14 @@ def is_health_check(path: bytes | str) -> bool:
     return text.split("/")[1:2] in ([name] for name in HEALTH)
 
 
+@dataclass(slots=True)
+class _Place:
+    """`file` of a connection; `since` when its client is asked to go on (time.monotonic())."""
+
+    file: int
+    since: float
+
+
 class HealthReserve:
     """Serves `app`'s health checks on connections that are handed to it."""
 
@@ -57,22 +69,31 @@ class HealthReserve:
         self._app = app
         self._tls = tls
         self._context: ssl.SSLContext | None = None
-        self._serving: dict[asyncio.Task[None], int] = {}  # with the file of the connection
+        self._serving: dict[asyncio.Task[None], _Place] = {}
 
     @property
     def files(self) -> set[int]:
         """The files of its connections."""
-        return set(self._serving.values())
+        return {place.file for place in self._serving.values()}
+
+    def has_place(self) -> bool:
+        """Return whether a connection may be taken now."""
+        return len(self._serving) < PLACES or self._late() is not None
 
     def take(self, connection: socket.socket) -> None:
-        """Serve a connection, and close it."""
-        if len(self._serving) >= PLACES:
-            oldest = next(iter(self._serving))
-            del self._serving[oldest]
-            oldest.cancel()
-        task = asyncio.create_task(self._serve(connection))
-        self._serving[task] = connection.fileno()
+        """Serve a connection, and close it. Requires `has_place`."""
+        if len(self._serving) >= PLACES and (late := self._late()) is not None:
+            del self._serving[late]
+            late.cancel()
+        place = _Place(connection.fileno(), time.monotonic())
+        task = asyncio.create_task(self._serve(connection, place))
+        self._serving[task] = place
         task.add_done_callback(self._end)
+
+    def _late(self) -> asyncio.Task[None] | None:
+        """Return the one whose client is silent for longest, if that is longer than GRACE_SECONDS."""
+        task, place = min(self._serving.items(), key=lambda item: item[1].since)
+        return task if time.monotonic() - place.since >= GRACE_SECONDS else None
 
     async def stop(self) -> None:
         for task in list(self._serving):
@@ -84,7 +105,7 @@ class HealthReserve:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a health check failed", exc_info=error)
 
-    async def _serve(self, connection: socket.socket) -> None:
+    async def _serve(self, connection: socket.socket, place: _Place) -> None:
         reader = asyncio.StreamReader(limit=MOST_HEAD_BYTES)
         protocol = asyncio.StreamReaderProtocol(reader)
         loop = asyncio.get_running_loop()
@@ -93,6 +114,7 @@ class HealthReserve:
                 transport, _ = await loop.connect_accepted_socket(
                     lambda: protocol, connection, ssl=self._ssl()
                 )
+                place.since = time.monotonic()
                 writer = asyncio.StreamWriter(transport, protocol, reader, loop)
                 try:
                     await self._answer(reader, writer)

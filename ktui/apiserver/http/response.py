@@ -112,6 +112,22 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return "gzip" in accept_encoding and any(part.strip() == "gzip" for part in accept_encoding.split(","))
 
 
+GZIPPED: Headers = [("content-encoding", "gzip"), ("vary", "Accept-Encoding")]
+
+
+async def gzip_member(piece: bytes) -> bytes:
+    """Return a piece compressed on its own, as upstream does per flush of a streaming WATCH (its 1.37)."""
+    if len(piece) <= MOST_AT_ONCE:
+        return _member(piece)
+    return await asyncio.to_thread(in_thread, _member, piece)
+
+
+def _member(piece: bytes) -> bytes:
+    deflater = isal_zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP_WINDOW)
+    packed: bytes = deflater.compress(piece) + deflater.flush()
+    return packed
+
+
 class Body:
     """Writes a 200 response in pieces; compresses it once it exceeds THRESHOLD_BYTES.
 
@@ -156,8 +172,7 @@ class Body:
 
     async def _begin_deflating(self) -> None:
         self._deflater = isal_zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP_WINDOW)
-        headers = [("content-encoding", "gzip"), ("vary", "Accept-Encoding")]
-        await self._response.start(200, self._content_type, headers)
+        await self._response.start(200, self._content_type, GZIPPED)
         held, self._held, self._held_bytes = b"".join(self._held), [], 0
         await self._deflate(held)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import fcntl
 import ipaddress
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,8 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from ktui.private_file import write_private
 
 LIFETIME = datetime.timedelta(days=365)
 # A certificate that expires soon is replaced, so that a session never outlives it.
@@ -130,8 +131,5 @@ def _general_name(name: str) -> x509.GeneralName:
 
 
 def _write(files: TlsFiles, certificate: bytes, key: bytes) -> None:
-    for path, content in ((files.key, key), (files.cert, certificate)):
-        fresh = path.with_suffix(f"{path.suffix}.{os.getpid()}")
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(content)
-        fresh.replace(path)
+    write_private(files.key, key)
+    write_private(files.cert, certificate)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 16
 HANDSHAKE_SECONDS = 10.0
-CREDENTIAL_IDS_SINCE = 32  # kube-apiserver's minor version
 CREDENTIAL = "authentication.kubernetes.io/credential-id"
 Address = tuple[str, int]
 JSON = [(b"content-type", b"application/json")]

@@ -8,7 +8,7 @@ from functools import partial
 
 from ktui.apiserver.call import RequestLog
 from ktui.apiserver.http.connections import Connections
-from ktui.apiserver.metrics.exposition import CallbackMetric, Labels
+from ktui.apiserver.metrics.metric_types import CallbackMetric, Labels
 from ktui.telemetry.memory import resident_bytes
 
 

@@ -6,17 +6,11 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, Labels, Metric, resource_labels
-from ktui.cacher.requests import FELL_BACK
+from ktui.apiserver.metrics.metric_types import Counter, Gauge, Histogram, Labels, Metric, resource_labels
+from ktui.cacher.cacher_requests import FELL_BACK
 from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Fallback, Plan, Source
 
-# apiserver_storage_list_* and apiserver_cache_list_*: objects that LISTs read from etcd and cache.
-
-LISTS_SINCE = 23
-# Since 1.37 storage_list_* count the cache's lists too, with two more labels, and no probes.
-ROUTE_LABELS_SINCE = 37
-STORAGE_DURATION_SINCE = 37
 STORAGE_PHASES = ("etcd", "decode", "filter")
 NO_INDEX: Labels = (("index", ""),)
 # Of LISTs at etcd and of requests.
@@ -26,7 +20,10 @@ DURATION_BOUNDS = (
 
 
 class ListMetrics:
-    """Counts each LIST once, at its end."""
+    """apiserver_storage_list_* and apiserver_cache_list_*: objects that LISTs read from etcd and cache.
+
+    Each LIST is counted once, at its end.
+    """
 
     def __init__(self) -> None:
         self.storage = _Counters("storage")
@@ -40,16 +37,17 @@ class ListMetrics:
 
     def metrics(self, minor: int) -> Iterator[Metric]:
         """Yield the metrics of kube-apiserver 1.`minor`."""
-        if minor >= LISTS_SINCE:
+        if minor >= 23:
             yield from self.storage.metrics()
             yield from self.cache.metrics()[:-1]
-        if minor >= STORAGE_DURATION_SINCE:
+        if minor >= 37:
             yield self.storage_duration
 
     def ended(self, call: Call, resource: Resource) -> None:
         meter, behaviour = call.meter, call.behaviour
         named = resource_labels(resource, behaviour)
-        told_apart = behaviour.minor >= ROUTE_LABELS_SINCE
+        # Since 1.37 storage_list_* count the cache's lists too, with two more labels, and no probes.
+        told_apart = behaviour.minor >= 37
         if call.route in ("cache", "cache_snapshot"):
             index = _index(call, resource)
             prefixed = resource_labels(resource, behaviour, "resource_prefix")
@@ -75,7 +73,7 @@ def _index(call: Call, resource: Resource) -> Labels:
     if resource.id == "pods":
         if "spec.nodeName" in call.request.parameter("fieldSelector"):
             name = "f:spec.nodeName"
-        elif call.info.namespace and call.behaviour.storage_namespace_index:
+        elif call.info.namespace and call.behaviour.enabled("StorageNamespaceIndex"):
             name = "f:metadata.namespace"
     return (("index", name),)
 
@@ -102,11 +100,6 @@ SIZE_BOUNDS = tuple(10.0**power for power in range(3, 10))
 COMPONENT = ("component", "apiserver")
 APPLY = "application/apply-patch+yaml"
 WAIT_BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
-READ_WAIT_SINCE, CONSISTENT_READS_SINCE = 30, 31
-# The duration without waiting times: first called an SLO, then an SLI.
-OBJECTIVE_SINCE, INDICATOR_SINCE = 23, 26
-# Up to 1.22 kube-apiserver named the metric a gauge.
-LONGRUNNING_SINCE = 23
 VERBS = frozenset(("APPLY", "DELETE", "DELETECOLLECTION", "GET", "LIST", "PATCH", "POST", "PUT", "WATCH"))
 OTHER_VERB = "other"
 READ_ONLY, MUTATING = ((("request_kind", kind),) for kind in ("readOnly", "mutating"))
@@ -144,13 +137,13 @@ class RequestMetrics:
     def metrics(self, minor: int) -> Iterator[Metric]:
         """Yield the metrics of kube-apiserver 1.`minor`."""
         yield from (self.total, self.duration, self.sizes, self.inflight)
-        yield self.longrunning if minor >= LONGRUNNING_SINCE else self.longrunning_gauge
-        if minor >= OBJECTIVE_SINCE:
-            yield self.indicator if minor >= INDICATOR_SINCE else self.objective
+        yield self.longrunning if minor >= 23 else self.longrunning_gauge  # so named
+        if minor >= 23:  # the duration without waiting times: first called an SLO, then an SLI
+            yield self.indicator if minor >= 26 else self.objective
         yield from self.lists.metrics(minor)
-        if minor >= READ_WAIT_SINCE:
+        if minor >= 30:
             yield self.read_wait
-        if minor >= CONSISTENT_READS_SINCE:
+        if minor >= 31:
             yield self.consistent_reads
 
     def began(self, call: Call) -> None:

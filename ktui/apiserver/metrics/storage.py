@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.apiserver.metrics.exposition import (
+from ktui.apiserver.metrics.metric_types import (
     CallbackMetric,
     Counter,
     Histogram,
@@ -17,19 +17,17 @@ from ktui.apiserver.metrics.exposition import (
     resource_labels,
 )
 from ktui.contract.events import EtcdCall
-from ktui.etcd.faults import UNIMPLEMENTED
+from ktui.etcd.grpc_errors import UNIMPLEMENTED
 from ktui.kube.gates import SHARDED
 from ktui.kube.resources import Resource
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
 
 if TYPE_CHECKING:
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
     from ktui.cacher.resource_cache import ResourceCache
     from ktui.cacher.settings import Settings
     from ktui.kube.versions import Behaviour
-
-CHECKED_MINOR = 33
 
 
 def _sharded(cache: ResourceCache) -> int:
@@ -53,123 +51,41 @@ class _Row(NamedTuple):
 
 
 _ROWS = (
-    _Row(
-        "apiserver_watch_cache_resource_version",
-        "resourceVersion of the watch cache.",
-        "gauge",
-        lambda cache: cache.memory.rv,
-        31,
-    ),
-    _Row(
-        "watch_cache_capacity",
-        "Events that the watch cache's buffer can hold.",
-        "gauge",
-        lambda cache: cache.memory.event_buffer.capacity,
-        21,
-    ),
-    _Row(
-        "watch_cache_capacity_increase_total",
-        "Times that the buffer grew.",
-        "counter",
-        lambda cache: cache.memory.event_buffer.grown,
-        19,
-    ),
-    _Row(
-        "watch_cache_capacity_decrease_total",
-        "Times that the buffer shrank.",
-        "counter",
-        lambda cache: cache.memory.event_buffer.shrunk,
-        19,
-    ),
-    _Row(
-        "apiserver_watch_cache_events_received_total",
-        "Events received from etcd.",
-        "counter",
-        lambda cache: cache.memory.events_received,
-        27,
-    ),
-    _Row(
-        "apiserver_watch_cache_events_dispatched_total",
-        "Events offered to the watchers.",
-        "counter",
-        lambda cache: cache.dispatcher.dispatched,
-        24,
-    ),
-    _Row(
-        "apiserver_watch_cache_initializations_total",
-        "Times that the cache was filled.",
-        "counter",
-        lambda cache: cache.memory.generation,
-        25,
-    ),
-    _Row(
-        "apiserver_terminated_watchers_total",
-        "Watchers that were ended because they were too slow.",
-        "counter",
-        lambda cache: cache.dispatcher.terminated,
-        21,
-    ),
-    _Row(
-        "apiserver_watch_shards_total",
-        "Watches of a shard that are served now.",
-        "gauge",
-        _sharded,
-        36,
-        gate=SHARDED,
-    ),
-    _Row(
-        "apiserver_watch_filtered_events_total",
-        "Events that shards left out.",
-        "counter",
-        _shard_filtered,
-        36,
-        gate=SHARDED,
-    ),
-    _Row(
-        "apiserver_resource_objects",
-        "Objects of the resource.",
-        "gauge",
-        lambda cache: len(cache.memory.store),
-        34,
-    ),
-    _Row(
-        "apiserver_resource_size_estimate_bytes",
-        "Stored bytes of the objects of the resource.",
-        "gauge",
-        lambda cache: cache.memory.store.bytes,
-        34,
-    ),
-    _Row(
-        "ktui_watch_cache_json_bytes",
-        "JSON and Table rows of objects, kept for the next answers; shared bytes count for each object.",
-        "gauge",
-        lambda cache: cache.memory.store.share.bytes,
-        0,
-    ),
-    _Row(
-        "ktui_watch_cache_json_evictions_total",
-        "Objects whose kept JSON was dropped because all caches together had too much.",
-        "counter",
-        lambda cache: cache.memory.store.share.evicted,
-        0,
-    ),
-    _Row(
-        "apiserver_storage_objects",
-        "Objects of the resource.",
-        "gauge",
-        lambda cache: len(cache.memory.store),
-        21,
-        33,
-    ),
-    _Row(
-        "etcd_object_counts",
-        "Objects of the resource.",
-        "gauge",
-        lambda cache: len(cache.memory.store),
-        19,
-        24,
-    ),
-)
+    _Row("apiserver_watch_cache_resource_version", "resourceVersion of the watch cache.",
+         "gauge", lambda cache: cache.memory.rv, 31),
+    _Row("watch_cache_capacity", "Events that the watch cache's buffer can hold.",
+         "gauge", lambda cache: cache.memory.event_buffer.capacity, 21),
+    _Row("watch_cache_capacity_increase_total", "Times that the buffer grew.",
+         "counter", lambda cache: cache.memory.event_buffer.grown, 19),
+    _Row("watch_cache_capacity_decrease_total", "Times that the buffer shrank.",
+         "counter", lambda cache: cache.memory.event_buffer.shrunk, 19),
+    _Row("apiserver_watch_cache_events_received_total", "Events received from etcd.",
+         "counter", lambda cache: cache.memory.events_received, 27),
+    _Row("apiserver_watch_cache_events_dispatched_total", "Events offered to the watchers.",
+         "counter", lambda cache: cache.dispatcher.dispatched, 24),
+    _Row("apiserver_watch_cache_initializations_total", "Times that the cache was filled.",
+         "counter", lambda cache: cache.memory.generation, 25),
+    _Row("apiserver_terminated_watchers_total", "Watchers that were ended because they were too slow.",
+         "counter", lambda cache: cache.dispatcher.terminated, 21),
+    _Row("apiserver_watch_shards_total", "Watches of a shard that are served now.",
+         "gauge", _sharded, 36, gate=SHARDED),
+    _Row("apiserver_watch_filtered_events_total", "Events that shards left out.",
+         "counter", _shard_filtered, 36, gate=SHARDED),
+    _Row("apiserver_resource_objects", "Objects of the resource.",
+         "gauge", lambda cache: len(cache.memory.store), 34),
+    _Row("apiserver_resource_size_estimate_bytes", "Stored bytes of the objects of the resource.",
+         "gauge", lambda cache: cache.memory.store.bytes, 34),
+    _Row("ktui_watch_cache_json_bytes",
+         "JSON and Table rows of objects, kept for the next answers; shared bytes count for each object.",
+         "gauge", lambda cache: cache.memory.store.share.bytes, 0),
+    _Row("ktui_watch_cache_json_evictions_total",
+         "Objects whose kept JSON was dropped because all caches together had too much.",
+         "counter", lambda cache: cache.memory.store.share.evicted, 0),
+    _Row("apiserver_storage_objects", "Objects of the resource.",
+         "gauge", lambda cache: len(cache.memory.store), 21, 33),
+    _Row("etcd_object_counts", "Objects of the resource.",
+         "gauge", lambda cache: len(cache.memory.store), 19, 24),
+)  # fmt: skip
 
 
 def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
@@ -182,7 +98,7 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
     for row in _ROWS:
         if row.first <= behaviour.minor <= row.last and (not row.gate or behaviour.enabled(row.gate)):
             yield CallbackMetric(row.name, row.help, partial(_values, row, live), row.kind)
-    if behaviour.minor >= CHECKED_MINOR:
+    if behaviour.minor >= 33:
         yield CallbackMetric(
             "apiserver_storage_consistency_checks_total",
             "Comparisons of the cache with etcd, by outcome.",
@@ -205,12 +121,7 @@ BOUNDS = (
 )  # fmt: skip
 # kube-apiserver's `operation` by purpose; other purposes keep their names.
 OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
-# 1.37 counts the revision probe separately, 1.38.0-alpha.2 the reads of updates and deletions.
-PROBE_NAMED_SINCE = 37
-READS_OF_WRITES, READS_OF_WRITES_NAMED_SINCE = ("updateGet", "deleteGet"), 38
-# Since 1.28 kube-apiserver counts requests and errors in addition to durations.
-COUNTED_SINCE = 28
-
+READS_OF_WRITES = ("updateGet", "deleteGet")  # counted separately since 1.38.0-alpha.2
 STREAM = "range_stream"
 
 NO_RESOURCE: Labels = ()
@@ -252,7 +163,7 @@ class EtcdMetrics:
 
     def metrics(self) -> Iterator[Metric]:
         yield self.duration
-        if self._settings.behaviour.minor >= COUNTED_SINCE:
+        if self._settings.behaviour.minor >= 28:
             yield from (self.total, self.errors)
 
     def start(self) -> None:
@@ -284,9 +195,9 @@ class EtcdMetrics:
     def _labels(self, call: EtcdCall) -> Labels:
         behaviour = self._settings.behaviour
         operation = OPERATIONS.get(call.purpose, call.purpose or call.op)
-        if call.purpose == "probe" and behaviour.minor >= PROBE_NAMED_SINCE:
+        if call.purpose == "probe" and behaviour.minor >= 37:
             operation = "getCurrentResourceVersion"
-        if call.purpose in READS_OF_WRITES and behaviour.minor < READS_OF_WRITES_NAMED_SINCE:
+        if call.purpose in READS_OF_WRITES and behaviour.minor < 38:
             operation = "get"
         if call.op == STREAM:
             operation = "listStream"

@@ -11,7 +11,7 @@ from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import number, send_json
 from ktui.cacher.errors import reaching
-from ktui.contract.caches import (
+from ktui.contract.cache_documents import (
     CachedEvent,
     CacheDigest,
     CachedObject,
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ktui.cacher.cacher import Cacher
-    from ktui.cacher.events import CacheEvent
-    from ktui.cacher.registry import Registry
+    from ktui.cacher.cachers import Registry
     from ktui.cacher.settings import Settings
+    from ktui.cacher.watch_events import CacheEvent
     from ktui.storage.objects import StoredObject
 
 MAX_ROWS = 5000
@@ -67,7 +67,7 @@ class CachePages:
             total, window = len(found), found[offset : offset + limit]
         else:
             total, window = len(memory.store), memory.store.page(offset, limit)
-        rows = [_row(obj) for obj in window]
+        rows = [CachedObject(obj.namespace, obj.name, str(obj.rv), obj.size) for obj in window]
         await send_json(response, ObjectPage(str(memory.rv), total, rows))
 
     async def events(self, request: Request, response: Response) -> None:
@@ -164,7 +164,3 @@ def _found(
 ) -> list[StoredObject]:
     found = [obj for obj in objects if text in f"{obj.namespace}/{obj.name}".lower()] if text else objects
     return sorted(found, key=by, reverse=reverse) if by is not None else found
-
-
-def _row(obj: StoredObject) -> CachedObject:
-    return CachedObject(obj.namespace, obj.name, str(obj.rv), obj.size)

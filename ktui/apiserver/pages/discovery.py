@@ -73,13 +73,6 @@ def _plain(table: ResourceTable, parts: list[str], host: str) -> Document | None
     return None
 
 
-# /openapi/v2 and /openapi/v3: types and paths of the served resources, for `kubectl explain` and code
-# generators.
-#
-# Built-in kinds have no descriptions; those of custom resources come from their definitions. Documents are
-# rendered when they are requested, in the thread for large work, and cached until definitions change.
-
-
 V2, ROOT = "/openapi/v2", "/openapi/v3"
 TEXT = "text/plain; charset=utf-8"
 SENT_TYPE = MEDIA_TYPES[1]
@@ -99,7 +92,12 @@ _WRITES = frozenset({"create", "update", "patch"})
 
 
 class OpenApiPages:
-    """Serves the documents of the current resources and version; `Etag` and `?hash=` identify content."""
+    """/openapi/v2 and /openapi/v3: types and paths of the resources that the current version serves.
+
+    For `kubectl explain` and code generators. Built-in kinds have no descriptions; those of custom resources
+    come from their definitions. Documents are rendered when they are requested, in the thread for large work,
+    and cached until definitions change; `Etag` and `?hash=` identify content.
+    """
 
     def __init__(self, catalog: Catalog, settings: Settings) -> None:
         self._catalog = catalog

@@ -10,17 +10,13 @@ import msgspec.json
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import number, send_json
-from ktui.contract.etcd import CachedCopy, Churn, KeyDetail, KeyHistory
+from ktui.contract.etcd_documents import CachedCopy, Churn, KeyDetail, KeyHistory
 from ktui.kube.status import StatusError, bad_request
 from ktui.storage.browser import KEY_SORTS, EtcdBrowser, KeyValue
 from ktui.storage.errors import browsing
 
 if TYPE_CHECKING:
-    from ktui.cacher.registry import Registry
-
-# Mask the values of Secrets unless the user requests them.
-#
-# Data in etcd may be malformed: only members that a valid Secret has are shown.
+    from ktui.cacher.cachers import Registry
 
 MASK = "<redacted>"
 _METADATA_TEXTS = (
@@ -35,7 +31,8 @@ def redact(document: Any, *, secret: bool = False) -> tuple[Any, bool]:
     """Return a copy with the values of all Secrets masked, and whether anything in it is a Secret.
 
     Secrets are found in lists and wherever else they are embedded. With `secret` the document
-    itself is one, or a list of them, whatever its kind says.
+    itself is one, or a list of them, whatever its kind says. Data in etcd may be malformed: of a Secret only
+    members that a valid one has are shown.
     """
     try:
         shown = _in_secret(document) if secret else _masked(document)

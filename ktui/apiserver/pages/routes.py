@@ -16,17 +16,17 @@ from ktui import __version__
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.metrics.exposition import render
+from ktui.apiserver.metrics.metric_types import render
 from ktui.apiserver.metrics.process import process_metrics, request_log_metrics
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.metrics.storage import EtcdMetrics, KeyNames, cache_metrics
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import discovery
+from ktui.apiserver.pages.behaviour import SettingsPages
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
 from ktui.apiserver.pages.health import Check, HealthPages
 from ktui.apiserver.pages.responses import Page, PageRouter, number, send_json
-from ktui.apiserver.pages.settings import SettingsPages
 from ktui.apiserver.pages.telemetry import MarkerPages, TelemetryStream
 from ktui.apiserver.server import Faults, Services
 from ktui.contract import paths
@@ -39,11 +39,9 @@ from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
 from ktui.telemetry.off_loop import Slices
 
-# /version, as kube-apiserver answers it.
-
 
 def version_document(behaviour: Behaviour) -> dict[str, str]:
-    """Return the Kubernetes version whose rules apply; ktui's own version follows the plus."""
+    """Return /version: the Kubernetes version whose rules apply; ktui's own version follows the plus."""
     released = f"1.{behaviour.minor}.{behaviour.patch or 0}"
     return {
         "major": "1",
@@ -58,11 +56,6 @@ def version_document(behaviour: Behaviour) -> dict[str, str]:
     }
 
 
-# `/ktui/v1/requests`: the cost of the last requests, for the clients that sent them.
-#
-# A client that wants the cost of one request need not follow the telemetry stream of a busy server. Requests
-# are kept from the first call on, until no client has called for a while: without calls there is no overhead.
-
 KEPT = 5000
 # Seconds without calls. A full LIST of a huge cluster must end before, or its cost is lost.
 IDLE_SECONDS = 600.0
@@ -71,7 +64,12 @@ WAIT_SECONDS = 5.0
 
 
 class FinishedPages:
-    """Keeps the newest KEPT requests by id."""
+    """`/ktui/v1/requests`: the cost of the last KEPT requests, for the clients that sent them.
+
+    A client that wants the cost of one request need not follow the telemetry stream of a busy server.
+    Requests are kept from the first call on, until no client has called for a while: without calls there is
+    no overhead.
+    """
 
     def __init__(self, bus: Bus, supervisor: Supervisor) -> None:
         self._bus = bus
@@ -135,12 +133,12 @@ class FinishedPages:
             arrived.set()
 
 
-# `/ktui/v1/faults`: inject faults into the etcd that this server started, for workloads.
-
 MAX_BODY = 4 * 1024
 
 
 class FaultPages:
+    """`/ktui/v1/faults`: inject faults into the etcd that this server started, for workloads."""
+
     def __init__(self, services: Services) -> None:
         self._faults = services.faults
 

@@ -21,7 +21,7 @@ import msgspec
 from ktui.apiserver.parsing.frames import DUPLICATES, END, HEADER, INVALID, JSON, PIECE, TOO_LARGE, YAML
 from ktui.documents.jsonreader import duplicate_fields, parse_json, read_json
 from ktui.documents.limits import DocumentError, TooLarge
-from ktui.documents.pieces import Piece, joined
+from ktui.documents.tree_pieces import Piece, joined
 from ktui.kube.status import service_unavailable
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import compute
@@ -175,8 +175,10 @@ class _Process:
         """Start a process; raise StatusError 503 if the machine allows no further process."""
         ours, theirs = socket.socketpair()
         try:
-            with theirs:
-                process = await asyncio.to_thread(_spawn, theirs)
+            process = await asyncio.to_thread(_spawn, theirs)
+        except asyncio.CancelledError:
+            ours.close()  # a process that starts nevertheless ends by it
+            raise
         except OSError as error:
             ours.close()
             raise service_unavailable(f"cannot start a process to read the body: {error.strerror}") from error
@@ -220,14 +222,18 @@ class _Process:
 
 
 def _spawn(connection: socket.socket) -> subprocess.Popen[bytes]:
-    """Start the process without the event loop, which would fork: gRPC's threads do not survive that."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "ktui.apiserver.parsing.worker"],
-        stdin=connection.fileno(),
-        stdout=connection.fileno(),
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # a Ctrl-C in the terminal is meant for the server
-    )
+    """Start the process without the event loop, which would fork: gRPC's threads do not survive that.
+
+    Closes this process's end of the connection, here, as the waiting request may be cancelled meanwhile.
+    """
+    with connection:
+        return subprocess.Popen(
+            [sys.executable, "-m", "ktui.apiserver.parsing.worker"],
+            stdin=connection.fileno(),
+            stdout=connection.fileno(),
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C in the terminal is meant for the server
+        )
 
 
 def _too_slow() -> TooLarge:

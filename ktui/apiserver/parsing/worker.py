@@ -30,7 +30,7 @@ from ktui.apiserver.parsing.frames import (
 )
 from ktui.documents.jsonreader import duplicate_fields, read_json
 from ktui.documents.limits import DocumentError, TooLarge
-from ktui.documents.pieces import Piece, check_containers, pieces
+from ktui.documents.tree_pieces import Piece, check_containers, pieces
 from ktui.documents.yamlreader import read_yaml
 
 MEMORY_BYTES = 768 << 20  # address space

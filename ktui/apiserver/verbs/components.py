@@ -71,7 +71,7 @@ async def handle(server: Server, call: Call) -> None:
         raise method_not_allowed()
     of_list = call.verb == "LIST"
     wants = call.request.wants_pretty
-    form = negotiate(call.request.accept, custom=False, collection=of_list, pretty=wants)
+    form = negotiate(call.request.accept, custom=False, collection=of_list, pretty=wants, drops=call.drops)
     codec = server.services.codec
     include = call.request.parameter("includeObject")
     renderer = object_form(form, RESOURCE, codec, include=include, of_list=of_list)

@@ -12,7 +12,9 @@ from ktui.kube.status import not_found
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty)
+    form = negotiate(
+        call.request.accept, custom=resource.custom, pretty=call.request.wants_pretty, drops=call.drops
+    )
     options = parse_get_options(call.request.query)
     cacher = server.cacher(resource)
     answer = await cacher.get(call.info.namespace or None, call.info.name, options.resource_version)

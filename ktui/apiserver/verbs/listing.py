@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.forms.dropped import DroppedObjects, dropper
 from ktui.apiserver.forms.message import Message
-from ktui.apiserver.forms.partial import Partial
+from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import ObjectForm
 from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
 from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.negotiation import JSON, YAML, Form, negotiate
 from ktui.apiserver.server import Server
-from ktui.cacher.requests import FELL_BACK, ListAnswer, ListRequest
+from ktui.cacher.cacher_requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.kube.listoptions import parse_list_options, read_list, read_shards
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource
@@ -70,7 +71,11 @@ TURN_SECONDS = 0.001
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
     form = negotiate(
-        call.request.accept, custom=resource.custom, collection=True, pretty=call.request.wants_pretty
+        call.request.accept,
+        custom=resource.custom,
+        collection=True,
+        pretty=call.request.wants_pretty,
+        drops=call.drops,
     )
     options = parse_list_options(call.request.query)
     selectors = await compute(read_list, options, call.behaviour, resource)
@@ -111,13 +116,16 @@ async def send_list(
 async def _chunks(
     answer: ListAnswer, renderer: ObjectForm, metadata: dict[str, Any], form: Form, meter: Meter
 ) -> Iterator[bytes]:
+    replaced = dropper(form)
     if isinstance(renderer, Message):
-        return await message_chunks(renderer, metadata, answer.objects)
+        objects = answer.objects if replaced is None else DroppedObjects(answer.objects, replaced)
+        return await message_chunks(renderer, metadata, objects)
     head, tail = renderer.list_head(metadata), renderer.list_tail(metadata)
     if not answer.objects:
         document = renderer.empty_list(metadata) if isinstance(renderer, Partial) else head + tail
         return iter((finished(document, form),))
-    items = _items(renderer, _objects(answer, meter))
+    whole = _objects(answer, meter)
+    items = _items(renderer, whole if replaced is None else map(replaced, whole))
     if form.media_type == YAML:
         return chunked(*in_yaml(head, items, tail), joint=b"")
     return chunked(*(indented(head, items, tail) if form.pretty else (head, items, tail)))

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import event_form
 from ktui.apiserver.forms.plain import EventForm, UnfitEventError
+from ktui.apiserver.http.response import GZIPPED, accepts_gzip, gzip_member
 from ktui.apiserver.negotiation import JSON, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import selection_of
 from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.cache_watch import do_nothing
-from ktui.cacher.events import OutEvent
-from ktui.cacher.requests import WatchRequest
+from ktui.cacher.cacher_requests import WatchRequest
+from ktui.cacher.watch_events import OutEvent
 from ktui.contract.events import WatcherOpened
 from ktui.kube.listoptions import (
     ListOptions,
@@ -36,14 +37,14 @@ LIVE_STEPS = 16
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    negotiate(call.request.accept, custom=resource.custom, collection=True)
+    negotiate(call.request.accept, custom=resource.custom, collection=True, drops=call.drops)
     listed = parse_list_options(call.request.query)
-    options = with_watch_defaults(listed, watch_list=call.behaviour.watch_list)
+    options = with_watch_defaults(listed, watch_list=call.behaviour.enabled("WatchList"))
     if listed.watch:
         selectors = await compute(read_watch, options, call.behaviour, resource)
     else:  # upstream checks the options of a path below /watch/ as those of a LIST
         selectors = await compute(read_list, listed, call.behaviour, resource)
-    form = negotiate(call.request.accept, custom=resource.custom, stream=True)
+    form = negotiate(call.request.accept, custom=resource.custom, stream=True, drops=call.drops)
     selection = selection_of(*selectors, call.info, read_shards(options, call.behaviour))
     include = call.request.parameter("includeObject")
     renderer = event_form(form, resource, server.services.codec, include=include)
@@ -68,7 +69,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         call.initialized()
     try:
         media_type = form.media_type if form.media_type == JSON else f"{form.media_type};stream=watch"
-        await _stream(call, watch, renderer, lasts, media_type)
+        await _stream(call, watch, renderer, lasts, media_type, _compresses(call, options))
     finally:
         server.watches.discard(watch)
         answer.stream.on_live = do_nothing  # no cycle is left for the garbage collector
@@ -97,18 +98,32 @@ def watch_timeout(options: ListOptions) -> float:
     return MIN_REQUEST_SECONDS * (1.0 + random.random())
 
 
-async def _stream(call: Call, watch: OpenWatch, renderer: EventForm, lasts: float, media_type: str) -> None:
+def _compresses(call: Call, options: ListOptions) -> bool:
+    """Return True if the whole stream is gzip: a WatchList with `Accept-Encoding: gzip`, since 1.37.
+
+    The gate is WatchListCompression (beta, on). Other WATCHes are never compressed (k8s.io/apiserver at
+    24a394e516bf: endpoints/handlers/get.go:329, watch.go:318, 386).
+    """
+    if not call.behaviour.enabled("WatchListCompression"):
+        return False
+    watch_list = options.send_initial_events is True and options.allow_watch_bookmarks
+    return watch_list and accepts_gzip(call.request.accept_encoding)
+
+
+async def _stream(
+    call: Call, watch: OpenWatch, renderer: EventForm, lasts: float, media_type: str, gzip: bool
+) -> None:
     answer = watch.answer
     gone = call.request.disconnection()
     gone.add_done_callback(lambda _: answer.close("client gone"))
     ending = asyncio.get_running_loop().call_later(lasts, answer.close, "timeout")
     try:
         call.stamp()
-        await call.response.start(200, media_type)
+        await call.response.start(200, media_type, GZIPPED if gzip else ())
         await call.response.flush()
         call.meter.initial_ms = call.elapsed_ms()  # without initial events the seats are released here
         try:
-            await _write_events(call, watch, renderer)
+            await _write_events(call, watch, renderer, gzip)
         except UnfitEventError:
             answer.close("unfit event")
             await call.response.end()
@@ -133,7 +148,7 @@ def _rendered(batch: Sequence[OutEvent], renderer: EventForm, first: bool) -> tu
     return b"".join(lines), made
 
 
-async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> None:
+async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm, gzip: bool) -> None:
     first, meter = True, call.meter
     async for batch in watch.answer.batches():
         initial = not watch.answer.stream.live
@@ -152,7 +167,7 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm) -> No
         if not initial:
             call.end_concurrency()  # from now on it mostly waits: it no longer counts as a concurrent request
         with meter.phase("send"):
-            await call.response.write(piece)
+            await call.response.write(await gzip_member(piece) if gzip else piece)
         if initial:
             watch.sent_initially(len(batch), len(piece), call.elapsed_ms())
         else:

@@ -15,11 +15,6 @@ import msgspec
 from ktui.audit.formats.go_formats import duration, elapsed, since_epoch
 from ktui.audit.formats.record import EARLY, WRITES, LoggedRequest, Malformed, Skip, Spent, undecodable
 
-# The time of a slow request by part: the `apiserver.latency.k8s.io/*` annotations of an audit Event.
-#
-# kube-apiserver writes them from 1.24 on, for requests of more than 500 ms. Parts of length 0 are left out.
-# Serializing and writing to the client are interleaved; the logged time of serializing includes writing.
-
 _DOMAIN = "apiserver.latency.k8s.io/"
 
 
@@ -28,7 +23,11 @@ def _field(name: str) -> str:
 
 
 class Annotations(msgspec.Struct, gc=False):
-    """Go durations as text; "" if missing."""
+    """The time of a slow request by part: Go durations as text; "" if missing.
+
+    kube-apiserver writes them from 1.24 on, for requests of more than 500 ms. Parts of length 0 are left out.
+    Serializing and writing to the client are interleaved; the logged time of serializing includes writing.
+    """
 
     total: str = _field("total")
     etcd: str = _field("etcd")

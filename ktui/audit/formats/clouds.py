@@ -1,4 +1,11 @@
-"""Logs of clouds whose records are not audit Events as kube-apiserver writes them: AKS and GKE."""
+"""Logs of clouds whose records are not audit Events as kube-apiserver writes them: AKS and GKE.
+
+AKS: rows of the Log Analytics table AKSAudit are audit Events whose fields are columns.
+
+GKE: a LogEntry of Cloud Audit Logs is made from an audit Event, without the query string of its URI. So
+resourceVersion, limit, continue and selectors are unknown, and a LIST may have several possible routes.
+Reads are in the `data_access` log, which is off by default; `activity` has only writes.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +18,6 @@ import msgspec
 from ktui.audit.formats.go_formats import since_epoch
 from ktui.audit.formats.record import EARLY, WRITES, LoggedRequest, Malformed, Skip, decoded
 from ktui.kube.resources import BUILTIN
-
-# Rows of the Log Analytics table AKSAudit: audit Events whose fields are columns.
 
 _FIELDS = {
     "AuditId": "auditID",
@@ -82,11 +87,6 @@ def _object(raw: msgspec.Raw) -> object:
         return None
     return value if isinstance(value, dict) else None
 
-
-# GKE's Cloud Audit Logs: a LogEntry made from an audit Event, without the query string of its URI.
-#
-# So resourceVersion, limit, continue and selectors are unknown, and a LIST may have several possible routes.
-# Reads are in the `data_access` log, which is off by default; `activity` has only writes.
 
 _HTTP = {
     0: 200, 1: 499, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503,

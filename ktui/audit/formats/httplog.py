@@ -88,16 +88,17 @@ def _init(more: bytes) -> int:
     return max((duration(text.decode("utf-8", "replace")) for text in _INIT.findall(more)), default=-1)
 
 
-# kube-apiserver's request log with `--logging-format=json`: httplog's fields as JSON.
-#
-# {"ts":1787475354330.84,"caller":"httplog/httplog.go:132","msg":"HTTP","v":3,"verb":"LIST","URI":"/api/v1/…",
-#  "latency":"1.926865ms","userAgent":"…","audit-ID":"…","srcIP":"…","apf_iseats":1,"resp":200}
-
 _Count = Annotated[int, msgspec.Meta(ge=-1, le=10**9)]
 _MILLISECONDS = 1e11  # above: milliseconds since 1970, as klog writes; below: seconds, as zap does
 
 
 class _Line(msgspec.Struct, gc=False):
+    """A line with `--logging-format=json`: httplog's fields as JSON.
+
+    {"ts":1787475354330.84,"caller":"httplog/httplog.go:132","msg":"HTTP","v":3,"verb":"LIST","URI":"/api/v1/…",
+     "latency":"1.926865ms","userAgent":"…","audit-ID":"…","srcIP":"…","apf_iseats":1,"resp":200}
+    """
+
     ts: str | float
     verb: str
     uri: str = msgspec.field(name="URI")

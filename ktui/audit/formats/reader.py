@@ -83,7 +83,7 @@ def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
         if prefixed := _after_prefix(line):
             return _read_json(prefixed, choice)
         if first and first in b'["' and wrappers.may_contain_record(line):
-            return _read_other_json(line)
+            return _unwrap(decoded(wrappers.fields_of, b'{"":' + line + b"}", "valid JSON"), line)
         return _other(line)
 
     return read
@@ -137,11 +137,6 @@ def _unwrap(fields: wrappers.Fields, line: bytes) -> Record | Wrapped:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Malformed("not valid JSON: an object inside it is damaged or nests too deeply") from None
     return Wrapped(wrappers.carrier(fields), records) if records else none
-
-
-def _read_other_json(line: bytes) -> Record | Wrapped:
-    """Read an array or a string that is not inside an object."""
-    return _unwrap(decoded(wrappers.fields_of, b'{"":' + line + b"}", "valid JSON"), line)
 
 
 def _after_prefix(line: bytes) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ktui.audit.formats.record import SPANS, TRACE_LINES, LoggedRequest, Malformed, Skip
 from ktui.core.format import integer
 from ktui.traces.assembly import TraceAssembler
@@ -65,14 +67,7 @@ class TraceReader:
     def problems(self) -> list[str]:
         """Return what could not be read or was left out, as sentences."""
         counts, lines = self.assembler.counts, self.lines
-        found = [f"{integer(number)} spans cannot be used: {why}" for why, number in counts.bad.items()]
-        if unknown := {**counts.unknown, **lines.counts.unknown}:
-            named = ", ".join(f"{name!r} ({integer(number)})" for name, number in sorted(unknown.items())[:8])
-            found.append(f"spans with names that ktui does not know: {named}")
-        if counts.others:
-            found.append(f"{integer(counts.others)} spans of other services are left out")
-        if counts.dropped:
-            found.append(f"{integer(counts.dropped)} spans were dropped: their requests were not complete")
+        found = replace(counts, unknown=counts.unknown + lines.counts.unknown).problems()
         if lines.cut:
             found.append(f"{integer(lines.cut)} klog traces are cut off, or their lines are damaged")
         return found

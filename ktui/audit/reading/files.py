@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ktui.audit.formats.record import BLANK
-from ktui.audit.reading.containers import leaves, may_be_log
-from ktui.audit.reading.framing import records
+from ktui.audit.reading.archives import leaves, may_be_log
 from ktui.audit.reading.lake import LakeStream, in_lake
+from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 
 if TYPE_CHECKING:

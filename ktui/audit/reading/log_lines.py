@@ -1,4 +1,4 @@
-"""Split a byte stream into lines, in bounded memory whatever the length of a line."""
+"""Split a byte stream into lines, in bounded memory whatever their length; join lines that were cut."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.audit.reading.documents import Documents, is_container
+from ktui.audit.reading.json_values import Documents, is_container
 from ktui.audit.reading.streams import CHUNK, LONGEST, TAIL, ByteStream, LongLine
 
 Block = list[bytes] | LongLine
@@ -100,11 +100,6 @@ def chunks(stream: ByteStream) -> Iterator[bytes]:
         yield chunk
 
 
-# Join lines that a container runtime has cut at 16 KiB.
-#
-# containerd and CRI-O mark the parts of a line `P` and its last one `F` (CRI's logging format). Docker's
-# json-file writes parts of exactly 16 KiB, without the end of the line.
-
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT\S+ (stdout|stderr) )([FP])(?::\S+)? ")
 _DOCKER = re.compile(rb'(\{"log":")(.*)(","stream":"(stdout|stderr)".*)', re.DOTALL)
 _DOCKER_START = b'{"log":"'
@@ -128,7 +123,11 @@ def is_split(head: bytes) -> bool:
 
 
 def join_parts(found: Iterable[Block]) -> Iterator[Block]:
-    """Yield lines as they were written. Only the two ends of a line that is too long are kept."""
+    """Join lines that a container runtime has cut at 16 KiB. Of a line that is too long both ends are kept.
+
+    containerd and CRI-O mark the parts of a line `P` and its last one `F` (CRI's logging format). Docker's
+    json-file writes parts of exactly 16 KiB, without the end of the line.
+    """
     open_lines: dict[bytes, _OpenLine] = {}
     for block in found:
         if isinstance(block, LongLine):

@@ -112,7 +112,7 @@ def _command(name: str, *words: str) -> argparse.Namespace:
     return parse(parser_of(name), words, name)
 
 
-# Without a server.
+# Tools that need no server.
 
 
 async def _explain(wanted: ExplainRequest, agent: Agent) -> str:
@@ -151,7 +151,7 @@ def _verb(verb: str) -> tuple[str, ...]:
     return (f"--verb={verb}",) if verb else ()
 
 
-# At the cluster.
+# Tools that ask the cluster.
 
 
 def _cluster(agent: Agent) -> tuple[str, ...]:
@@ -231,7 +231,7 @@ def _resource(name: str, row: Document) -> Document:
     return {"resource": name, **served, **{figure: row[figure] for figure in ("lists", "watches", "bytes")}}
 
 
-# Logs.
+# The tool that reads logs.
 
 
 async def _rank(wanted: RankClients, agent: Agent) -> str:
@@ -255,7 +255,7 @@ def _allowed(log: str, roots: tuple[Path, ...]) -> Path:
 
 def _ranked(args: argparse.Namespace, masks: Masks) -> str:
     from ktui.audit.comparison import ReportError  # start-up time
-    from ktui.audit.partial import PartialError
+    from ktui.audit.partial_tally import PartialError
     from ktui.cli.audit import read_tally
     from ktui.cli.options import supports_progress
 

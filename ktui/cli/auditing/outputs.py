@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from ktui.audit import partial
-from ktui.audit.partial import PartialError
+from ktui.audit import partial_tally
+from ktui.audit.partial_tally import PartialError
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.request_list import MOST, ListedRequest, RequestList
 from ktui.audit.tally import Tally
@@ -101,7 +101,7 @@ MOST_BYTES = 1 << 30
 def write(tally: Tally, name: str) -> None:
     """Write the counts of `tally` to a file. Raises PartialError."""
     try:
-        Path(name).write_bytes(partial.written(tally))
+        Path(name).write_bytes(partial_tally.written(tally))
     except OSError as error:
         raise PartialError(f"cannot write {name}: {error.strerror}") from None
     warn(f"{name}: {integer(tally.lines)} lines counted; `ktui audit merge {name} …` makes a report of it")
@@ -116,7 +116,7 @@ def merge(tally: Tally, names: list[str]) -> None:
         raise PartialError("name files that `ktui audit --partial` wrote")
     for name in names:
         try:
-            partial.add(tally, partial.read(read_bytes(Path(name), MOST_BYTES)))
+            partial_tally.add(tally, partial_tally.read(read_bytes(Path(name), MOST_BYTES)))
         except (PartialError, DocumentError) as error:
             raise PartialError(f"{name}: {error}") from None
 

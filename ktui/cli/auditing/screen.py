@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from ktui.audit.build import Wish
     from ktui.audit.reading.files import Log
     from ktui.audit.tally import Tally
-    from ktui.tui.audit.reading import Reading
+    from ktui.tui.audit.log_reading import Reading
     from ktui.tui.preferences import Preferences
 
 
 def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
     """Read the logs and show their report on the screen until the user quits; return the exit status."""
-    from ktui.tui.audit.reading import Reading  # start-up time
+    from ktui.tui.audit.log_reading import Reading  # start-up time
 
     return show_reading(Reading(lambda: nullcontext(logs), tally), wish, preferences)
 
@@ -79,7 +79,7 @@ class ListenError(ValueError):
 
 def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Preferences) -> int:
     """Report until the user quits or presses Ctrl-C. Raises OSError for a file that cannot be opened."""
-    from ktui.tui.audit.reading import LiveReading  # start-up time
+    from ktui.tui.audit.log_reading import LiveReading  # start-up time
 
     if not args.json and (status := check_terminal()) != OK:
         return status
@@ -100,7 +100,7 @@ def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Pr
 
 def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:
     """Print a report as a line of JSON every ten seconds, and when the reading ends."""
-    from ktui.tui.audit.reading import LiveReading  # start-up time
+    from ktui.tui.audit.log_reading import LiveReading  # start-up time
 
     assert isinstance(reading, LiveReading)
     problems: list[OSError] = []

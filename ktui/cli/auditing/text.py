@@ -215,8 +215,6 @@ def _malformed(console: Console, report: Report) -> None:
         console.print(_indented(Text(escaped(bad.text), "dim", overflow="fold"), 4))
 
 
-# The groups of an audit report as CSV, for spreadsheets.
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 HEADER = (
     "rank", "client", "user", "verb", "resource", "subresource", "scope", "parameters", "count", "per_second",
@@ -227,6 +225,7 @@ HEADER = (
 
 
 def csv_table(report: Report) -> str:
+    """Return the groups of a report as CSV, for spreadsheets."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADER)

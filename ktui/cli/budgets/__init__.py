@@ -1,1 +1,1 @@
-"""What `ktui ci` and `ktui audit --budget` print and write."""
+"""Budgets of `ktui ci` and `ktui audit --budget`: options, the run or the logs that are judged, reports."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from ktui.cli.budgets.outcome import finish
+from ktui.cli.budgets.ci_files import finish
 from ktui.cli.budgets.report import BudgetReport, ended, print_document, print_report
 from ktui.cli.child import ServerChild
 from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, OK, USAGE, fail

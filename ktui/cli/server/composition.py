@@ -11,30 +11,36 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ktui.apiserver.app import build_app
+from ktui.apiserver.app import Application
 from ktui.apiserver.http.connections import Connections
-from ktui.apiserver.http.server import HttpServer, split_listen
+from ktui.apiserver.http.listener import HttpServer, split_listen
 from ktui.apiserver.http.tls import TlsFiles, lend_certificate, load_key
-from ktui.apiserver.http.tls_front import CREDENTIAL_IDS_SINCE, TlsFront
+from ktui.apiserver.http.tls_front import TlsFront
 from ktui.apiserver.server import ServerFacts, Services
-from ktui.cacher.registry import Registry
+from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
 from ktui.cli.output import warn
-from ktui.cli.server.chain import SYNC_SECONDS, RequestChain, ServerController, make_chain, make_controllers
 from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
 from ktui.cli.server.facts import Facts, ServerRecording, log_telemetry
 from ktui.cli.server.faults import FaultInjector
 from ktui.cli.server.flow import ServerFlow
+from ktui.cli.server.request_chain import (
+    SYNC_SECONDS,
+    RequestChain,
+    ServerController,
+    make_chain,
+    make_controllers,
+)
 from ktui.cli.server.request_logs import RequestLogFiles
 from ktui.cli.server.runtime import tidy_when_quiet
 from ktui.client.connection import ServerConnection
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw, write_kubeconfig
 from ktui.contract.events import TaskFailures
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.status_poll import poll_status
+from ktui.etcd.connection_liveness import poll_status
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
 from ktui.kube.routing.cache_state import etcd_supports_progress
 from ktui.storage.browser import EtcdBrowser
@@ -117,7 +123,7 @@ class Composition:
         services = self._services(client, settings, registry, browser, self._chain, flow)
         self._facts = services.facts
         self._publish_info()  # a recording begins with its server
-        app = build_app(services, WRITES | self._chain.handlers | flow.handlers)
+        app = Application(services, WRITES | self._chain.handlers | flow.handlers)
         tls = self._tls()
         front, listen = self._front(tls), self._args.listen
         self._http = HttpServer(app, listen, tls, self._supervisor, front, self._connections)
@@ -135,8 +141,10 @@ class Composition:
 
             self._keep_running("the trace exporter", partial(export_spans, self._bus, self._config.tracing))
         self._count_keys(browser)
-        self._follow_compactions(client, registry)
-        self._keep_running("the status check", partial(poll_status, client))
+        self._keep_running(
+            "the follower of compactions", partial(follow_compactions, client, registry.compacted)
+        )
+        self._keep_running("the status check", partial(poll_status, client.status))
         self._keep_running("the collector of garbage", tidy_when_quiet)
         self._announce()
         if self._demo is not None:
@@ -279,9 +287,7 @@ class Composition:
     def _front(self, tls: TlsFiles | None) -> TlsFront | None:
         if tls is None or self._client_ca is None:
             return None
-        return TlsFront(
-            tls, self._client_ca, credential_ids=self._config.behaviour.minor >= CREDENTIAL_IDS_SINCE
-        )
+        return TlsFront(tls, self._client_ca, credential_ids=self._config.behaviour.minor >= 32)
 
     async def _warm(self, registry: Registry, table: ResourceTable) -> None:
         """Start to fill the caches; with `--data-dir` also those of custom resources, and wait for them."""
@@ -307,11 +313,6 @@ class Composition:
         every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
         self._census = Census(browser, self._source.prefix, self._bus, every)
         self._keep_running("the census", self._census.run)
-
-    def _follow_compactions(self, client: EtcdClient, registry: Registry) -> None:
-        self._keep_running(
-            "the follower of compactions", partial(follow_compactions, client, registry.compacted)
-        )
 
     def _keep_running(self, name: str, work: Work) -> None:
         self._tasks.append(self._supervisor.start(name, work))

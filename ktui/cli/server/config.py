@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from ktui.apiserver.http.listener import split_listen
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
-from ktui.apiserver.http.server import split_listen
 from ktui.apiserver.http.tls_front import check_authorities
 from ktui.authn.authenticator import read_users
 from ktui.authn.keys import read_private_key, read_public_keys
@@ -29,8 +29,6 @@ from ktui.writes.admission.quotas import QUOTAS
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT
 from ktui.writes.bootstrap import service_range_of
 
-# The file of `--tracing-config-file`: a TracingConfiguration, as kube-apiserver reads it.
-
 _VERSIONS = tuple(f"apiserver.config.k8s.io/{version}" for version in ("v1alpha1", "v1beta1", "v1"))
 
 
@@ -42,7 +40,7 @@ class TracingConfig(NamedTuple):
 
 
 def read_tracing_config(path: Path) -> TracingConfig:
-    """Parse a TracingConfiguration. Raises ValueError."""
+    """Parse the TracingConfiguration of `--tracing-config-file`, kube-apiserver's own. Raises ValueError."""
     import yaml  # start-up time
 
     try:

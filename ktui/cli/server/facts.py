@@ -144,6 +144,7 @@ class Facts:
         return ServerInfo(
             ktui_version=__version__,
             kube_version=self._settings.behaviour.version,
+            feature_gates=dict(self._settings.behaviour.changed_gates),
             etcd_version=self._client.version,
             etcd_kind=self._source.kind,
             endpoints=self._client.endpoints,

@@ -7,13 +7,13 @@ import time
 from typing import Any
 
 from ktui.apiserver.dispatch import Handlers
-from ktui.cacher.registry import Registry
+from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
 from ktui.flowcontrol.controller import PriorityAndFairness
+from ktui.flowcontrol.level_events import FlowReporter, pages
 from ktui.flowcontrol.levels import ADJUSTMENT_SECONDS
 from ktui.flowcontrol.stored import StoredFlowConfig
-from ktui.flowcontrol.telemetry import FlowReporter, pages
 from ktui.supervision import stop
 from ktui.telemetry.bus import Bus
 

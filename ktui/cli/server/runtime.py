@@ -8,10 +8,13 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import cache, partial
+from itertools import count
+from pathlib import Path
 
 from ktui.telemetry.memory import resident_bytes
+from ktui.wire import transcode_cache
 
 # Python's default is 5 ms: while a LIST is transcoded, the HTTP server's threads would wait that long for
 # each switch, and a request takes several. A GET during a LIST takes 2.5 ms instead of 6.
@@ -33,22 +36,37 @@ def freeze_heap() -> None:
     gc.freeze()
 
 
-# The server is quiet if it used less than this share of a CPU for this time.
+# The server is quiet if it needed less than this share of a CPU for this time.
 QUIET_SECONDS = 5.0
 QUIET_SHARE = 0.2
 # Least growth since the last trimming, and since the last collection.
 GROWN_BYTES = 8 << 20
 GARBAGE_BYTES = 128 << 20
 MOST_GARBAGE_BYTES = 1 << 30  # while it is not quiet
+UNUSED_SECONDS = 60.0  # pieces of objects that repeat, unused for this long or twice as long, are forgotten
 _NEVER = 1 << 30
+_SCHEDSTAT = Path("/proc/self/schedstat")  # of the main thread: ns on a CPU, ns of waiting for one, turns
+
+
+def needed_cpu_seconds() -> float:
+    """Return the CPU time of this process, and the time that its event loop waited for a CPU (on Linux).
+
+    Without the latter, a busy server that other programs leave little of the CPU would look quiet.
+    """
+    try:
+        waited = int(_SCHEDSTAT.read_text().split()[1])  # ns
+    except (OSError, ValueError, IndexError):
+        waited = 0
+    return time.process_time() + waited / 1e9
 
 
 async def tidy_when_quiet(
     resident: Callable[[], int | None] = resident_bytes,
-    cpu: Callable[[], float] = time.process_time,
+    cpu: Callable[[], float] = needed_cpu_seconds,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
     trim: Callable[[], None] | None = None,
     collect: Callable[[], object] = gc.collect,
+    age: Callable[[], Iterable[int]] = transcode_cache.age,
 ) -> None:
     """Return free pages of the heap to the system whenever the process has grown and is quiet again.
 
@@ -58,6 +76,8 @@ async def tidy_when_quiet(
     A full collection of garbage stops the server for about 50 microseconds for each open WATCH, and finds
     next to nothing, as requests leave no cycles. So it is made after much growth only, once the server is
     quiet and no large tree is in use, not by Python's thresholds.
+
+    Transcoded pieces that nothing used for a while are forgotten, also while it is not quiet.
     """
     trim = trim or _malloc_trim()
     if resident() is None:
@@ -66,8 +86,10 @@ async def tidy_when_quiet(
     gc.set_threshold(before[0], before[1], _NEVER)
     try:
         trimmed, collected, spent = 0, resident() or 0, cpu()
-        while True:
+        for number in count(1):
             await pause(QUIET_SECONDS)
+            if number % (UNUSED_SECONDS // QUIET_SECONDS) == 0 and await _forget_unused(age) >= GROWN_BYTES:
+                trimmed = 0
             was, spent = spent, cpu()
             quiet = spent - was < QUIET_SECONDS * QUIET_SHARE
             if trim is not None and quiet and (resident() or 0) >= trimmed + GROWN_BYTES:
@@ -79,6 +101,15 @@ async def tidy_when_quiet(
                 collected = resident() or 0
     finally:
         gc.set_threshold(*before)
+
+
+async def _forget_unused(age: Callable[[], Iterable[int]]) -> int:
+    """Return the bytes that were forgotten."""
+    forgotten = 0
+    for size in age():
+        forgotten += size
+        await asyncio.sleep(0)
+    return forgotten
 
 
 def _malloc_trim() -> Callable[[], None] | None:

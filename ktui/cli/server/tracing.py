@@ -176,7 +176,7 @@ class RequestSpans:
             span_id=self._ids.randbytes(8),
             parent_span_id=parent.span_id if parent is not None else b"",
             name=name,
-            kind=kind,  # type: ignore[arg-type]
+            kind=kind,  # type: ignore[arg-type]  # enums of protobuf are numbers
             start_time_unix_nano=start,
             end_time_unix_nano=max(start, end),
         )

@@ -68,6 +68,12 @@ class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
     # Sentences for users about the source: a snapshot without a hash, an etcd without Kubernetes data.
     warnings: list[str] = msgspec.field(default_factory=list)
 
+    def with_endpoint(self, url: str) -> ServerInfo:
+        """Return the event with one more source, for example `otlp://…` for traces."""
+        if url in self.endpoints:
+            return self
+        return msgspec.structs.replace(self, endpoints=[*self.endpoints, url])
+
 
 class TaskFailures(Event, frozen=True, kw_only=True, tag="task_failures"):
     """Background tasks of the server that have failed (a bug in ktui) and not recovered yet.

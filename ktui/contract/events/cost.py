@@ -66,7 +66,7 @@ figures: Callable[[Cost], tuple[Any, ...]] = attrgetter(*FIGURES)
 
 
 if TYPE_CHECKING:
-
+    # mypy takes Cost for a base that is not frozen, here and where CostEvent is the base.
     class CostEvent(Cost, Event, frozen=True):  # type: ignore[misc]
         """An event with a cost: its figures are fields of the event."""
 

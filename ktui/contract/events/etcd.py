@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.contract.events.base import Count, Event, Milliseconds
+from ktui.contract.events.base import Count, Event, Milliseconds, Seconds
 
 
 class EtcdCall(Event, frozen=True, kw_only=True, tag="etcd_call"):
@@ -31,12 +31,14 @@ class EtcdUsage(Event, frozen=True, kw_only=True, tag="toll"):
 class EtcdHealth(Event, frozen=True, kw_only=True, tag="etcd_health"):
     """Whether etcd answers; if not, `detail` is one sentence.
 
-    `alarm` says why it refuses writes, "" while it accepts them.
+    `alarm` says why it refuses writes, "" while it accepts them. `stream_recheck_at` (Unix seconds): when an
+    etcd that has answered Unimplemented to a RangeStream is asked again; 0: it has not.
     """
 
     ok: bool
     detail: str = ""
     alarm: str = ""
+    stream_recheck_at: Seconds = 0.0
 
 
 class EtcdProgress(Event, frozen=True, kw_only=True, tag="progress"):

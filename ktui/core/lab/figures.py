@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ktui.core.badges import letter_of
 from ktui.core.format import integer
 from ktui.core.lab.measured import Measured
-from ktui.core.prediction.predict import agree
-from ktui.core.routes import letter_of
+from ktui.core.prediction.prediction import agree
 from ktui.kube.explain import Explanation
 from ktui.kube.resources import finds_namespaces
 from ktui.kube.routing.parameters import TokenState
@@ -109,7 +109,9 @@ def _fetched(explanation: Explanation, count: int | None) -> CountRange | None:
         return None
     part = bool(request.scope(behaviour).namespace)
     if request.verb == "watch":
-        return _initial(explanation, count, part)
+        plan = explanation.plan
+        lists = plan.initial_events and plan.source is Source.CACHE
+        return CountRange(0 if part else count, count) if lists else None
     if route is Source.CACHE:
         indexed = request.required_node is not None
         part = indexed or (part and finds_namespaces(behaviour.minor, pods=request.of_pods))
@@ -117,12 +119,6 @@ def _fetched(explanation: Explanation, count: int | None) -> CountRange | None:
     if route is Source.SNAPSHOT:
         return CountRange(0, count)
     return _from_etcd(explanation, count, part or request.token.state is not TokenState.NONE)
-
-
-def _initial(explanation: Explanation, count: int, part: bool) -> CountRange | None:
-    plan = explanation.plan
-    lists = plan.initial_events and plan.source is Source.CACHE
-    return CountRange(0 if part else count, count) if lists else None
 
 
 def _from_etcd(explanation: Explanation, count: int, part: bool) -> CountRange:

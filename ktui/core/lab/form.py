@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import quote
@@ -12,6 +13,7 @@ from ktui.kube.advice import Advice
 from ktui.kube.query import first_values, pairs
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 from ktui.kube.resources import Resource, ResourceTable
+from ktui.kube.selectors.shards import shard
 
 # Legal unescaped in a query value (RFC 3986) and easier to read: app=web,tier!=db
 _READABLE = "=,!():/@.-_~"
@@ -31,7 +33,16 @@ ACCEPTS = {
     "protobuf": "application/vnd.kubernetes.protobuf",
 }
 MATCHES = ("", "NotOlderThan", "Exact")
-_FIELDS = {"labelSelector", "fieldSelector", "limit", "continue", "resourceVersion", "resourceVersionMatch"}
+_FIELDS = {
+    "labelSelector",
+    "fieldSelector",
+    "shardSelector",
+    "limit",
+    "continue",
+    "resourceVersion",
+    "resourceVersionMatch",
+}
+_PART = re.compile(r"(\d{1,5})/(\d{1,5})")
 VERBS = LIST, WATCH = "LIST", "WATCH"
 
 ORIGINAL = "original"
@@ -54,6 +65,7 @@ class ListForm:
     accept: str = "json"
     kube_version: str = ""  # rules of the prediction; empty: those of the server
     stream: bool = False  # send a WatchList: a WATCH whose initial events are the answer
+    shard: str = ""  # `1/3`: the first of three equal shards by uid; or a shardSelector
     others: str = ""  # parameters that have no field, as in the query: `filedSelector=…&pretty=1`
 
     @property
@@ -62,6 +74,7 @@ class ListForm:
         parameters = (
             ("labelSelector", self.label_selector),
             ("fieldSelector", self.field_selector),
+            ("shardSelector", self.shard_selector),
             ("limit", self.limit),
             ("continue", self.continue_token),
             ("resourceVersion", self.resource_version),
@@ -71,6 +84,14 @@ class ListForm:
         known = [f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters if value]
         others = [quote(self.others, safe=f"{_READABLE}&%+")] if self.others else []
         return "&".join([*known, *others])
+
+    @property
+    def shard_selector(self) -> str:
+        """The shardSelector that is sent: `1/3` written out, anything else as typed."""
+        part = _PART.fullmatch(self.shard)
+        if part is None or not 1 <= int(part[1]) <= int(part[2]):
+            return self.shard
+        return str(shard(int(part[1]) - 1, int(part[2])))
 
     @property
     def sent_match(self) -> str:
@@ -136,7 +157,9 @@ def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Va
 
 
 def _last(form: ListForm, plain: ListForm) -> Variant:
-    """Return the variant that shows what the selector saves or, without one, what metadata-only saves."""
+    """Return the variant that shows what shard or selector save, or else what metadata-only does."""
+    if form.shard:
+        return Variant("no shard", replace(plain, shard=""))
     if form.label_selector or form.field_selector:
         return Variant("no selector", replace(plain, label_selector="", field_selector=""))
     other = "json" if form.accept == "metadata" else "metadata"
@@ -154,6 +177,7 @@ def form_of(path: str, form: ListForm) -> ListForm:
         field_selector=values.get("fieldSelector", ""),
         resource_version=values.get("resourceVersion", ""),
         match=values.get("resourceVersionMatch", ""),
+        shard=values.get("shardSelector", ""),
         limit=values.get("limit", ""),
         continue_token=values.get("continue", ""),
         stream=is_watch(path),

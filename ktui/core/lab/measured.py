@@ -113,7 +113,7 @@ class Measured:
         for name, ms in account.phases.items():
             self.phases[name] = round(self.phases.get(name, 0.0) + ms, 3)
         self.cpu_ms = round((self.cpu_ms or 0.0) + account.cpu_ms, 3)
-        self.memory = _memory(account).combined(self.memory)
+        self.memory = Memory(account.peak_held, account.process_growth, account.shared).combined(self.memory)
         self.seat_seconds = round((self.seat_seconds or 0.0) + account.seat_seconds, 6)
 
     def add_cost(self, cost: Mapping[str, int]) -> None:
@@ -172,10 +172,6 @@ class Measured:
             else:
                 objects[name] = value
         return etcd, sizes, objects
-
-
-def _memory(account: RequestFinished) -> Memory:
-    return Memory(account.peak_held, account.process_growth, account.shared)
 
 
 def joined_route(before: str, now: str) -> str:

@@ -137,7 +137,7 @@ def winner_text(results: Sequence[LabResult]) -> str:
 
 
 def _wanted(form: ListForm) -> tuple[str, ...]:
-    return form.accept, form.namespace, form.label_selector, form.field_selector
+    return form.accept, form.namespace, form.label_selector, form.field_selector, form.shard_selector
 
 
 def _rounded(spent: tuple[int, int, int]) -> tuple[float, ...]:

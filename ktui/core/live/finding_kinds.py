@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from ktui.kube.gates import default_of
+
 AMPLIFIED = 50  # objects read for each one returned
 LARGE = 500  # objects of a resource whose LISTs from etcd are worth a finding
 OFTEN = 0.1  # LISTs per second of a resource that no client watches
@@ -199,6 +201,11 @@ def finding(id_: str, subject: str, text: str, cost: float = 0.0, **other: Any) 
     kind = KINDS[id_]
     fields = {"severity": kind.severity, "metric": kind.metric, "advice": kind.advice, **other}
     return Finding(id_, subject=subject, text=text, cost=cost, **fields)
+
+
+def holds_lists(minor: int) -> bool:
+    """True before 1.33: from then on an answer is written item by item, and none is held as a whole."""
+    return not default_of("StreamingCollectionEncodingToJSON", minor)
 
 
 def etcd_lists_advice(minor: int, *, fallback: bool) -> str:

@@ -15,14 +15,13 @@ from ktui.core.live.finding_kinds import (
     Finding,
     Severity,
     finding,
+    holds_lists,
 )
 from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import WEBHOOK, admission_rows, process_growth, slow_admission
-from ktui.core.live.resource_findings import CHECKS
+from ktui.core.live.resource_findings import rate, resource_findings
 from ktui.core.live.resource_routes import ResourceRoutes
-from ktui.core.live.routes import all_routes
-from ktui.core.live.state import LiveState
-from ktui.kube.gates import default_of
 
 
 def verdict(routes: Sequence[ResourceRoutes]) -> str:
@@ -85,9 +84,8 @@ def _findings(live: LiveState, seconds: float | None) -> list[Finding]:
     if live.covered(seconds):  # one scrape says nothing of rates
         routes = all_routes(live, seconds)
         for row in routes:
-            for check in CHECKS:
-                found += check(row, minor)
-        if not default_of("StreamingCollectionEncodingToJSON", minor):
+            found += resource_findings(row, minor)
+        if holds_lists(minor):
             found += _memory_findings(live, routes)
         for level in level_rows(live, seconds):
             found += _level_findings(level)
@@ -128,15 +126,8 @@ def worst(found: list[Finding]) -> Severity | None:
     return max((item.severity for item in found), default=None)
 
 
-def _rate(row: LevelRow, value: float | None) -> float:
-    return (value or 0) / row.seconds if row.seconds else 0.0
-
-
 def _memory_findings(live: LiveState, routes: list[ResourceRoutes]) -> Iterator[Finding]:
-    """Estimate the memory that answers of LISTs hold: bytes per second × how long a LIST takes.
-
-    Not for 1.33 and later, which write an answer item by item and hold none as a whole.
-    """
+    """Estimate the memory that answers of LISTs hold: bytes per second × how long a LIST takes."""
     held = {
         row.resource: row.bytes / row.seconds * row.ms / 1000
         for row in routes
@@ -170,7 +161,7 @@ def _level_findings(row: LevelRow) -> Iterator[Finding]:
                 if row.queue_never_empty
                 else ""
             ),
-            _rate(row, row.rejected),
+            rate(row, row.rejected),
         )
     elif row.queue_never_empty:
         wait = f"; half of them waited over {long_milliseconds(row.wait_p50)}" if row.wait_p50 else ""
@@ -178,7 +169,7 @@ def _level_findings(row: LevelRow) -> Iterator[Finding]:
             "queue-never-empty",
             row.level,
             f"requests were queued in each of {many(row.queue_samples, 'sample')}{wait}",
-            _rate(row, row.dispatched),
+            rate(row, row.dispatched),
         )
 
 

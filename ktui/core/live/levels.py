@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ktui.core.live.state import LiveState
+from ktui.core.live.live_state import LiveState
 from ktui.core.live.window import buckets, growth, latest, quantile, summed_buckets, total
 
 REASONS = ("queue_full", "concurrency_limit", "timed_out", "cancelled")

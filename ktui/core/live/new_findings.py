@@ -8,7 +8,7 @@ from ktui.contract.events import Marker
 from ktui.core.format import elapsed, shorten
 from ktui.core.live.finding_kinds import Finding, Severity
 from ktui.core.live.findings import SHARED_CAUSE, findings
-from ktui.core.live.state import LiveState
+from ktui.core.live.live_state import LiveState
 
 WINDOW = 60.0  # seconds of the figures that are judged
 ABSENT = 600.0  # seconds without a finding, after which it is new again

@@ -8,11 +8,10 @@ from ktui.contract.events.live import RunningRequest
 from ktui.core.live.checks import EVERY, GATE, Checks, checks_of
 from ktui.core.live.findings import findings, verdict
 from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import admission_rows, process_growth
 from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.resource_routes import ResourceRoutes, Served
-from ktui.core.live.routes import all_routes
-from ktui.core.live.state import LiveState
 from ktui.core.live.window import total
 
 Document = dict[str, Any]

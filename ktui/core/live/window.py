@@ -1,4 +1,4 @@
-"""The growth of one replica's counters over a window of time."""
+"""The growth of one replica's counters over a window of time, and the rates of LISTs over the past hour."""
 
 from __future__ import annotations
 
@@ -58,10 +58,7 @@ def summed(parts: Sequence[Grown]) -> Grown:
     return whole
 
 
-Read = Callable[[Any], tuple[float | None, ...]]
-
-
-Reader = tuple[tuple[str, ...], Read]
+Reader = tuple[tuple[str, ...], Callable[[Any], tuple[float | None, ...]]]
 
 
 def _reader(*names: str) -> Reader:
@@ -141,10 +138,6 @@ def latest(points: Iterable[Any], figure: str) -> float | None:
     return total(getattr(point.gauges, figure) for point in points)
 
 
-# How LISTs of clients were served over the past hour, for the whole server and for each resource.
-#
-# The growth of a counter between two scrapes is spread evenly over the time between them.
-
 PART = 30.0  # seconds
 PARTS = 120  # kept: an hour
 MOST_RESOURCES = 500  # that have a history: the first ones listed
@@ -168,7 +161,11 @@ class ListRates(msgspec.Struct, gc=False):
 
 
 class ListHistory(msgspec.Struct):
-    """The rates by resource and number of the part (Unix seconds divided by PART)."""
+    """How LISTs of clients were served over the past hour, for the whole server (WHOLE) and each resource.
+
+    `parts`: by resource and number of the part (Unix seconds divided by PART). The growth of a counter
+    between two scrapes is spread evenly over the time between them.
+    """
 
     parts: dict[str, dict[int, ListRates]] = msgspec.field(default_factory=lambda: {WHOLE: {}})
     began: float = 0.0

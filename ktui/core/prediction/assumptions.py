@@ -8,9 +8,10 @@ from ktui.contract.events import CacheStatus
 from ktui.core.prediction.sizes import ResourceSize, size_in
 from ktui.core.state import State
 from ktui.kube.flow_schemas import LEVELS, PriorityLevel, displayed_level
+from ktui.kube.gates import DEFAULT_VERSION
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.versions import DEFAULT_VERSION, Behaviour, behaviour_of
+from ktui.kube.versions import Behaviour, behaviour_of
 
 OWN_LEVEL = displayed_level(LEVELS["exempt"])
 """The priority level of ktui's own requests to its server, whose token has the rights of an administrator."""

@@ -1,4 +1,7 @@
-"""Number and bytes of a cluster's objects by resource: from a file, a running server, or telemetry."""
+"""Number and bytes of a cluster's objects by resource: from a file, a running server, or telemetry.
+
+`estimate` predicts from them what one request costs.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.contract.events.base import Count
 from ktui.core.state import State
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
-from ktui.documents.typed import decode_json
 from ktui.kube.resources import finds_namespaces
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
@@ -89,14 +92,6 @@ def size_in(state: State, resource_id: str) -> ResourceSize | None:
     return None
 
 
-# The estimated cost of one request, from the number and size of the objects. Not measured.
-#
-# Bytes are those of stored objects. Namespaces and nodes are assumed to be equally full.
-
-_PAGES = ("range_page", "range_at_rev")
-_KEYS = ("get_key", "get_key_at_rev")
-
-
 class EstimatedCost(NamedTuple):
     """Bytes read from etcd, and bytes of the objects that the apiserver tests or sends (`touched`)."""
 
@@ -121,7 +116,10 @@ ONE = ResourceSize(1, 0)
 def estimate(
     request: ReadRequest, plan: Plan, behaviour: Behaviour, resource: str, sizes: Sizes
 ) -> EstimatedCost | None:
-    """Estimate the cost of one request; of a WATCH only its start. None if the size is unknown."""
+    """Estimate, not measure, the cost of one request; of a WATCH only its start. None if the size is unknown.
+
+    Bytes are those of stored objects. Namespaces and nodes are assumed to be equally full.
+    """
     size = sizes.get(resource)
     if size is None:
         return None
@@ -155,6 +153,10 @@ def _from_cache(
     if plan.limit_honoured and not request.scope(behaviour).selective:
         return min(scope, request.options.limit * size.average)
     return scope
+
+
+_PAGES = ("range_page", "range_at_rev")
+_KEYS = ("get_key", "get_key_at_rev")
 
 
 def _range(op: str, request: ReadRequest, behaviour: Behaviour, scope: float, average: float) -> float:

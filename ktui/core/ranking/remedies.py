@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.core.lab.form import LIST, WATCH, is_watch, sendable
 from ktui.core.prediction.assumptions import logged
-from ktui.core.prediction.predict import WORDS, cheaper_of
+from ktui.core.prediction.prediction import WORDS, cheaper_of
 from ktui.core.prediction.sizes import estimate, size_in
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.ranking import Group

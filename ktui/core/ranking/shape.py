@@ -15,12 +15,6 @@ from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.selectors.requirements import Operator, Requirement
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
-# Normalise URIs that differ only in names, revisions and tokens, before anything is parsed.
-#
-# A log has a few shapes of requests, repeated many times with other names and revisions. The replacements
-# never change a routing decision (a revision stays a revision, a token a token of its kind); unusual URIs are
-# left unchanged and then parsed in full.
-
 _PATH = re.compile(
     r"(/api/v\w++|/apis/[\w.-]++/v\w++)(?:(/namespaces/)[a-z0-9][-a-z0-9]{0,62}+)?+"
     r"/(?!namespaces/|watch/)([a-z]++)(/[a-z0-9][-a-z0-9.]*+)?+((?:/[a-z]++)?+)"
@@ -38,7 +32,13 @@ _AT_REVISION, _AT_LATEST = (f"continue={continuetoken.encode(rv, 'x')}" for rv i
 
 
 def canonical(uri: str) -> str:
-    """Return `uri` with placeholders for names, concrete revisions, timeouts and page tokens."""
+    """Return `uri` with placeholders for names, concrete revisions, timeouts and page tokens.
+
+    A log has a few shapes of requests, repeated many times with other names and revisions: URIs that differ
+    only in these are made equal before anything is parsed. The replacements never change a routing decision
+    (a revision stays a revision, a token a token of its kind); unusual URIs are left unchanged and then
+    parsed in full.
+    """
     path, mark, query = uri.partition("?")
     if found := _PATH.fullmatch(path):
         root, namespaces, resource, name, subresource = found.groups()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
-from ktui.contract.recording import LONGEST, decode_line
+from ktui.contract.recording import LONGEST, decode_first_line
 from ktui.core.recordings.unpacking import GZIP_MAGIC
 
 
@@ -29,7 +29,7 @@ def check_beginning(path: Path) -> AnyEvent | None:
     if not first:
         raise RecordingError(f"{path} is empty: nothing was recorded")
     try:
-        return decode_line(first)
+        return decode_first_line(first)
     except RecordingError as error:
         raise RecordingError(f"{path} is not a recording: line 1: {error}") from error
 

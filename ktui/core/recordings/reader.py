@@ -190,14 +190,3 @@ class RecordingReader:
         plain.seek(end)
         plain.truncate()
         return size
-
-
-def read_recording(path: Path) -> Iterator[AnyEvent]:
-    """Yield the events of a recording. Raises RecordingError with the file and the line at fault.
-
-    An unfinished line at the end (ktui was killed) is skipped; `RecordingReader.warning` reports it.
-    """
-    with RecordingReader(path) as reader:
-        for line in reader.lines():
-            if line.event is not None:
-                yield line.event

@@ -21,7 +21,6 @@ from ktui.core.recordings.unpacking import unpacked
 
 PARTS = 8  # the maximum size has room for this many segments, and the retention lasts for at least as many
 LONGEST_SEGMENT = 3600.0  # seconds
-LEAST_BYTES = 1 << 20  # of the maximum size: a segment begins with the state, of a few kilobytes
 RETRY = 30.0  # seconds until a segment is begun again after an error such as a full disk
 _TORN = ".torn"  # a repaired copy while it is written
 

@@ -13,10 +13,8 @@ import msgspec
 from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
 from ktui.contract.events.live import RunningRequest
 from ktui.core.sharing.names import STANDARD, KeyPseudonyms, Pseudonyms, is_secret, words
-from ktui.core.sharing.table import TABLE, Treatment
-from ktui.documents.typed import decode_json
-
-# Remove names, addresses and tokens from free text.
+from ktui.core.sharing.treatments import TABLE, Treatment
+from ktui.documents.known_types import decode_json
 
 _TOKEN = re.compile(r"\beyJ[\w-]{5,}\.[\w.-]+|\b[Bb]earer\s+\S+|\b(?=\w*\d)(?=\w*[A-Za-z])[\w+-]{32,}={0,2}")
 _ADDRESS = re.compile(
@@ -34,7 +32,7 @@ _SECRETS = re.compile(r'\b(secrets? )"([^"]+)"')
 
 
 class Text:
-    """Scrubs free text: first what looks like a secret or an address, then names replaced elsewhere."""
+    """Scrubs free text: first tokens, users, addresses and paths, then names that are replaced elsewhere."""
 
     def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
         self._names = names
@@ -63,8 +61,6 @@ class Text:
         return f"{sign}{text if kept else self._names.name(text)}{sign}"
 
 
-# Replace names and tokens in query strings and selectors.
-
 _HARMLESS = words(
     "limit resourceVersion resourceVersionMatch watch allowWatchBookmarks sendInitialEvents timeoutSeconds "
     "timeout pretty dryRun fieldValidation propagationPolicy gracePeriodSeconds orphanDependents force "
@@ -83,7 +79,7 @@ _COMMON_LABELS = re.compile(
 
 
 class Queries:
-    """Replaces names in query strings, and in the selectors of WATCH events."""
+    """Replaces names and tokens in query strings, and names in the selectors of WATCH events."""
 
     def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
         self._names = names

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ktui.contract.events import Prefix
 from ktui.core.prediction.assumptions import Assumptions
-from ktui.core.prediction.predict import VERSIONS, seats_by_size
+from ktui.core.prediction.prediction import VERSIONS, seats_by_size
 from ktui.core.prediction.sizes import ResourceSize, Sizes, estimate
 from ktui.core.selection import Selection
 from ktui.kube.resources import BUILTIN

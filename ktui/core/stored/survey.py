@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct, field, structs
 
-from ktui.contract.etcd import LargeKey, SurveyPage
+from ktui.contract.etcd_documents import SurveyPage
 from ktui.contract.events import Prefix
 from ktui.contract.events.live import ResourceAsked
+from ktui.core.live.live_state import routes_of
 from ktui.core.live.resource_routes import ResourceRoutes
-from ktui.core.live.routes import routes_of
 from ktui.core.state import State
 
 WINDOW = 60.0  # seconds that the metrics' rates look back
@@ -108,13 +108,9 @@ class Survey(Struct):
         weight.skipped += page.skipped
         self.keys += page.keys
         self.bytes += page.bytes
-        found = [*self.largest, *(_object(resource, item) for item in page.largest)]
+        found = [*self.largest, *(LargeObject(resource, item.key, item.bytes) for item in page.largest)]
         self.largest = sorted(found, key=lambda item: (-item.bytes, item.key))[:LARGEST]
 
     def heaviest(self) -> list[Weight]:
         """Return the resources, those with most bytes of managedFields first."""
         return sorted(self.weights.values(), key=lambda item: (-item.managed_bytes, item.resource))
-
-
-def _object(resource: str, item: LargeKey) -> LargeObject:
-    return LargeObject(resource, item.key, item.bytes)

@@ -54,13 +54,8 @@ def _decimal(number: int, size: int) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
-# Go's time.Parse errors for a text that is not a time: RFC 3339, and Kubernetes' form with microseconds.
-#
-# The layout's elements are consumed one by one; the error names the first that does not match, and the rest
-# of the text (Go: time/format.go).
-
 RFC3339 = "2006-01-02T15:04:05Z07:00"
-RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"
+RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"  # Kubernetes' form with microseconds
 _ELEMENT = re.compile(r"2006|01|02|15|04|05|\.0+|Z07:00|.")
 _TAKES = {
     "2006": r"\d{4}",
@@ -78,8 +73,8 @@ _RANGES = {"01": ("month", 1, 12), "15": ("hour", 0, 23), "04": ("minute", 0, 59
 
 
 def time_fault(text: str, layout: str = RFC3339) -> str:
-    """Return "" for a time, else Go's error: `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse
-    "x" as "2006"`.
+    """Return "" for a time, else time.Parse's error: `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot
+    parse "x" as "2006"`.
     """
     if len(text) > _MAX_CACHED_LENGTH:
         return next(_faults(text, layout), "")
@@ -92,6 +87,11 @@ def _cached_fault(text: str, layout: str) -> str:
 
 
 def _faults(text: str, layout: str) -> Iterator[str]:
+    """Yield the errors of a text (Go: time/format.go).
+
+    The layout's elements are consumed one by one; the error names the first that does not match, and the rest
+    of the text.
+    """
     rest, taken = text, dict[str, str]()
     whole = quote(text)
     for element in _ELEMENT.findall(layout):

@@ -11,9 +11,6 @@ from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.trace import CACHER_GET, ETCD, STORE_GET, WATCH_CACHE, Trace
 from ktui.kube.versions import Behaviour
 
-# 1.38.0-alpha.2 (kubernetes#142591): 400 instead of 500. Its text is not published: taken to be the LIST's.
-BAD_RV_IS_BAD_REQUEST_SINCE = 38
-
 
 def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -> Plan:
     """Return the plan of a GET, which has no resourceVersionMatch. A pure function."""
@@ -26,13 +23,14 @@ def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -
     if trace.ask(Predicate.RV_UNSET, resource_version == "", resource_version):
         return _from_etcd(trace, ("g.unset",), resource_version, state)
     not_ready = trace.ask(Predicate.NOT_READY, readiness is not Readiness.READY, readiness.value)
-    if not_ready and behaviour.resilient_watch_cache_initialization:
+    if not_ready and behaviour.enabled("ResilientWatchCacheInitialization"):
         return _from_etcd(trace, ("g.notready",), resource_version, state)
     n = parse_rv(resource_version)
     if n is None:
         trace.ask(Predicate.RV_UNPARSABLE, True, resource_version)
-        in_cache = behaviour.minor < BAD_RV_IS_BAD_REQUEST_SINCE
-        error = (errors.bad_rv_in_cache if in_cache else errors.bad_rv)(resource_version)
+        # 1.38.0-alpha.2 (kubernetes#142591): 400 instead of 500. Its text is not published: taken to be the
+        # LIST's.
+        error = (errors.bad_rv if behaviour.minor >= 38 else errors.bad_rv_in_cache)(resource_version)
         return Plan(Source.NONE, ("g.badrv",), trace.steps, error=error)
     if not_ready and trace.ask(Predicate.RV_ZERO, n == 0, resource_version):
         return _from_etcd(trace, ("g.notready_rv0",), resource_version, state)
@@ -47,7 +45,7 @@ def _from_etcd(trace: Trace, reasons: tuple[str, ...], rv: str, state: CacheStat
         trace.ask(Predicate.RV_UNPARSABLE, True, rv)
         return Plan(Source.ETCD, (*reasons, "g.badrv"), trace.steps, error=errors.bad_rv(rv))
     ops = (EtcdOp.GET_KEY,)
-    if n > 0 and _beyond(trace, n, state):
+    if n > 0 and trace.ahead_of_etcd(state, n):
         error = status.too_large_rv(n, state.etcd_rv or 0, 0)
         return Plan(Source.ETCD, (*reasons, "g.toolarge"), trace.steps, ops, error=error)
     return Plan(Source.ETCD, reasons, trace.steps, ops, minimum=n, consistency=Consistency.LINEARIZABLE)
@@ -61,7 +59,7 @@ def _from_cache(trace: Trace, n: int, state: CacheState, *, waited: bool) -> Pla
     if not trace.ask(Predicate.CACHE_BEHIND, n > state.cache_rv, n, state.cache_rv):
         return _at_least(trace, (*before, "g.atleast"), n, Wait.of(ready=waited, fresh=False))
     wait = Wait.of(ready=waited, fresh=True)
-    if _beyond(trace, n, state):
+    if trace.ahead_of_etcd(state, n):
         error = status.too_large_rv(n, state.cache_rv)
         reasons = (*before, "g.wait3", "g.toolarge")
         return Plan(Source.CACHE, reasons, trace.steps, wait=wait, error=error)
@@ -70,8 +68,3 @@ def _from_cache(trace: Trace, n: int, state: CacheState, *, waited: bool) -> Pla
 
 def _at_least(trace: Trace, reasons: tuple[str, ...], n: int, wait: Wait) -> Plan:
     return Plan(Source.CACHE, reasons, trace.steps, wait=wait, minimum=n, consistency=Consistency.AT_LEAST)
-
-
-def _beyond(trace: Trace, n: int, state: CacheState) -> bool:
-    newest = state.etcd_rv
-    return newest is not None and trace.ask(Predicate.AHEAD_OF_ETCD, n > newest, n, newest)

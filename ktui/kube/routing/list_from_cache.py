@@ -16,7 +16,7 @@ def not_ready(case: ListCase) -> Plan | None:
     case.trace.enter(GET_LIST)
     if not case.trace.ask(Predicate.NOT_READY, not case.ready, case.state.readiness.value):
         return None
-    if not case.behaviour.resilient_watch_cache_initialization:
+    if not case.behaviour.enabled("ResilientWatchCacheInitialization"):
         if case.trace.ask(Predicate.RV_ZERO_OR_UNSET, case.n == 0, case.rv):
             return from_etcd(case, ("n.rv0_notready",))
         case.waited = True
@@ -37,7 +37,7 @@ def newest(case: ListCase) -> Plan:
     if case.trace.ask(Predicate.RV_ZERO, case.n == 0, case.rv):
         return _any(case)
     behind = case.trace.ask(Predicate.CACHE_BEHIND, case.n > case.cache_rv, case.n, case.cache_rv)
-    if behind and _beyond(case, case.n):
+    if behind and case.trace.ahead_of_etcd(case.state, case.n):
         return _too_large(case, Source.CACHE, ("e.toolarge_cache", *_single(case)), case.n)
     return _served(
         case,
@@ -78,7 +78,7 @@ def _if_late(case: ListCase) -> Fallback:
     """Fallback of a consistent read if the cache has not reached the probed revision in time."""
     if case.behaviour.minor <= 30:
         return Fallback.TIMEOUT_IF_LATE
-    if case.behaviour.consistent_list_from_cache_skip_timeout_fallback and not case.has_token:
+    if case.behaviour.enabled("ConsistentListFromCacheSkipTimeoutFallback") and not case.has_token:
         return Fallback.REJECT_IF_LATE
     return Fallback.ETCD_IF_LATE
 
@@ -105,7 +105,7 @@ def snapshot(case: ListCase, n: int, reason: str) -> Plan:
     """Serve exactly revision n: from a snapshot, or, if n is ahead of the cache, by waiting for it."""
     case.trace.enter(WATCH_CACHE)
     behind = case.trace.ask(Predicate.CACHE_BEHIND_EXACT, n > case.cache_rv, n, case.cache_rv)
-    if behind and _beyond(case, n):
+    if behind and case.trace.ahead_of_etcd(case.state, n):
         return _too_large(case, Source.SNAPSHOT, (reason, "e.toolarge_cache"), n)
     return _served(
         case,
@@ -159,11 +159,6 @@ def _too_large(case: ListCase, source: Source, reasons: Reasons, n: int) -> Plan
 
 def _after_waiting(case: ListCase, reasons: Reasons) -> Reasons:
     return ("n.wait", *reasons) if case.waited else reasons
-
-
-def _beyond(case: ListCase, n: int) -> bool:
-    newest = case.state.etcd_rv
-    return newest is not None and case.trace.ask(Predicate.AHEAD_OF_ETCD, n > newest, n, newest)
 
 
 def _single(case: ListCase) -> Reasons:

@@ -17,7 +17,7 @@ def may_stream(behaviour: Behaviour, limit: int, *, recursive: bool, filtered: b
 
     Since 1.37. etcd does not know which keys match: one stream cannot be limited to a page of those that do.
     """
-    return behaviour.etcd_range_stream and recursive and not (limit > 0 and filtered)
+    return behaviour.enabled("EtcdRangeStream") and recursive and not (limit > 0 and filtered)
 
 
 def from_etcd(case: ListCase, reasons: Reasons) -> Plan:
@@ -49,7 +49,7 @@ def _rest(case: ListCase, reasons: Reasons) -> Plan:
 def _at_revision(case: ListCase, reasons: Reasons, n: int) -> Plan:
     if _compacted(case, n):
         return _fails(case, (*reasons, "e.expired_list"), status.list_too_old(), EtcdOp.AT_REVISION)
-    if _ahead(case, n):
+    if case.trace.ahead_of_etcd(case.state, n):
         return _future(case, (*reasons, "e.future"), n)
     op = EtcdOp.AT_REVISION if case.recursive else EtcdOp.GET_KEY_AT_REVISION
     return _listed(case, reasons, Consistency.EXACT, ListRevision.REQUESTED, op, revision=n)
@@ -64,7 +64,7 @@ def _future(case: ListCase, reasons: Reasons, n: int) -> Plan:
 
 def _newest(case: ListCase, reasons: Reasons, n: int) -> Plan:
     op = EtcdOp.GET_KEY if not case.recursive else EtcdOp.PAGE if case.limited else EtcdOp.ALL
-    if n > 0 and _ahead(case, n):
+    if n > 0 and case.trace.ahead_of_etcd(case.state, n):
         error = status.too_large_rv(n, case.state.etcd_rv or 0, 0)
         return _fails(case, (*reasons, "e.toolarge_etcd"), error, op)
     return _listed(case, reasons, Consistency.LINEARIZABLE, ListRevision.ETCD, op, minimum=n)
@@ -72,7 +72,7 @@ def _newest(case: ListCase, reasons: Reasons, n: int) -> Plan:
 
 def _streamed(case: ListCase, op: EtcdOp) -> tuple[EtcdOp, EtcdOp | None]:
     """Return the operation and, for a stream, the one that an etcd without RangeStream gets instead."""
-    if not case.behaviour.etcd_range_stream or not case.recursive:
+    if not case.behaviour.enabled("EtcdRangeStream") or not case.recursive:
         return op, None
     case.trace.enter(SHOULD_STREAM)
     ask = case.trace.ask
@@ -120,8 +120,3 @@ def _compacted(case: ListCase, rv: int) -> bool:
     """Whether `rv` is known to be compacted; a read at the compacted revision itself still succeeds."""
     oldest = case.state.compact_rv
     return oldest is not None and case.trace.ask(Predicate.COMPACTED, rv < oldest, rv, oldest)
-
-
-def _ahead(case: ListCase, rv: int) -> bool:
-    newest = case.state.etcd_rv
-    return newest is not None and case.trace.ask(Predicate.AHEAD_OF_ETCD, rv > newest, rv, newest)

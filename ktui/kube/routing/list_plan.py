@@ -34,7 +34,7 @@ def decide_list(parameters: ListParameters, state: CacheState, behaviour: Behavi
 
 def _until_1_30(case: ListCase) -> Plan:
     """1.19–1.30: any of four predicates delegates the LIST to etcd."""
-    trace, gate = case.trace, case.behaviour.consistent_list_from_cache
+    trace, gate = case.trace, case.behaviour.enabled("ConsistentListFromCache")
     trace.enter(SHOULD_DELEGATE)
     reasons = []
     if trace.ask(Predicate.RV_UNSET, case.unset, case.rv) and not gate and not case.has_token:
@@ -80,7 +80,7 @@ def _until_1_32(case: ListCase) -> Plan:
 
 def _not_provable(case: ListCase) -> list[str]:
     """Return why the cache cannot guarantee a consistent read; [] if it can."""
-    ask, gate = case.trace.ask, case.behaviour.consistent_list_from_cache
+    ask, gate = case.trace.ask, case.behaviour.enabled("ConsistentListFromCache")
     if ask(Predicate.CONSISTENT_READS_OFF, not gate, gate):
         return ["d.unset"]
     if ask(Predicate.PROGRESS_UNSUPPORTED, not case.progress, case.progress):
@@ -129,7 +129,7 @@ def _exact(case: ListCase, without_snapshots: str) -> Plan:
 
 
 def _snapshots_off(case: ListCase) -> bool:
-    on = case.behaviour.list_from_cache_snapshot
+    on = case.behaviour.enabled("ListFromCacheSnapshot")
     return case.trace.ask(Predicate.SNAPSHOTS_OFF, not on, on)
 
 
@@ -161,7 +161,7 @@ def _in_cache(case: ListCase, exact: int | None = None, reason: str = "") -> Pla
 def _loses_page(case: ListCase) -> bool:
     behaviour = case.behaviour
     early = behaviour.minor == 33 and behaviour.patch in (0, 1, 2)
-    return early and case.limited and case.recursive and not behaviour.list_from_cache_snapshot
+    return early and case.limited and case.recursive and not behaviour.enabled("ListFromCacheSnapshot")
 
 
 def _bare_bad_rv(case: ListCase) -> Plan:

@@ -34,6 +34,11 @@ def parse_rv(text: str) -> int | None:
 
 
 NAME, NAMESPACE = "metadata.name", "metadata.namespace"
+SHARDS_FILTER_SINCE = 37
+"""1.36 does not count a shard without other selectors as a filter (k8s.io/apiserver v0.36.3,
+storage/selection_predicate.go:155-157; fixed by cfb60a655dd2 of 2026-07-13): a page has the
+remainingItemCount of the whole collection (storage/continue.go:114), and a WATCH that etcd serves sends every
+object (storage/etcd3/watcher.go:142, 560)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,8 @@ class RequestScope:
     """Namespace and name after narrowing, "" for all.
 
     `single`: one key, not a collection. `narrowed`: a metadata.namespace selector narrowed the prefix.
-    `selective`: selectors remain after narrowing.
+    `selective`: selectors or a shard remain after narrowing. `unfiltered`: upstream's Predicate.Empty(), by
+    which a page has a remainingItemCount and is streamed.
     """
 
     namespace: str
@@ -49,6 +55,7 @@ class RequestScope:
     single: bool
     narrowed: bool
     selective: bool
+    unfiltered: bool = False
 
     @property
     def prefix(self) -> str:
@@ -89,7 +96,9 @@ def scope_of(
     if narrowed:
         used.add(FieldTerm(NAMESPACE, namespace or ""))
     selective = sharded or not labels.empty or not used.issuperset(fields.terms)
-    return RequestScope(namespace or "", name if single else "", single, narrowed, selective)
+    plain = labels.empty and fields.empty
+    unfiltered = plain and not (sharded and behaviour.minor >= SHARDS_FILTER_SINCE)
+    return RequestScope(namespace or "", name if single else "", single, narrowed, selective, unfiltered)
 
 
 class TokenState(StrEnum):

@@ -64,7 +64,7 @@ def predict_seats(
 
     `cap` is that of the requester's priority level (PriorityLevel.max_seats), None if unknown.
     """
-    if not seats.flow_controlled(behaviour):
+    if not behaviour.enabled("APIPriorityAndFairness"):
         return SeatRange(0, 0)
     if request.verb == "get" or behaviour.minor <= 22:
         return SeatRange(1, 1)

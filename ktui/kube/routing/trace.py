@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Step
 from ktui.kube.routing.predicates import Predicate
 
@@ -34,6 +35,11 @@ class Trace:
     def ask(self, predicate: Predicate, holds: bool, *seen: str | int | bool | None) -> bool:
         self._steps.append(Step(predicate, seen, holds, self.phase))
         return holds
+
+    def ahead_of_etcd(self, state: CacheState, n: int) -> bool:
+        """Return True for a revision that etcd is known not to have reached."""
+        newest = state.etcd_rv
+        return newest is not None and self.ask(Predicate.AHEAD_OF_ETCD, n > newest, n, newest)
 
     @property
     def steps(self) -> tuple[Step, ...]:

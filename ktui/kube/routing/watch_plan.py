@@ -109,7 +109,7 @@ def decide_watch(parameters: WatchParameters, state: CacheState, behaviour: Beha
     if case.trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
         return _from_etcd(case, ("w.nocache",))
     case.trace.enter(CACHER_WATCH)
-    if behaviour.watch_from_storage_without_resource_version and case.trace.ask(
+    if behaviour.enabled("WatchFromStorageWithoutResourceVersion") and case.trace.ask(
         Predicate.RV_UNSET, case.rv == "" and case.initial is None, case.rv
     ):
         return _from_etcd(case, ())
@@ -121,7 +121,7 @@ def decide_watch(parameters: WatchParameters, state: CacheState, behaviour: Beha
 
 def _default(case: WatchCase) -> None:
     """Apply the gate WatchList: a WATCH from unset or 0 gets initial events by default."""
-    on = case.behaviour.watch_list
+    on = case.behaviour.enabled("WatchList")
     asks_nothing = case.initial is None and case.match == "" and case.rv in ("", "0")
     asks_nothing = asks_nothing and not case.parameters.by_path
     if case.behaviour.minor < 27:
@@ -171,7 +171,7 @@ def _illegal(case: WatchCase) -> str:
         return ""
     if match != NOT_OLDER_THAN:
         return f"sendInitialEvents with resourceVersionMatch {match or 'unset'}"
-    if not case.behaviour.watch_list:
+    if not case.behaviour.enabled("WatchList"):
         return "sendInitialEvents while the gate WatchList is off"
     return "resourceVersionMatch with continue" if case.parameters.has_token else ""
 
@@ -185,7 +185,7 @@ def _not_ready(case: WatchCase) -> Plan | None:
     readiness = case.state.readiness
     if not case.trace.ask(Predicate.NOT_READY, readiness is not Readiness.READY, readiness.value):
         return None
-    if not case.behaviour.resilient_watch_cache_initialization:
+    if not case.behaviour.enabled("ResilientWatchCacheInitialization"):
         case.waited = True
         return None
     return case.rejects("w.notready_429", errors.not_ready(case.state, case.behaviour))
@@ -213,7 +213,7 @@ def _initial_events(case: WatchCase, n: int) -> Plan:
         return case.lists_first(Source.CACHE, "w.initial_fresh", fresh=True, probe=True)
     if ask(Predicate.RV_ZERO, n == 0, case.rv):
         return case.lists_first(Source.CACHE, "w.initial_any")
-    if _beyond(case, n):
+    if case.trace.ahead_of_etcd(case.state, n):
         error = status.too_large_rv(n, state.cache_rv)
         return case.breaks(Source.CACHE, "w.toolarge", error=error, fresh=True)
     behind = ask(Predicate.CACHE_BEHIND, n > state.cache_rv, n, state.cache_rv)
@@ -236,7 +236,7 @@ def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Plan:
     if n is None:
         return _bad_rv(case)
     if ask(Predicate.SENDS_INITIAL, case.initial is True, case.initial):
-        if n > 0 and _beyond(case, n):
+        if n > 0 and case.trace.ahead_of_etcd(case.state, n):
             error = status.too_large_rv(n, state.etcd_rv or 0, 0)
             return case.breaks(Source.ETCD, *before, "w.toolarge", error=error)
         return case.lists_first(Source.ETCD, *before, "w.etcd_list", minimum=n)
@@ -248,8 +248,3 @@ def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Plan:
     if oldest is not None and ask(Predicate.COMPACTED, n < oldest, n, oldest):
         return case.breaks(Source.ETCD, *before, "w.etcd_compacted", error=status.watch_too_old())
     return case.starts(Source.ETCD, *before, "w.etcd_since", after=n if n <= MAX_REVISION else 0)
-
-
-def _beyond(case: WatchCase, n: int) -> bool:
-    newest = case.state.etcd_rv
-    return newest is not None and case.trace.ask(Predicate.AHEAD_OF_ETCD, n > newest, n, newest)

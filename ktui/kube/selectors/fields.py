@@ -10,8 +10,6 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request
 from ktui.kube.text_cache import cached_by_text
 
-# Check the field labels of a selector against those that the resource supports.
-
 META_FIELDS = ("metadata.name", "metadata.namespace")
 
 # Clients of the first API versions still send spec.host.

@@ -18,14 +18,6 @@ from ktui.kube.selectors.requirements import (
 from ktui.kube.status import bad_request
 from ktui.kube.text_cache import cached_by_text
 
-# The grammar of label selectors, with kube-apiserver's error texts.
-#
-# selector    = [ requirement { "," requirement } ] requirement = [ "!" ] key | key operator operator    = (
-# "=" | "==" | "!=" ) [ value ] | ( ">" | "<" ) integer | ( "in" | "notin" ) values values      = "(" [ value
-# ] { "," [ value ] } ")"
-
-# Split a label selector into tokens.
-
 _SPECIAL = frozenset("=!(),><")
 _SPACE = frozenset(" \t\r\n")
 _NUL = "\0"
@@ -73,7 +65,7 @@ class SelectorToken(NamedTuple):
 
 
 def tokens(text: str) -> list[SelectorToken]:
-    """Return all tokens; the last one is END.
+    """Split a label selector into tokens; the last one is END.
 
     A NUL ends the selector where a token could begin; directly after a token it only ends that token.
     """
@@ -128,6 +120,14 @@ def parse_requirements(selector: str) -> tuple[Requirement, ...]:
 
 
 class _Parser:
+    """The grammar of label selectors, with kube-apiserver's error texts.
+
+    selector    = [ requirement { "," requirement } ]
+    requirement = [ "!" ] key | key operator
+    operator    = ( "=" | "==" | "!=" ) [ value ] | ( ">" | "<" ) integer | ( "in" | "notin" ) values
+    values      = "(" [ value ] { "," [ value ] } ")"
+    """
+
     def __init__(self, scanned: list[SelectorToken]) -> None:
         self._tokens = scanned
         self._at = 0
@@ -145,10 +145,6 @@ class _Parser:
         token = self._peek()
         self._at += 1
         return token
-
-    def _take_operator(self) -> SelectorToken:
-        self._at += 1
-        return self._tokens[min(self._at, len(self._tokens)) - 1]
 
     def selector(self) -> tuple[Requirement, ...]:
         found: list[Requirement] = []
@@ -200,7 +196,8 @@ class _Parser:
         return token.text
 
     def _operator(self) -> Operator:
-        token = self._take_operator()
+        self._at += 1
+        token = self._tokens[min(self._at, len(self._tokens)) - 1]
         if token.kind not in _BINARY:
             raise SelectorError(f"found '{token.text}', expected: {_EXPECTED_OPERATORS}")
         return _BINARY[token.kind]

@@ -81,6 +81,8 @@ def all_of(requirements: Sequence[Requirement]) -> Test:
 
 
 _FEW = 16
+# Requirements that an object without the label meets.
+_WITHOUT_LABEL = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS, Operator.DOES_NOT_EXIST})
 
 
 def _of_many(requirements: Sequence[Requirement]) -> Test:
@@ -147,12 +149,6 @@ def _number(text: str) -> int | None:
         return None
 
 
-# Requirements that an object without the label meets.
-_WITHOUT_LABEL = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS, Operator.DOES_NOT_EXIST})
-
-# A function per operator, because a LIST calls it for each of 100,000 objects.
-
-
 def _in(key: str, values: tuple[str, ...]) -> Test:
     if len(values) == 1:
         return _equals(key, values)
@@ -203,6 +199,7 @@ _TESTS: dict[Operator, Callable[[str, tuple[str, ...]], Test]] = {
     Operator.GREATER_THAN: lambda key, values: _compare(key, values, 1),
     Operator.LESS_THAN: lambda key, values: _compare(key, values, -1),
 }
+"""A function per operator, because a LIST calls it for each of 100,000 objects."""
 
 
 _OPERATORS = {

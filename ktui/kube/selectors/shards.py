@@ -77,16 +77,20 @@ class ShardSelector:
     @property
     def share(self) -> float:
         """The part of all hashes that the ranges cover: 0.0 to 1.0."""
-        covered, upto = 0, 0
-        for each in sorted(self.ranges, key=lambda one: one.start):
-            covered += max(0, each.end - max(each.start, upto))
-            upto = max(upto, each.end)
-        return covered / FULL
+        return self._covered / FULL
 
     @property
     def overlaps(self) -> bool:
         """True if a hash lies in more than one range."""
-        return self.share * FULL < sum(each.end - each.start for each in self.ranges)
+        return self._covered < sum(each.end - each.start for each in self.ranges)
+
+    @property
+    def _covered(self) -> int:
+        covered, upto = 0, 0
+        for each in sorted(self.ranges, key=lambda one: one.start):
+            covered += max(0, each.end - max(each.start, upto))
+            upto = max(upto, each.end)
+        return covered
 
     def __str__(self) -> str:
         """The text as `metadata.shardInfo.selector` has it."""

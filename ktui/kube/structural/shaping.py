@@ -23,11 +23,9 @@ from ktui.kube.structural.schema import (
     prune_object,
 )
 
-# Apply the defaults of a structural schema, in place. Nulls that are not allowed are removed first.
-
 
 def apply_defaults(value: Any, schema: Schema) -> None:
-    """Remove nulls that are not allowed, then set `default` for missing properties, recursively."""
+    """Remove nulls that are not allowed, then set `default` for missing properties; in place, recursively."""
     drop_nulls(value, schema)
     _default(value, schema)
 
@@ -76,11 +74,6 @@ def _default_members(value: dict[str, Any], schema: Schema) -> None:
         _default(value[name], rest if sub is None else sub)
 
 
-# Check whether an object's JSON is already pruned and defaulted by its schema.
-#
-# Nearly every stored object is, because it was pruned and defaulted when it was written. A decoder generated
-# from the schema verifies that in a few microseconds, without building a tree.
-
 _SCALAR = str | int | float | bool
 
 
@@ -89,7 +82,11 @@ class _Nothing(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Conformance:
-    """Whether a document has nothing to prune and no default missing (`holds`). False if in doubt."""
+    """Whether a document has nothing to prune and no default missing (`holds`). False if in doubt.
+
+    Nearly every stored object conforms, because it was pruned and defaulted when it was written. A decoder
+    generated from the schema verifies that in a few microseconds, without building a tree.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self._made: dict[bytes, Any] = {}

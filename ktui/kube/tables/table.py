@@ -15,8 +15,8 @@ import msgspec
 
 from ktui.kube.golang.formatting import escaped, to_json
 from ktui.kube.resources import Resource, TableColumn
-from ktui.kube.tables.fields import Age, Obj, age, dig, human_duration, steady_until
 from ktui.kube.tables.jsonpath import first
+from ktui.kube.tables.object_fields import Age, Obj, age, dig, human_duration, steady_until
 from ktui.kube.tables.printers import PRINTERS
 
 _DEFAULT_ANNOTATIONS = {

@@ -11,10 +11,10 @@ from textual.command import Provider
 from ktui.audit.build import Wish
 from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.app import KtuiApp
-from ktui.tui.audit.reading import Reading
+from ktui.tui.audit.log_reading import Reading
 from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.commands import Candidate, Command, Commands
-from ktui.tui.commands.settings import ACTIONS, THEME
+from ktui.tui.commands.setting_commands import ACTIONS, THEME
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.preferences import DEFAULTS, Preferences

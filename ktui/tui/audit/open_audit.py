@@ -14,7 +14,7 @@ from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.core.prediction.assumptions import server_behaviour
 from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
-from ktui.tui.audit.reading import Reading
+from ktui.tui.audit.log_reading import Reading
 from ktui.tui.audit.screen import AuditScreen
 from ktui.tui.dashboard import Dashboard
 

@@ -14,18 +14,16 @@ from ktui.audit.report import Report
 from ktui.audit.server_version import settable
 from ktui.core.format import percent
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
-from ktui.tui.audit.reading import LiveReading, Reading
+from ktui.tui.audit.log_reading import LiveReading, Reading
 from ktui.tui.audit.report_view import behaviour_in
 from ktui.tui.audit.version_rows import MOST_ASKED, share_under
 from ktui.tui.dialogs.rules import RulesScreen, key_line
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.widgets.lines import line
 
-# The choice of the rules that an audit's requests are routed by.
-
 
 class AuditRules(RulesScreen):
-    """Versions and gates, and what they would change for the LISTs read."""
+    """The choice of a version and its gates, and what these would change for the LISTs read."""
 
     def __init__(self, now: Behaviour, report: Report) -> None:
         super().__init__(now, "", lambda behaviour: effect_content(report, behaviour))

@@ -16,8 +16,8 @@ from ktui.core.format import many
 from ktui.core.references import Crumb, Part, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
+from ktui.tui.audit.log_reading import Reading
 from ktui.tui.audit.ranker import Ranker, RulesChoice
-from ktui.tui.audit.reading import Reading
 from ktui.tui.audit.report_view import nothing_recognised, read_text, unknown_text
 from ktui.tui.audit.views import AuditViews
 from ktui.tui.dialogs.text import TextScreen
@@ -28,17 +28,15 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.header import HeaderBar, clickable
 from ktui.tui.widgets.lines import between, line
 
-# The top line of an audit: files, view and rules.
-
 _DOT = (" · ", "$ink-faint")
 
 
 def header_line(
     names: Sequence[str], version: str, report: Report | None, width: int, view: str = ""
 ) -> Content:
-    """Return `ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`, and how many lines were read.
+    """Return the top line: `ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`.
 
-    In a view, a click on the files leads back to the groups.
+    At its end is the number of lines read. In a view, a click on the files leads back to the groups.
     """
     first = names[0].rpartition("/")[2] if names else "groups"
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""

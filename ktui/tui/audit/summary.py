@@ -1,4 +1,5 @@
-"""The summary of an audit: a sentence, shares of routes, what was read; and the progress of reading."""
+"""The summary of an audit: a sentence, shares of routes, what was read; the progress of reading; and etcd's
+slow requests."""
 
 from __future__ import annotations
 
@@ -24,16 +25,12 @@ from ktui.core.format import (
     short_milliseconds,
 )
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.audit.reading import Progress
+from ktui.tui.audit.log_reading import Progress
 from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, parts_that_fit
 from ktui.tui.widgets.panel import Panel
-
-# etcd's slow requests, and the requests that probably caused them.
-
-# The columns of etcd's slow requests.
 
 
 def _time(value: float) -> Cell:
@@ -44,6 +41,7 @@ def _failed(row: SlowReport) -> Cell:
     return (short_count(row.failed), "$route-error") if row.failed else NOTHING
 
 
+# The columns of etcd's slow requests.
 SLOW: tuple[Column[SlowReport], ...] = (
     Column("range", "range", phrases.slow_range, width=26, flex=3, most=64, priority=0,
            about="the keys that were read"),
@@ -80,7 +78,7 @@ SLOW: tuple[Column[SlowReport], ...] = (
 
 
 class SlowView(Vertical):
-    """One row per kind of range; below, the probable causes of the selected one."""
+    """etcd's slow requests, one row per kind of range; below, the probable causes of the selected one."""
 
     def compose(self) -> ComposeResult:
         yield VTable[SlowReport](

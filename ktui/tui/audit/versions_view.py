@@ -30,15 +30,13 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, pad
 from ktui.tui.widgets.panel import Panel
 
-# The columns of the table of versions.
-
 
 def _shared(part: int, line: VersionLine, style: str) -> Cell:
     return (percent(part / line.requests), style) if part else NOTHING
 
 
 def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
-    """Return the columns for a table of `width` cells; the bars take the cells that are left."""
+    """Return the columns of the table of versions for `width` cells; the bars take the cells left over."""
     estimates = report.versions[0].etcd_bytes is not None
     two = estimates and width >= 100
     room = max(10, min(44, (width - 62) // 2 if two else width - 50))
@@ -115,16 +113,13 @@ def _bytes_bar(line: VersionLine, room: int) -> Cell:
     return stacked(by_route(line.share.etcd_bytes or 0.0, line.share.cache_bytes or 0.0), cells)
 
 
-# What one version changes for the requests of an audit.
-
-
 def changes_title(row: VersionLine | None, report: Report) -> str:
     than = compared_with(row, report) if row is not None else None
     return f"what changes from {than.version} to {row.version}" if row and than else "what changes"
 
 
 def changes_content(row: VersionLine | None, report: Report, width: int, height: int) -> Content:
-    """Return requests and bytes whose route changes, the gates that cause it, and the groups by cost."""
+    """Return what a version changes: requests and bytes whose route changes, and why; then groups by cost."""
     if row is None:
         return line(("no LIST of a stored resource was read", "$ink-muted"))
     than = compared_with(row, report)

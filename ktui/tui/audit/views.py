@@ -12,8 +12,8 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
-from ktui.audit.report import GroupReport, Latency, Report
-from ktui.core.format import integer, long_milliseconds, percent
+from ktui.audit.report import GroupReport, Report
+from ktui.core.format import integer
 from ktui.core.references import Crumb, Part, Place
 from ktui.core.selection import Selection
 from ktui.kube.routing.request import RequestError
@@ -21,91 +21,24 @@ from ktui.tui.audit.group_columns import GroupLine, group_lines, groups
 from ktui.tui.audit.group_panels import (
     about_content,
     instead_content,
+    latency_content,
     request_content,
     route_content,
     slow_content,
 )
 from ktui.tui.audit.ranker import Ranker
-from ktui.tui.audit.report_view import by_bytes, explanation_of, slow_reads_of, told_latency
+from ktui.tui.audit.report_view import by_bytes, explanation_of, slow_reads_of
 from ktui.tui.audit.summary import SlowView, problem_content, reading_content, summary_content
 from ktui.tui.audit.version_rows import VersionLine
 from ktui.tui.audit.versions_view import VersionsView
-from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, line, lines
+from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel, tabs_content
-
-# The latency and the errors of a group's requests.
-
-
-def latency_content(group: GroupReport, width: int, height: int) -> Content:
-    """Return a bar for each power of two with the percentiles in it, then errors by status code."""
-    took = told_latency(group)
-    errors = _errors(group, width)
-    if took is None:
-        why = (
-            "the log has no time until the initial events"
-            if group.verb == "watch"
-            else "no request was finished"
-        )
-        return lines([line((why, "$ink-muted")), *errors][:height])
-    head = [] if group.verb != "watch" else [line(("until the initial events were sent", "$ink-muted"))]
-    total = line(
-        ("p50 ", "$ink-muted"), long_milliseconds(took.p50), ("  p95 ", "$ink-muted"),
-        (long_milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
-        long_milliseconds(took.p99), ("  max ", "$ink-muted"), long_milliseconds(took.max),
-    ).truncate(width, ellipsis=True)  # fmt: skip
-    room = height - len(head) - len(errors) - 1
-    return lines([*head, total, *_histogram(took, width, room), *errors][:height])
-
-
-def _histogram(took: Latency, width: int, height: int) -> list[Content]:
-    buckets = list(took.buckets)
-    if height < 1:
-        return []
-    while len(buckets) > height:  # join pairs from the slow end, so that the highest bound stays
-        buckets = [
-            (pair[-1][0], sum(count for _, count in pair))
-            for pair in reversed([buckets[max(0, end - 2) : end] for end in range(len(buckets), 0, -2)])
-        ]
-    counts = [count for _, count in buckets]
-    number = max(len(integer(count)) for count in counts)
-    track = max(4, min(48, width - number - 26))
-    drawn, below = [], 0.0
-    for bound, count in buckets:
-        marks = [name for name in ("p50", "p95", "p99") if below <= getattr(took, name) < bound]
-        filled = bar(share_of(count, max(counts)), track) if count else ""
-        drawn.append(
-            line(
-                (f"< {long_milliseconds(bound)}".rjust(10) + " ", "$ink-muted"),
-                (filled, "$rv-tick"),
-                (TRACK * (track - len(filled)), "$line"),
-                (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),
-                ("  " + " ".join(marks), "$accent"),
-            ).truncate(width, ellipsis=True)
-        )
-        below = bound
-    return drawn
-
-
-def _errors(group: GroupReport, width: int) -> list[Content]:
-    if not group.errors:
-        return [line(("no errors", "$ink-muted"))]
-    runs: list[tuple[str, str]] = [("errors  ", "$ink-muted")]
-    for code, count in sorted(group.errors.items(), key=lambda item: -item[1]):
-        runs += [
-            (code, "bold $route-error"),
-            (f" ×{integer(count)} ({percent(count / group.count)})  ", "$foreground"),
-        ]
-    return [line(*runs).truncate(width, ellipsis=True)]
-
-
-# All groups of requests by cost, below a summary.
 
 
 class GroupsView(Vertical):
-    """The summary, the table, and the route of the selected group."""
+    """The summary, the table of all groups by cost, and the route of the selected one."""
 
     report: Report | None = None
 
@@ -169,8 +102,6 @@ class GroupsView(Vertical):
             )
 
 
-# One group of requests: its route, latency, cheaper variants, and etcd's slow requests.
-
 # The panels: title, and tab; in a small terminal one is shown at a time.
 PANELS = {
     "route": ("route", "route"),
@@ -181,7 +112,7 @@ PANELS = {
 
 
 class GroupView(Container):
-    """The panels about one group."""
+    """The panels about one group: its route, latency, cheaper variants, and etcd's slow requests."""
 
     _panel = 0
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ktui.contract.caches import CachedEvent, CachedObject
+from ktui.contract.cache_documents import CachedEvent, CachedObject
 from ktui.core.format import integer, rate, revision_within, short_bytes, short_count, within
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.cache.rows import GLYPHS, SHARE_STEPS, CacheLine, is_loading, loaded_share, window
+from ktui.tui.cache.cache_rows import GLYPHS, SHARE_STEPS, CacheLine, is_loading, loaded_share, window
 from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import bar, share_of
+from ktui.tui.widgets.lines import resource_runs
 
 STATE_STYLES = {
     "ready": "$rv-cache",
@@ -19,12 +20,6 @@ STATE_STYLES = {
 }
 _EVENT_STYLES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
 _EVENT_SIGNS = {"ADDED": "+", "MODIFIED": "~", "DELETED": "−"}
-
-
-def _resource(row: CacheLine) -> Cell:
-    """Return the plural name, then the group: in a narrow column the group is cut."""
-    plural, dot, group = row.resource.partition(".")
-    return ((plural, ""), (f"{dot}{group}", "$ink-muted"))
 
 
 def _state(row: CacheLine) -> Cell:
@@ -100,8 +95,8 @@ def _full(row: CacheLine) -> Cell:
 
 
 CACHES: tuple[Column[CacheLine], ...] = (
-    Column("resource", "resource", _resource, lambda row: row.resource, width=18, flex=1, most=50, priority=0,
-           about="the resource that it caches"),
+    Column("resource", "resource", lambda row: resource_runs(row.resource, ""), lambda row: row.resource,
+           width=18, flex=1, most=56, wish=40, priority=0, about="the resource that it caches"),
     Column("state", "state", _state, value=lambda row: row.row.shown_state, width=13, priority=0,
            about="ready, stale (no word from etcd), loading (and how far), cold (not filled), disabled"),
     Column("rv", "RV", lambda row: _revision(row.row.rv, "$rv-cache"), lambda row: row.row.rv,
@@ -116,7 +111,7 @@ CACHES: tuple[Column[CacheLine], ...] = (
     Column("share", "", lambda row: (bar(row.share, SHARE_STEPS // 2), "$chart-share"), lambda row: row.share,
            SHARE_STEPS // 2, priority=7,
            about="bytes as a share of the largest"),
-    Column("window", "watch from", _window, lambda row: window(row.row), _WINDOW, align="right", priority=4,
+    Column("window", "watch from", _window, lambda row: window(row.row), _WINDOW, align="right", priority=5,
            about="oldest and newest revision that a WATCH can start from", unit="rv"),
     Column("ring", "event buffer", _ring, lambda row: row.cache.buffered, 13, align="right", priority=5,
            about="events kept for WATCHes, and how many fit"),

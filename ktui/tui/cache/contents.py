@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from ktui.client.connection import ClientError
-from ktui.contract.caches import CachedEvent, CachedObject
+from ktui.contract.cache_documents import CachedEvent, CachedObject
 from ktui.core.format import integer, many
 from ktui.core.references import KeyRef, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
 from ktui.tui.cache.cache_columns import EVENTS, OBJECTS
-from ktui.tui.cache.rows import ObjectPages, Unread
+from ktui.tui.cache.cache_rows import ObjectPages, Unread
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.related import implied
 from ktui.tui.screen_bases.server_screen import ServerScreen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,26 +12,23 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
-from textual.content import Content
 
 from ktui.client.connection import ClientError
-from ktui.core.format import integer, long_bytes
-from ktui.core.ranking.lines import RankLine, RankLines, shape_runs
+from ktui.core.ranking.lines import RankLines
 from ktui.core.references import Crumb, Object, Place, Reference, ResourceRef
-from ktui.core.state import State, WatcherRow
+from ktui.core.state import State
 from ktui.tui.cache.cache_columns import CACHES
+from ktui.tui.cache.cache_description import about, readers_content
+from ktui.tui.cache.cache_rows import CacheLine, CacheLines, is_loading
 from ktui.tui.cache.contents import InsideView
-from ktui.tui.cache.description import about
-from ktui.tui.cache.rows import CacheLine, CacheLines, is_loading
 from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import headline
-from ktui.tui.requests.ranking_columns import route_runs
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line, lines, pad
+from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
 
 
@@ -92,67 +88,14 @@ class Warming:
             self._screen.notify(str(error), severity="error", markup=False)
 
 
-# The clients that read one resource, and the cost of that, from the ranking.
-
-_ASKED, _SIZE, _LETTERS = 6, 9, 3  # cells
-_CLIENT, _WHOLE_CLIENT = 14, 19  # cells of a client; the latter from _ROOMY cells of width on
-_LEAST_REQUEST, _ROOMY = 10, 60
-
-
-def readers_content(
-    rows: Sequence[RankLine], state: State, resource: str, width: int, height: int
-) -> Content:
-    """Return the most expensive reads of `resource` (`rows`, in order of cost), then its watchers."""
-    watchers = [row for row in state.watchers.values() if row.resource == resource]
-    if not rows and not watchers:
-        return line(("no reads since ktui connected", "$ink-muted"))
-    below = [_watched_by(watchers, width)] if watchers else []
-    room = height - len(below) - 1
-    drawn = [_head(width), *(_row(row, width) for row in rows[: max(1, room)])] if rows else []
-    return lines([*drawn, *below][:height])
-
-
-def _head(width: int) -> Content:
-    asked, size = pad("count", _ASKED, right=True), pad("processed", _SIZE + 1, right=True)
-    return line((pad("", max(0, width - _ASKED - _SIZE - 1)) + asked + size, "$ink-muted"))
-
-
-def _row(row: RankLine, width: int) -> Content:
-    client = _WHOLE_CLIENT if width >= _ROOMY else _CLIENT
-    room = max(_LEAST_REQUEST, width - _LETTERS - client - _ASKED - _SIZE - 2)
-    letters = route_runs(row)[:2]
-    what = line(*shape_runs(row.group.key.shape)) if row.group is not None else line("")
-    return Content.assemble(
-        line(*letters, (" " * (_LETTERS - len(letters)), ""), (pad(row.client, client) + " ", "$ink-strong")),
-        what.truncate(room, ellipsis=True, pad=True),
-        line(
-            (integer(row.count).rjust(_ASKED), "$foreground"),
-            _processed(row.spent.processed_bytes),
-        ),
-    ).truncate(width, ellipsis=True)
-
-
-def _processed(size: float) -> tuple[str, str]:
-    """Return bytes processed as in the ranking, a dot for none."""
-    return (long_bytes(size) if size else "·").rjust(_SIZE + 1), "$ink-strong" if size else "$ink-faint"
-
-
-def _watched_by(watchers: Sequence[WatcherRow], width: int) -> Content:
-    """Return `watched by kubelet ×60, kube-scheduler`, the most frequent first."""
-    clients = Counter(row.opened.client for row in watchers).most_common()
-    words = [f"{client} ×{integer(count)}" if count > 1 else client for client, count in clients]
-    return line(("watched by ", "$ink-muted"), (", ".join(words), "$foreground")).truncate(
-        width, ellipsis=True
-    )
-
-
-# Panels about the selected cache: what it does, who reads it, how far all caches are behind.
-
 NONE_SELECTED = "select a watch cache to see what it holds and who reads it"
 
 
 class CacheDetail(Horizontal):
-    """Panels side by side, as many as the width allows."""
+    """What the selected cache does, who reads it, and how far all caches are behind.
+
+    Panels side by side, as many as the width allows.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="below")

@@ -1,16 +1,18 @@
-"""The base of charts: a title, an axis on the left, columns, and numbers in the frame."""
+"""The three charts of the traffic: a title, an axis on the left, columns, and numbers in the frame."""
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
+from ktui.core.badges import CACHE, ERROR, ETCD, SNAPSHOT, Badge
 from ktui.core.format import long_bytes, milliseconds, short_bytes, short_count
-from ktui.core.routes import CACHE, ERROR, ETCD, SNAPSHOT, Badge
 from ktui.core.state import State
 from ktui.core.traffic import History, Second, TrafficWindow
 from ktui.tui.charts.plot import Runs, Series, columns_in, marked, marks, mirrored, round_top, stacked
@@ -24,19 +26,31 @@ _CORNERS = 2  # cells by which a frame's text is shorter than the content
 _STEPS = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60)  # seconds per column
 
 
-class Chart(Panel):
-    """A chart painted once per column's time, so at most once a second.
+Drawn: TypeAlias = tuple[list[str], list[Runs]]  # for each line its label and its cells
 
-    Subclasses define TITLE, `draw` and `legend`.
+
+class TrafficFigure(Struct, frozen=True):
+    """What a chart shows of a span.
+
+    `draw` takes the width and height in cells, and the symbols; `legend` returns the span's numbers for the
+    frame's lower edge, in as many cells as it is given.
     """
+
+    title: str
+    draw: Callable[[TrafficWindow, int, int, Symbols], Drawn]
+    legend: Callable[[TrafficWindow, int], Content]
+
+
+class Chart(Panel):
+    """A chart painted once per column's time, so at most once a second."""
 
     DEFAULT_CSS = """
     Chart { border-title-align: left; border-subtitle-align: right; min-height: 3; }
     """
-    TITLE: ClassVar[str] = ""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(self.TITLE, id=id, classes=classes)
+    def __init__(self, figure: TrafficFigure, *, classes: str | None = None) -> None:
+        super().__init__(figure.title, classes=classes)
+        self.figure = figure
         self._seen: tuple[History, float] | None = None
         self._drawn: tuple[object, ...] = ()
 
@@ -61,7 +75,7 @@ class Chart(Panel):
             return
         self._drawn = stamp
         span = history.span(now, parts, step)
-        entitle(self, title_content(self.TITLE, span), self.legend(span, size.width - _CORNERS))
+        entitle(self, title_content(self.figure.title, span), self.figure.legend(span, size.width - _CORNERS))
         self.show(lambda width, height: self.content(span, width, height, symbols))
 
     def content(self, span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Content:
@@ -69,25 +83,12 @@ class Chart(Panel):
         if not any(part.routes for part in span.parts):
             return line((self.nothing(span), "$ink-muted"))
         cells = max(1, width - AXIS - 1)
-        labels, rows = self.draw(span, cells, height, symbols)
+        labels, rows = self.figure.draw(span, cells, height, symbols)
         rows[0] = marked(rows[0], marks([part.marked for part in span.parts], cells, symbols), symbols)
-        return lines(
-            line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
-            for label, row in zip(labels, rows, strict=True)
-        )
+        return with_axis(labels, rows)
 
     def nothing(self, span: TrafficWindow) -> str:
         return "no reads answered yet" if span.end <= span.seconds else f"no read in {span.seconds} s"
-
-    def draw(
-        self, span: TrafficWindow, width: int, height: int, symbols: Symbols
-    ) -> tuple[list[str], list[Runs]]:
-        """Return a label and a line of cells for each of `height` lines."""
-        raise NotImplementedError
-
-    def legend(self, span: TrafficWindow, width: int) -> Content:
-        """Return the span's numbers for the frame's lower edge, in `width` cells."""
-        raise NotImplementedError
 
 
 def symbols_of(widget: Panel) -> Symbols:
@@ -113,129 +114,124 @@ def edge_labels(top: str, bottom: str, height: int) -> list[str]:
     return [top, *[""] * (height - 2), bottom][:height] if height > 1 else [top]
 
 
-# The three charts of the traffic, side by side.
+def with_axis(labels: Sequence[str], rows: Sequence[Runs]) -> Content:
+    """Return lines of cells, each after its label."""
+    return lines(
+        line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
+        for label, row in zip(labels, rows, strict=True)
+    )
 
-# Bytes per second of reads: sent to clients above the line, read from etcd below it.
+
+def route_series(badge: Badge, values: Sequence[float]) -> Series:
+    """Return the series of a route, in its colour; errors take precedence."""
+    return Series(badge.letter, badge.style.removeprefix("bold "), values, loud=badge is ERROR)
+
+
+def route_counts(counts: Iterable[tuple[Badge, int]]) -> Content:
+    """Return `C93 S29 E9`: the routes with answers."""
+    runs: list[tuple[str, str]] = []
+    for badge, count in counts:
+        if count:
+            runs += [
+                (" " if runs else "", ""),
+                (badge.letter, badge.style),
+                (short_count(count), "$foreground"),
+            ]
+    return line(*runs)
+
 
 _LEAST = 1_000.0  # bytes/s at the axis' end
 
 
-class BytesChart(Chart):
-    """Both directions on one scale; the difference is what the caches saved etcd."""
+def _draw_bytes(span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Drawn:
+    """Return bytes sent to clients above the line, read from etcd below it, on one scale.
 
-    TITLE: ClassVar[str] = "bytes/s"
-
-    def draw(
-        self, span: TrafficWindow, width: int, height: int, symbols: Symbols
-    ) -> tuple[list[str], list[Runs]]:
-        sent = span.rates(lambda part: part.sent_bytes)
-        read = span.rates(lambda part: part.etcd_bytes)
-        top = round_top(max(*sent, *read), _LEAST)
-        up, down = Series("#", "$chart-sent", sent), Series("E", "$route-etcd", read)
-        label = _transfer_label(top)
-        labels = edge_labels(f"↑{label}", f"↓{label}", height)
-        return labels, mirrored(up, down, top, width, height, symbols)
-
-    def legend(self, span: TrafficWindow, width: int) -> Content:
-        whole = span.whole
-        if not whole.answers:
-            return Content("")
-        sent, read = long_bytes(whole.sent_bytes), long_bytes(whole.etcd_bytes)
-        up = [("↑", "$chart-sent"), (f"{sent} ", "$ink-strong")]
-        down = [("↓", "$route-etcd"), (read, "$ink-strong")]
-        forms = [
-            line(("sent ", "$chart-sent"), *up, ("etcd ", "$route-etcd"), *down),
-            line(*up, ("E ", "bold $route-etcd"), *down),
-        ]
-        return longest_that_fits(forms, width)
+    The difference is what the caches saved etcd.
+    """
+    sent = span.rates(lambda part: part.sent_bytes)
+    read = span.rates(lambda part: part.etcd_bytes)
+    top = round_top(max(*sent, *read), _LEAST)
+    up, down = Series("#", "$chart-sent", sent), Series("E", "$route-etcd", read)
+    label = short_bytes(top).replace(".0", "")
+    labels = edge_labels(f"↑{label}", f"↓{label}", height)
+    return labels, mirrored(up, down, top, width, height, symbols)
 
 
-def _transfer_label(value: float) -> str:
-    """Return bytes without a zero fraction: `20k`, `2M`."""
-    return short_bytes(value).replace(".0", "")
+def _bytes_legend(span: TrafficWindow, width: int) -> Content:
+    whole = span.whole
+    if not whole.answers:
+        return Content("")
+    sent, read = long_bytes(whole.sent_bytes), long_bytes(whole.etcd_bytes)
+    up = [("↑", "$chart-sent"), (f"{sent} ", "$ink-strong")]
+    down = [("↓", "$route-etcd"), (read, "$ink-strong")]
+    forms = [
+        line(("sent ", "$chart-sent"), *up, ("etcd ", "$route-etcd"), *down),
+        line(*up, ("E ", "bold $route-etcd"), *down),
+    ]
+    return longest_that_fits(forms, width)
 
-
-# Reads answered per second, by route.
 
 # From the foot upwards: the cheapest route first, the rarest on top.
-_ORDER = (CACHE, SNAPSHOT, ETCD, ERROR)
+ROUTES = (CACHE, SNAPSHOT, ETCD, ERROR)
 
 
-class RoutesChart(Chart):
-    """Reads from the cache at the foot, from etcd above, errors on top; the legend counts each."""
+def _draw_routes(span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Drawn:
+    """Return reads from the cache at the foot, from etcd above, errors on top."""
+    series = [_series(badge, span) for badge in ROUTES]
+    top = round_top(max(map(sum, zip(*(item.values for item in series), strict=True))))
+    return edge_labels(short_count(top), "0", height), stacked(series, top, width, height, symbols)
 
-    TITLE: ClassVar[str] = "reads/s"
 
-    def draw(
-        self, span: TrafficWindow, width: int, height: int, symbols: Symbols
-    ) -> tuple[list[str], list[Runs]]:
-        series = [_series(badge, span) for badge in _ORDER]
-        top = round_top(max(map(sum, zip(*(item.values for item in series), strict=True))))
-        return edge_labels(short_count(top), "0", height), stacked(series, top, width, height, symbols)
-
-    def legend(self, span: TrafficWindow, width: int) -> Content:
-        counts = span.whole.routes
-        runs: list[tuple[str, str]] = []
-        for badge in _ORDER:
-            if count := counts[badge.letter]:
-                runs += [
-                    (" " if runs else "", ""),
-                    (badge.letter, badge.style),
-                    (short_count(count), "$foreground"),
-                ]
-        return line(*runs)
+def _routes_legend(span: TrafficWindow, width: int) -> Content:
+    return route_counts((badge, span.whole.routes[badge.letter]) for badge in ROUTES)
 
 
 def _series(badge: Badge, span: TrafficWindow) -> Series:
-    style = badge.style.removeprefix("bold ")
-    values = span.rates(lambda part: part.routes[badge.letter])
-    return Series(badge.letter, style, values, loud=badge is ERROR)
+    return route_series(badge, span.rates(lambda part: part.routes[badge.letter]))
 
-
-# How long reads took: median and maximum of each column.
 
 FOOT = 0.1  # ms at the foot of the axis
 _LEAST_DECADES = 2
 
 
-class LatencyChart(Chart):
-    """A logarithmic axis, on which both 1 ms and 1 s can be read."""
+def _draw_latency(span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Drawn:
+    """Return the median and maximum of each column on a logarithmic axis: both 1 ms and 1 s can be read."""
+    decades = max(_LEAST_DECADES, math.ceil(decades_above_foot(span.whole.most_ms)))
+    middle = span.values(lambda part: decades_above_foot(_p50(part)))
+    most = span.values(lambda part: decades_above_foot(part.most_ms) - decades_above_foot(_p50(part)))
+    series = [Series("#", "$chart-typical", middle), Series("|", "$chart-most", most)]
+    labels = edge_labels(_label(FOOT * 10**decades), _label(FOOT), height)
+    return labels, stacked(series, decades, width, height, symbols)
 
-    TITLE: ClassVar[str] = "latency ms"
 
-    def draw(
-        self, span: TrafficWindow, width: int, height: int, symbols: Symbols
-    ) -> tuple[list[str], list[Runs]]:
-        decades = max(_LEAST_DECADES, math.ceil(_above_foot(span.whole.most_ms)))
-        middle = span.values(lambda part: _above_foot(_p50(part)))
-        most = span.values(lambda part: _above_foot(part.most_ms) - _above_foot(_p50(part)))
-        series = [Series("#", "$chart-typical", middle), Series("|", "$chart-most", most)]
-        labels = edge_labels(_label(FOOT * 10**decades), _label(FOOT), height)
-        return labels, stacked(series, decades, width, height, symbols)
-
-    def legend(self, span: TrafficWindow, width: int) -> Content:
-        whole = span.whole
-        if not whole.answers:
-            return Content("")
-        return line(
-            ("p50 ", "$chart-typical"),
-            (milliseconds(_p50(whole)), "$foreground"),
-            (" max ", "$chart-most"),
-            (milliseconds(whole.most_ms), "$ink-strong"),
-        )
+def _latency_legend(span: TrafficWindow, width: int) -> Content:
+    whole = span.whole
+    if not whole.answers:
+        return Content("")
+    return line(
+        ("p50 ", "$chart-typical"),
+        (milliseconds(_p50(whole)), "$foreground"),
+        (" max ", "$chart-most"),
+        (milliseconds(whole.most_ms), "$ink-strong"),
+    )
 
 
 def _p50(second: Second) -> float:
     return second.quantile(0.5)
 
 
-def _above_foot(ms: float) -> float:
+def decades_above_foot(ms: float) -> float:
     """Return the decades above the axis' foot, at least 0.01 for a read that took any time."""
     return max(0.01, math.log10(ms / FOOT)) if ms > 0 else 0.0
 
 
 def _label(ms: float) -> str:
     return f"{ms:g}" if ms < 1000 else f"{ms / 1000:g}s"
+
+
+READS = TrafficFigure("reads/s", _draw_routes, _routes_legend)
+LATENCY = TrafficFigure("latency ms", _draw_latency, _latency_legend)
+BYTES = TrafficFigure("bytes/s", _draw_bytes, _bytes_legend)
 
 
 class ChartStrip(Horizontal):
@@ -247,9 +243,8 @@ class ChartStrip(Horizontal):
     """
 
     def compose(self) -> ComposeResult:
-        yield RoutesChart(classes="box")
-        yield LatencyChart(classes="box")
-        yield BytesChart(classes="box")
+        for figure in (READS, LATENCY, BYTES):
+            yield Chart(figure, classes="box")
 
     def show_state(self, state: State, *, paused: bool = False) -> None:
         """Paint the charts, unless the strip is hidden for lack of room."""

@@ -131,8 +131,7 @@ def _joined(cells: Runs) -> Runs:
     ]
 
 
-# A ▼ above the columns in which a marker was set, a knob changed or a fault injected, with its name.
-
+# Stands above a column in which a marker was set, a knob changed or a fault injected, with its name.
 MARK = "▼"
 ASCII_MARK = "v"
 BLANK = " \u2800"  # nothing is drawn in these cells

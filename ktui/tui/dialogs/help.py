@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ktui.core.routes import LEGEND
+from ktui.core.badges import LEGEND
 from ktui.tui.cache.rv_progress import MARKS, RvProgressPanel
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys import bindings as keys
@@ -26,8 +26,6 @@ from ktui.tui.keys.hints import key_hints
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
-
-# The help as sections of lines that a search can filter.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class HelpLine:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Lines with a title."""
+    """Lines of the help with a title; a search filters them."""
 
     title: str
     lines: tuple[HelpLine, ...]

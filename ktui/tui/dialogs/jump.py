@@ -1,4 +1,4 @@
-"""The menu of places related to the row under the cursor."""
+"""The menu of places related to the row under the cursor, or to one revision of etcd (`:rv N`)."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def _prompt(item: RelatedPlace) -> Content:
     return line((f" {item.letter}  ", "bold $accent"), pad(item.title, 26), (item.about, "$ink-muted"))
 
 
-# `:rv N`: what happened at one revision of etcd, from telemetry and the caches' event buffers.
-
-
 def open_revision(app: Dashboard, revision: int) -> None:
-    """Look the revision up and offer the related places, or say why there are none."""
+    """Look a revision of etcd up in telemetry and the event buffers of the caches (`:rv N`).
+
+    Offers the places of what happened at it, or says why there are none.
+    """
     app.run_worker(_open(app, revision), group="revision", exclusive=True)
 
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ktui.contract.etcd import KeyDetail, KeyHistory, PrefixChild, PrefixPage, StoredKey
+from ktui.contract.etcd_documents import KeyDetail, KeyHistory, PrefixChild, PrefixPage, StoredKey
 from ktui.core.format import integer, interval, short_bytes, short_count
 from ktui.core.object_lines import Line, TextSpan, hex_lines, yaml_lines
 from ktui.core.table.columns import Cell, Column

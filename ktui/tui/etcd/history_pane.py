@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
-from ktui.contract.etcd import KeyDetail, StoredKey
+from ktui.contract.etcd_documents import KeyDetail, StoredKey
 from ktui.core.format import integer
 from ktui.tui.etcd.etcd_rows import Difference, KeyRevisions, difference, revision_columns
 from ktui.tui.etcd.places import SETTLE, Debounce

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
-from ktui.contract.etcd import KeyPage, StoredKey
+from ktui.contract.etcd_documents import KeyPage, StoredKey
 from ktui.core.format import integer
 from ktui.tui.etcd.etcd_rows import key_columns
 from ktui.tui.etcd.places import SETTLE, Debounce
@@ -19,8 +19,6 @@ from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
-
-# The keys of one prefix, read page by page.
 
 
 class KeyList:

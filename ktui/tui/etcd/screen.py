@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
@@ -10,11 +11,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.widgets import Static
 
 from ktui.client.connection import ClientError
 from ktui.core.object_lines import yaml_text
+from ktui.core.prediction.assumptions import server_behaviour
 from ktui.core.references import Crumb, KeyRef, PrefixRef, Reference
 from ktui.core.state import State
+from ktui.kube.versions import BehaviourError
 from ktui.tui.dialogs.text import pretty
 from ktui.tui.etcd.history_pane import HistoryPane
 from ktui.tui.etcd.keys_pane import KeysPane
@@ -25,6 +29,7 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.filtering import Copies
 from ktui.tui.screen_bases.server_screen import ServerPane, ServerScreen
 from ktui.tui.widgets.line_view import LineView
+from ktui.tui.widgets.lines import line
 
 
 class EtcdPanes(ServerPane):
@@ -202,6 +207,24 @@ class EtcdPanes(ServerPane):
             self.screen.refresh_bindings()
 
 
+def no_streams(state: State) -> str:
+    """Return that etcd has no RangeStream and when it is asked again; "" if it has, or was not asked."""
+    recheck_at = state.health.stream_recheck_at if state.health is not None else 0.0
+    if not recheck_at or not _asks_for_streams(state):
+        return ""
+    left = math.ceil((recheck_at - state.now) / 60.0)
+    again = f"in {left} {'minute' if left == 1 else 'minutes'}" if left > 0 else "with the next LIST of etcd"
+    return f"this etcd has no RangeStream: collections are read in pages; asked again {again}"
+
+
+def _asks_for_streams(state: State) -> bool:
+    """Return True if the rules that the server follows use RangeStream."""
+    try:
+        return server_behaviour(state).enabled("EtcdRangeStream")
+    except BehaviourError:
+        return False
+
+
 def _home(state: State) -> str:
     """Return the prefix of Kubernetes' keys."""
     return (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT
@@ -221,6 +244,7 @@ class EtcdScreen(ServerScreen):
 
     def compose_body(self) -> ComposeResult:
         yield self.panes
+        yield Static(id="streams", markup=False)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -228,6 +252,10 @@ class EtcdScreen(ServerScreen):
 
     def paint_panels(self, state: State) -> None:
         self.panes.read_if_needed(state)
+        text = no_streams(state)
+        streams = self.query_one("#streams", Static)
+        streams.display = bool(text)
+        streams.update(line((text, "$ink-muted")))
 
     # Places and selection.
 

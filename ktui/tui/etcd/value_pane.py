@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
-from ktui.contract.etcd import FieldSize, KeyDetail
+from ktui.contract.etcd_documents import FieldSize, KeyDetail
 from ktui.core.format import duration, integer, long_bytes, many, percent, safe
 from ktui.core.object_lines import Line, TextSpan, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.charts.bars import bar
@@ -21,8 +21,6 @@ from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 from ktui.tui.widgets.panel import Panel
 
-# What takes the space in a stored value: field, share, bytes.
-
 _BAR = 8  # cells of a bar for 100%
 
 
@@ -32,7 +30,10 @@ def heaviest(sizes: Sequence[FieldSize]) -> FieldSize | None:
 
 
 def size_lines(sizes: Sequence[FieldSize], total: int) -> list[Line]:
-    """Return lines with the fields by size, each followed by its inner fields, and the total."""
+    """Return what takes the space in a value: share, bytes and name of each field, and the total.
+
+    `sizes` has the largest first; each field is followed by its inner fields.
+    """
     lines: list[Line] = []
     for field in sizes:
         if "." in field.path:
@@ -55,8 +56,6 @@ def _line(field: FieldSize, name: str, indent: str) -> Line:
     )
 
 
-# One key in words: its type, revisions, lease, and whether the watch cache has the same.
-
 NOT_ASKED = (
     ", TTL not requested: read-only mode sends only Range, Watch, Status",
     ", TTL not requested",
@@ -64,7 +63,10 @@ NOT_ASKED = (
 
 
 def about_key(detail: KeyDetail, width: int, height: int) -> Content:
-    """Return the metadata of one key, in seven lines or in three."""
+    """Return a key's type, revisions, lease, and whether the watch cache has the same bytes.
+
+    Seven lines; in a low panel three, without lease and cache.
+    """
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
         line((key_tail(detail.key, width), "bold $ink-strong")),

@@ -11,7 +11,7 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from ktui.client.connection import ClientError
 from ktui.client.large_lists import UnboundedLists, unbounded_lists
-from ktui.contract.caches import ConsistencyCheck, EtcdDigest
+from ktui.contract.cache_documents import ConsistencyCheck, EtcdDigest
 from ktui.core.format import integer, long_bytes, many, milliseconds
 from ktui.core.lab.form import (
     ORIGINAL,
@@ -27,21 +27,19 @@ from ktui.core.lab.form import (
 )
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Polling
-from ktui.core.prediction.predict import cheaper_of
+from ktui.core.prediction.prediction import cheaper_of
 from ktui.kube.resources import Resource
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import KubeServer, LabContext
 from ktui.tui.lab.runner import PREVIOUS, Planned
 
-# Compares a watch cache with etcd at the cache's own revision.
-
 # From this many objects on, the user is asked before an etcd that ktui did not start is read.
 MANY_OBJECTS = 5_000
 
 
 def check_consistency(lab: LabContext) -> None:
-    """Compare the cache of the form's resource with etcd."""
+    """Compare the cache of the form's resource with etcd at the cache's own revision."""
     resource = lab.table.by_name(lab.form.resource)
     if resource is None:
         lab.say("name a resource first")
@@ -234,7 +232,7 @@ class LabActions:
 
     def _start(self, variants: Sequence[Compared]) -> None:
         lab = self._lab
-        if lab.refuses_more():
+        if lab.refuses_more() or self._refuses_shards(*(variant for variant, _ in variants)):
             return
         lab.mark_previous()
         known = [each for each in variants if lab.table.by_name(each[0].form.resource) is not None]
@@ -245,9 +243,18 @@ class LabActions:
         self._run = lab.screen.in_background(partial(self._send, known), "send")
         lab.changed()
 
+    def _refuses_shards(self, *variants: Variant) -> bool:
+        """Return True, and notify the user of the reason, if the server would ignore a variant's shard."""
+        for variant in variants:
+            problem = self._lab.predict_answer(variant.form).problem if variant.form.shard else None
+            if problem is not None and not problem.code and problem.field == "shard":
+                self._lab.say(f"not sent: {problem.message}")
+                return True
+        return False
+
     def _start_trial(self, original: Variant, variant: Variant, number: int) -> None:
         lab = self._lab
-        if lab.refuses_more():
+        if lab.refuses_more() or self._refuses_shards(original, variant):
             return
         lab.mark_previous()
         self._run = lab.screen.in_background(partial(self._compare, original, variant, number), "send")
@@ -278,8 +285,9 @@ class LabActions:
 
     async def send_once(self, label: str) -> None:
         """Send the form and wait for the answer."""
-        if not self._lab.refuses_more():
-            await self._send([(Variant(label, self._lab.form), 0)])
+        variant = Variant(label, self._lab.form)
+        if not self._lab.refuses_more() and not self._refuses_shards(variant):
+            await self._send([(variant, 0)])
 
     async def _send(self, variants: Sequence[Compared]) -> None:
         lab = self._lab

@@ -10,16 +10,16 @@ from textual.containers import Container
 from textual.content import Content
 
 from ktui.contract.events import RouteStep
+from ktui.core.badges import ERROR, badge_of_route
 from ktui.core.format import safe
 from ktui.core.lab.form import ACCEPTS, MATCHES, VERBS, ListForm, form_from, values_of
-from ktui.core.lab.predict import LabPrediction, PredictedError
-from ktui.core.prediction.predict import cheaper_of
-from ktui.core.routes import ERROR, badge_of_route
+from ktui.core.lab.form_prediction import LabPrediction, PredictedError
+from ktui.core.prediction.prediction import cheaper_of
 from ktui.core.snippets import as_client_go, as_curl, as_kubectl
 from ktui.kube.explain import Explanation
 from ktui.kube.resources import Resource, ResourceTable
 from ktui.kube.routing import sentences
-from ktui.kube.seats import PRIORITY_LEVEL_CAPS_SINCE
+from ktui.kube.seats import levels_cap_seats
 from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.requests.decision_trace import headed_steps
 from ktui.tui.requests.why import INDENT, badged_lines, cheaper_lines, versions_line
@@ -27,13 +27,14 @@ from ktui.tui.widgets.field_form import Field, FieldForm
 from ktui.tui.widgets.lines import broken, line, lines, parts_that_fit
 from ktui.tui.widgets.panel import Panel
 
-# The panel with the prediction: route, reason, guarantees, other versions, decision trace.
-
 _ROOMY = 9  # lines; below, each part is cut to a line or two
 
 
 def prediction_content(prediction: LabPrediction, width: int, height: int) -> Content:
-    """Return the lines, most important first; the trace takes the remaining height, at least a line."""
+    """Return the route, reason, guarantees, other versions and decision trace, most important first.
+
+    The trace takes the remaining height, at least a line.
+    """
     explanation = prediction.explanation
     if explanation is None:
         return lines(_problem_lines(prediction.problem, width, height))
@@ -73,7 +74,7 @@ def _guarantees(prediction: LabPrediction, explanation: Explanation, width: int)
 def _seats(prediction: LabPrediction, explanation: Explanation) -> str:
     between = explanation.seats
     low, high = between if prediction.seats is None else (prediction.seats, prediction.seats)
-    capped = explanation.level is None and explanation.behaviour.minor >= PRIORITY_LEVEL_CAPS_SINCE
+    capped = explanation.level is None and levels_cap_seats(explanation.behaviour)
     if capped and high > 1:
         return f"{min(low, between.min)}–{high} seats, level not known"
     text = str(low) if low == high else f"{low} to {high}"
@@ -97,8 +98,6 @@ def _cheaper(explanation: Explanation, width: int, most: int) -> list[Content]:
     return []
 
 
-# The LIST in the form as it is sent, and the same for kubectl, curl and client-go.
-
 _PATH_LINES = 2  # lines of a LIST's path
 _WATCH_LINES = 4  # lines of a WATCH's path
 
@@ -109,7 +108,10 @@ _WHY_ADDED = (
 
 
 def preview_content(path: str, form: ListForm, resource: Resource | None, width: int, height: int) -> Content:
-    """Return `GET /api/v1/…`, then each of the other clients' forms that fits completely."""
+    """Return the form's request as it is sent, `GET /api/v1/…`, then for kubectl, curl and client-go.
+
+    Of the latter, only those that fit completely.
+    """
     if not path:
         return Content("")
     parts = broken(f"GET {path}", width, min(height, _WATCH_LINES if form.stream else _PATH_LINES))
@@ -146,6 +148,7 @@ FIELDS = (
     Field("namespace", "namespace", "all"),
     Field("label_selector", "labelSelector", "app=web,tier!=db"),
     Field("field_selector", "fieldSelector", "spec.nodeName=…"),
+    Field("shard", "shardSelector", "1/2: a half", rare=True),
     Field("resource_version", "resourceVersion", "unset"),
     Field("match", "resourceVersionMatch", "unset", MATCHES),
     Field("limit", "limit", "none"),
@@ -194,12 +197,15 @@ class FormPane(Container):
         for name in ("continue_token", "resource_version", "match"):
             self.fields.set_value(name, getattr(form, name))
 
-    def show(self, prediction: LabPrediction, rules: str, server: str, table: ResourceTable) -> None:
+    def show(
+        self, prediction: LabPrediction, rules: str, server: str, table: ResourceTable, *, shards: bool
+    ) -> None:
         """Show a prediction and what is sent.
 
-        `rules` is the version predicted by; `server` is "" for ktui's own.
+        `rules` is the version predicted by; `server` is "" for ktui's own; `shards`: it knows shards.
         """
         form = self.form
+        self.fields.offer("shard", shards)
         verb = "WatchList: a WATCH + sendInitialEvents" if form.stream else self.verb
         what = "WatchList, predicted" if form.stream else "predicted"
         self.query_one("#form-box").border_title = line(f"{verb} at {server}" if server else verb)

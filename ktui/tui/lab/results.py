@@ -9,19 +9,17 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
+from ktui.core.badges import badge_of_route
 from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text, safe
-from ktui.core.lab.figures import Comparison, reads_of, returned_by
+from ktui.core.lab.figures import reads_of, returned_by
 from ktui.core.lab.measured import OBSERVED, Measured, Memory
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Trial, Verdict
-from ktui.core.routes import badge_of_route
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.lab_columns import ResultLine, badge_of_result, columns, result_lines
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
 from ktui.tui.widgets.panel import Panel
-
-# Details of the selected result: its route, cost, and whether these were predicted.
 
 _VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
 _OF_TRIAL = {
@@ -33,13 +31,16 @@ _PHASES = ("seats", "queue", "wait", "etcd", "decode", "filter", "encode", "send
 
 
 def detail_content(result: LabResult, width: int, height: int) -> Content:
-    """Return the lines that fit, the most important first."""
+    """Return a result's route, cost, and whether these were predicted, as far as they fit."""
     drawn = [_verdict(result, width)]
     measured = result.measured
     if result.trial is not None:
         drawn += _trial(result.trial, result.baseline, width)
     if measured is not None and result.ok:
-        drawn += [_compared(result, width), *(_remark(text) for text in measured.remarks)]
+        drawn += [
+            _compared(result, width),
+            *(line(("! ", "bold $warning"), (text, "$ink-muted")) for text in measured.remarks),
+        ]
         drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
         drawn += [_memory(measured.memory, width)] if measured.memory is not None else []
     drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")).truncate(width, ellipsis=True))
@@ -96,18 +97,14 @@ def _compared(result: LabResult, width: int) -> Content:
         runs = [("  predicted → measured  ", "$ink-muted")]
         for place, each in enumerate(compared[:count]):
             runs += [(" · ", "$ink-faint")] if place else []
-            runs += _comparison(each)
+            runs += [
+                (f"{each.name} ", "$ink-muted"),
+                (each.predicted, "$foreground"),
+                (f" {each.verdict} ", _VERDICTS[each.verdict]),
+                (each.measured, "$ink-strong"),
+            ]
         forms.append(line(*runs))
     return longest_that_fits(forms, width)
-
-
-def _comparison(each: Comparison) -> list[tuple[str, str]]:
-    return [
-        (f"{each.name} ", "$ink-muted"),
-        (each.predicted, "$foreground"),
-        (f" {each.verdict} ", _VERDICTS[each.verdict]),
-        (each.measured, "$ink-strong"),
-    ]
 
 
 def _objects(measured: Measured, width: int) -> Content:
@@ -175,10 +172,6 @@ def _memory(memory: Memory, width: int) -> Content:
         grown = f"the process grew by {long_bytes(memory.process_growth)}"
         parts.append(f"{grown} (other requests were served too)" if memory.shared else grown)
     return parts_that_fit(parts, width, "$ink-strong", indent="  ")
-
-
-def _remark(text: str) -> Content:
-    return line(("! ", "bold $warning"), (text, "$ink-muted"))
 
 
 FEW = 12  # results: up to this many the table is as high as they are; more share the screen with the form

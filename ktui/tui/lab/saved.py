@@ -1,7 +1,13 @@
-"""Requests that the user saved under a name: one JSON file, mode 0600."""
+"""What the Lab saves in files of mode 0600.
+
+Requests that the user named are one JSON file; results are JSON objects, one per line.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -16,11 +22,13 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ktui.client.running import state_home, write_private
+from ktui.client.running import state_home
 from ktui.core.format import safe
 from ktui.core.lab.form import ListForm
+from ktui.core.lab.result import LabResult
+from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError, read_bytes
-from ktui.documents.typed import decode_json
+from ktui.private_file import open_private, write_private
 from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints, key_of
@@ -225,3 +233,98 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
         if action in ("send", "save", "delete"):
             return not isinstance(self.focused, Input)  # in the input these keys are letters
         return super().check_action(action, parameters)
+
+
+KEPT = 200  # results
+HISTORY_BYTES = 16 << 20
+_HISTORY_FILE = "lab-history.ndjson"
+_CONTINUE = re.compile(r"([?&]continue=)[^&]*")
+
+
+class LabHistory:
+    """The newest KEPT results. Without a usable file they are lost when the dashboard ends.
+
+    Bearer tokens and certificates are never saved. Continue tokens are removed from paths, as they name keys
+    and expire within minutes.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or state_home() / _HISTORY_FILE
+        self._lines = 0
+
+    def read(self) -> list[LabResult]:
+        """Return the results, oldest first, without lines that this version of ktui cannot read."""
+        try:
+            lines = read_bytes(self.path, HISTORY_BYTES).splitlines()
+        except (OSError, DocumentError):
+            return []
+        self._lines = len(lines)
+        found = []
+        for text in lines[-KEPT:]:
+            try:
+                found.append(decode_json(text, LabResult))
+            except DocumentError:
+                continue
+        return found
+
+    def next_number(self, last: int) -> int:
+        """Return a number above `last` that no dashboard has used: a file's size records the last one."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(open_private(self._numbers, 0), "wb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                number = max(last, os.fstat(file.fileno()).st_size) + 1
+                file.truncate(number)
+        except OSError:
+            return last + 1
+        return number
+
+    @property
+    def _numbers(self) -> Path:
+        return self.path.with_suffix(".numbers")
+
+    def add(self, result: LabResult) -> str:
+        """Append an answered result. Return why that failed, "" if it did not."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(open_private(self.path, os.O_APPEND), "ab") as file:
+                file.write(_line(result))
+            self._lines += 1
+            if self._lines > 2 * KEPT:
+                self._shrink()
+        except OSError as error:
+            return f"the result was not saved: {self.path}: {error.strerror}"
+        return ""
+
+    def clear(self) -> str:
+        """Remove all results. Return why that failed, "" if it did not."""
+        try:
+            self.path.unlink(missing_ok=True)
+            self._numbers.unlink(missing_ok=True)
+        except OSError as error:
+            return f"cannot remove {self.path}: {error.strerror}"
+        self._lines = 0
+        return ""
+
+    def _shrink(self) -> None:
+        lines = self.path.read_bytes().splitlines(keepends=True)[-KEPT:]
+        scratch = self.path.with_suffix(f".{os.getpid()}")
+        write_private(scratch, b"".join(lines))
+        scratch.replace(self.path)
+        self._lines = len(lines)
+
+
+def _line(result: LabResult) -> bytes:
+    measured = result.measured
+    assert measured is not None
+    kept = replace(
+        result,
+        path=_without_token(result.path),
+        form=replace(result.form, continue_token=""),
+        measured=replace(measured, path=_without_token(measured.path), continue_token=""),
+    )
+    return msgspec.json.encode(kept) + b"\n"
+
+
+def _without_token(path: str) -> str:
+    return _CONTINUE.sub(r"\1…", path)

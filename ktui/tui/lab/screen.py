@@ -25,7 +25,7 @@ from ktui.core.lab.form import (
     original_of,
     path_of,
 )
-from ktui.core.lab.predict import LabPrediction
+from ktui.core.lab.form_prediction import LabPrediction
 from ktui.core.lab.result import result_pages
 from ktui.core.lab.trial import LEAST_RUNS
 from ktui.core.prediction.assumptions import server_version
@@ -33,6 +33,7 @@ from ktui.core.references import CompareRef, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.tui.dialogs.dialog import ConfirmScreen
+from ktui.tui.dialogs.text import PagesScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import LabActions, check_consistency
@@ -40,7 +41,7 @@ from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
-from ktui.tui.lab.target import PagesScreen, TargetChoice
+from ktui.tui.lab.target import TargetChoice
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.field_form import FieldForm
@@ -199,7 +200,8 @@ class LabScreen(ServerScreen):
         self.prediction = lab.predict(form)
         followed = lab.kube.assumptions.behaviour.version if lab.kube else server_version(lab.state)
         rules = form.kube_version or followed
-        self.form_pane.show(self.prediction, rules, lab.kube.title if lab.kube else "", lab.table)
+        server = lab.kube.title if lab.kube else ""
+        self.form_pane.show(self.prediction, rules, server, lab.table, shards=lab.shards)
 
     @on(VTable.Highlighted, "#results")
     def _paint_result(self) -> None:

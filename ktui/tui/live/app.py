@@ -1,4 +1,4 @@
-"""The dashboard's app over a kube-apiserver's metrics, or over a recording of them."""
+"""The dashboard's app over a kube-apiserver's metrics and traces, or over a recording of them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,16 @@ class LiveApp(KtuiApp, inherit_bindings=False):
 
     @property
     def commands(self) -> Commands:
-        from ktui.tui.commands.table import LIVE_COMMANDS  # start-up time
+        from ktui.tui.commands.all_commands import LIVE_COMMANDS  # start-up time
 
         return LIVE_COMMANDS
 
-
-# Requests of a kube-apiserver from its traces: as the only source, or beside its metrics.
 
 _OWN = ("requests", "watches", "versions")
 
 
 class TracesApp(LiveApp, inherit_bindings=False):
-    """Requests, Watches and Versions show single requests, as for ktui's own server; others show metrics."""
+    """Requests, Watches and Versions show the single requests of the traces; other screens show metrics."""
 
     MODES: ClassVar[dict[str, Any]] = LiveApp.MODES | {
         mode.name: mode.load() for mode in MODES if mode.name in _OWN
@@ -48,7 +46,7 @@ class TracesApp(LiveApp, inherit_bindings=False):
 
 
 class TracesOnlyApp(TracesApp, inherit_bindings=False):
-    """The same without metrics, so it begins on Requests."""
+    """The same with traces as the only source, so it begins on Requests."""
 
     DEFAULT_MODE = "requests"
     no_server = (
@@ -59,7 +57,7 @@ class TracesOnlyApp(TracesApp, inherit_bindings=False):
 
 
 class OtlpSource:
-    """The dashboard's only source: it listens, and needs no connection."""
+    """The traces of a kube-apiserver as the dashboard's only source: it listens, and needs no connection."""
 
     restartable = False
     reconnects = False

@@ -18,7 +18,7 @@ from ktui.core.live.findings import SLOW_ADMISSION_MS, Severity
 from ktui.core.live.processes import WEBHOOK, AdmissionRow
 from ktui.core.live.window import total
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.live.rows import (
+from ktui.tui.live.live_rows import (
     CacheAt,
     FindingLine,
     GateLine,
@@ -30,6 +30,7 @@ from ktui.tui.live.rows import (
     SchemaLine,
     UserLine,
 )
+from ktui.tui.widgets.lines import resource_runs
 
 UNKNOWN: Cell = ("?", "$ink-faint")
 SEVERITY = {
@@ -75,13 +76,9 @@ def _number(
 
 
 def _resource(of: Callable[[Any], str], width: int = 16, wish: int = 0) -> Column[Any]:
-    def cell(row: Any) -> Cell:
-        plural, dot, group = of(row).partition(".")
-        return ((plural, "$foreground"), (f"{dot}{group}", "$ink-muted"))
-
     return Column(
-        "resource", "resource", cell, of, width, flex=2, most=44, wish=wish, priority=0,
-        about="the Kubernetes resource",
+        "resource", "resource", lambda row: resource_runs(of(row)), of, width, flex=2, most=56, wish=wish,
+        priority=0, about="the Kubernetes resource",
     )  # fmt: skip
 
 
@@ -197,7 +194,7 @@ USERS: tuple[Column[UserLine], ...] = (
 )  # fmt: skip
 
 CACHES: tuple[Column[CacheAt], ...] = (
-    _resource(lambda row: row.resource, wish=27),
+    _resource(lambda row: row.resource, wish=33),
     Column("replica", "replica", lambda row: row.replica, width=7, priority=0, about="which process"),
     Column("rv", "rv", lambda row: integer(row.rv) if row.rv is not None else UNKNOWN,
            lambda row: row.rv or 0, 14, align="right", priority=0, descending=True,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -13,7 +15,7 @@ from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.core.format import many
-from ktui.core.live.state import LiveState
+from ktui.core.live.live_state import LiveState
 from ktui.core.live.window import WHOLE
 from ktui.core.state import State
 from ktui.core.table.columns import Column
@@ -21,8 +23,9 @@ from ktui.live.samples import collection_of, probe_paths
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.live import live_columns as columns
-from ktui.tui.live import panels, rows
-from ktui.tui.live.charts import LiveCharts
+from ktui.tui.live import live_panels as panels
+from ktui.tui.live import live_rows as rows
+from ktui.tui.live.live_charts import LiveCharts
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
@@ -30,7 +33,7 @@ from ktui.tui.versions.screen import VersionsScreen
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Area, Panel, tabs_content
 
-Detail = Callable[["LiveScreen", Any, int, int], Content]
+Detail = Callable[[LiveState, Any, int, int], Content]  # of the selected row, in a width and height
 
 
 class LiveTable(msgspec.Struct, frozen=True):
@@ -142,7 +145,8 @@ class LiveScreen(ModeScreen):
         stamp = (id(state), state.live.touched)
         row = self.table.row
         self.query_one("#row", Panel).show(
-            lambda width, height: self.chosen.detail(self, row, width, height), (*stamp, self._shown, row)
+            lambda width, height: self.chosen.detail(self.live, row, width, height),
+            (*stamp, self._shown, row),
         )
 
     @on(VTable.Highlighted)
@@ -165,29 +169,11 @@ def refresh_figures(screen: ModeScreen) -> None:
         screen.notify("only a live cluster has new figures", markup=False)
 
 
-def _route(screen: LiveScreen, row: rows.RouteLine | None, width: int, height: int) -> Content:
-    if row is None:
-        covered = panels.span_text(screen.live)
-        return line((panels.not_known(screen.live) or f"{NO_LIST} in the {covered}", panels.MUTED))
-    own = row.routes.resource
-    found = [item.finding for item in rows.finding_lines(screen.live) if item.finding.subject == own]
-    return panels.route_content(row, found, width, height)
-
-
-def _level(screen: LiveScreen, row: rows.LevelLine | None, width: int, height: int) -> Content:
-    own = row.level if row is not None else ""
-    requests = [item for item in rows.running(screen.live) if item.request.level == own]
-    flow = screen.live.flow
-    config = next((item for item in flow.levels if item.name == own), None) if flow is not None else None
-    return panels.level_content(row, requests, config, width, height)
-
-
 def _resource(row: rows.RouteLine) -> str:
     return row.routes.resource
 
 
 NO_SCRAPE = "no scrape yet"
-NO_LIST = "no LIST by clients"
 NOT_OF_METRICS = ("running", "users", "level-requests", "schemas", "queues", "replicas")
 
 
@@ -198,16 +184,12 @@ class LiveOverview(LiveScreen):
     AUTO_FOCUS = "#resources"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
         LiveTable("resources", "LISTs by resource", METRICS, columns.SHORT_ROUTES, rows.listed, _resource,
-              NO_LIST, _route),
+              panels.NO_LIST, panels.route_content),
         LiveTable("findings", "findings", "most urgent and most expensive first", columns.FINDINGS,
               rows.finding_lines, lambda row: (row.finding.id, row.finding.subject),
-              "nothing to change was found",
-              lambda screen, row, width, height: panels.finding_content(
-                  row.finding if row is not None else None, screen.live, width, height)),
+              "nothing to change was found", panels.finding_content),
         LiveTable("replicas", "replicas", "each its own counters", columns.REPLICAS, rows.replicas,
-              lambda row: row.name, NO_SCRAPE,
-              lambda screen, row, width, height: panels.replicas_content(
-                  rows.replicas(screen.live), screen.live, width, height)),
+              lambda row: row.name, NO_SCRAPE, panels.replicas_content),
     )  # fmt: skip
 
     def compose_body(self) -> ComposeResult:
@@ -225,15 +207,8 @@ class LiveOverview(LiveScreen):
         found = rows.finding_lines(live)
         worst = self.query_one("#worst", Panel)
         entitle(worst, line("what to change", (f" · {len(found)} found", "$ink-muted") if found else ""))
-        worst.show(
-            lambda width, height: panels.finding_content(
-                found[0].finding if found else None, live, width, height
-            ),
-            stamp,
-        )
-        self.query_one("#processes", Panel).show(
-            lambda width, height: panels.replicas_content(rows.replicas(live), live, width, height), stamp
-        )
+        worst.show(partial(panels.finding_content, live, found[0] if found else None), stamp)
+        self.query_one("#processes", Panel).show(partial(panels.replicas_content, live, None), stamp)
 
 
 class LiveRequests(LiveScreen):
@@ -242,23 +217,16 @@ class LiveRequests(LiveScreen):
     MODE: ClassVar[str] = "requests"
     AUTO_FOCUS = "#routes"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("routes", "routes by resource", METRICS, columns.ROUTES, rows.listed, _resource, NO_LIST,
-              _route),
+        LiveTable("routes", "routes by resource", METRICS, columns.ROUTES, rows.listed, _resource,
+              panels.NO_LIST, panels.route_content),
         LiveTable("running", "executing and queued", DUMPS, columns.RUNNING, rows.running,
-              lambda row: row.place,
-              "no request in the newest dumps",
-              lambda screen, row, width, height: panels.running_content(row, width, height)),
+              lambda row: row.place, "no request in the newest dumps", panels.running_content),
         LiveTable("users", "users", "dumps, mean of the samples", columns.USERS, lambda live: live.users(),
-              lambda row: (row.user, row.level), "no request in any dump",
-              lambda screen, row, width, height: line(
-                  ("seats held on average over the samples; totals by client: ktui audit", panels.MUTED))),
+              lambda row: (row.user, row.level), "no request in any dump", panels.users_content),
         LiveTable("verbs", "requests by verb", METRICS, columns.VERBS, rows.requested, _resource,
-              "no request", lambda screen, row, width, height: panels.requests_content(
-                  row, screen.live, width, height)),
+              "no request", panels.requests_content),
         LiveTable("admission", "admission", METRICS, columns.ADMISSION, rows.admission,
-              lambda row: (row.kind, row.name), "no webhook or plugin was called",
-              lambda screen, row, width, height: panels.admission_content(
-                  row, screen.live, width, height)),
+              lambda row: (row.kind, row.name), "no webhook or plugin was called", panels.admission_content),
     )  # fmt: skip
 
     def compose_body(self) -> ComposeResult:
@@ -279,8 +247,7 @@ class LiveCaches(LiveScreen):
     AUTO_FOCUS = "#caches"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
         LiveTable("caches", "watch caches by replica", METRICS, columns.CACHES, rows.caches,
-              lambda row: (row.resource, row.replica), "no watch cache is reported",
-              lambda screen, row, width, height: panels.cache_content(row, width, height)),
+              lambda row: (row.resource, row.replica), "no watch cache is reported", panels.cache_content),
     )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_CACHES
 
@@ -323,8 +290,7 @@ class LiveEtcd(LiveScreen):
     AUTO_FOCUS = "#calls"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
         LiveTable("calls", "etcd as kube-apiserver sees it", METRICS, columns.ETCD, rows.etcd_lines,
-              _resource, NO_SCRAPE,
-              lambda screen, row, width, height: panels.etcd_content(row, screen.live, width, height)),
+              _resource, NO_SCRAPE, panels.etcd_content),
     )  # fmt: skip
 
 
@@ -335,8 +301,7 @@ class LiveWatches(LiveScreen):
     AUTO_FOCUS = "#watches"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
         LiveTable("watches", "open WATCHes by resource", METRICS, columns.WATCHES, rows.watched, _resource,
-              "no WATCH is open",
-              lambda screen, row, width, height: panels.watch_content(row, width, height)),
+              "no WATCH is open", panels.watch_content),
     )  # fmt: skip
 
 
@@ -347,18 +312,14 @@ class LiveFlowControl(LiveScreen):
     AUTO_FOCUS = "#levels"
     TABLES: ClassVar[tuple[LiveTable, ...]] = (
         LiveTable("levels", "priority levels", f"metrics, {SPAN}; held, executing, queued: dumps",
-              columns.LEVELS, rows.levels, lambda row: row.level, NO_SCRAPE, _level),
+              columns.LEVELS, rows.levels, lambda row: row.level, NO_SCRAPE, panels.level_content),
         LiveTable("level-requests", "requests", DUMPS, columns.RUNNING, rows.running,
-              lambda row: row.place, "no request in the newest dumps",
-              lambda screen, row, width, height: panels.running_content(row, width, height)),
+              lambda row: row.place, "no request in the newest dumps", panels.running_content),
         LiveTable("schemas", "flow schemas", "FlowSchemas, each minute", columns.SCHEMAS, rows.schemas,
-              lambda row: row.schema.name, "FlowSchemas have not been read",
-              lambda screen, row, width, height: panels.schema_content(row, width, height)),
+              lambda row: row.schema.name, "FlowSchemas have not been read", panels.schema_content),
         LiveTable("queues", "busy queues", "dumps, with each scrape", columns.QUEUES, rows.queues,
               lambda row: (row.replica, row.queue.level, row.queue.index), "no queue has a request",
-              lambda screen, row, width, height: line(
-                  ("a level puts each flow into a few of its queues: a long one is one flow that waits",
-                   panels.MUTED))),
+              panels.queues_content),
     )  # fmt: skip
 
     @on(VTable.Selected, "#levels")
@@ -374,11 +335,7 @@ class FlowControlScreen(LiveFlowControl):
     """Flow control of ktui's own server, from its telemetry."""
 
     TABLES: ClassVar[tuple[LiveTable, ...]] = tuple(
-        msgspec.structs.replace(
-            table,
-            origin="telemetry, each second",
-        )
-        for table in LiveFlowControl.TABLES
+        replace(table, origin="telemetry, each second") for table in LiveFlowControl.TABLES
     )
 
     def paint_verdict(self, state: State) -> None:

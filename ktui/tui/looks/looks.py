@@ -18,11 +18,9 @@ from ktui.tui.looks import symbols, themes
 from ktui.tui.looks.symbols import Symbols, in_ascii
 from ktui.tui.preferences import Preferences
 
-# Filters of painted lines for a terminal without colours, or without Unicode.
-
 
 class AsciiFilter(LineFilter):
-    """Replaces every glyph by its ASCII stand-in, cell for cell."""
+    """Replaces every glyph by its ASCII stand-in, cell for cell, for a terminal without Unicode."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [Segment(in_ascii(text), style, control) for text, style, control in segments]

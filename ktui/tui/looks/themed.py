@@ -25,25 +25,25 @@ from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
 from ktui.tui.preferences import Preferences
 
-# A screen as an SVG that looks the same in every viewer.
-#
-# Rich's SVG relies on browsers. librsvg (Linux desktops, converters) drops spaces at the ends of a text,
-# ignores `textLength`, and a character missing in the font shifts all that follow. In browsers too, Fira
-# Code joins `!=` and other pairs into one glyph.
-
 _ROOT = '<svg class="rich-terminal"'
 _CELLS = ("font-size: 20px;", "font-size: 19.825px;")  # Fira Code is 0.6154 em wide, a cell of Rich's 12.2 px
 _MARK = r"[!#$%&*+\-./:;<=>?\\^_|~]"  # Fira Code joins neighbours of these into one glyph
 _APART = rf"[\u2800-\u28ff▸▾◂▴⊘✕]|{_MARK}(?={_MARK})"  # glyphs that Fira Code lacks, or would join
 _GAP = r"\xa0{2,}"  # between columns: the text after it is placed on its own, whatever the font's width
-_PIECES = re.compile(f"{_GAP}|{_APART}|(?:(?!{_GAP}|{_APART}).)+", re.DOTALL)
-_TEXT = re.compile(r'(<text [^>]*)x="([\d.]+)"( [^>]*)textLength="([\d.]+)"([^>]*>)([^<]+)</text>')
+# Compiled when the first picture is taken: `re` keeps them.
+_PIECES = f"(?s:{_GAP}|{_APART}|(?:(?!{_GAP}|{_APART}).)+)"
+_TEXT = r'(<text [^>]*)x="([\d.]+)"( [^>]*)textLength="([\d.]+)"([^>]*>)([^<]+)</text>'
 
 
 def portable(svg: str) -> str:
-    """Return Rich's SVG with every text at its own place: no space, column or character can shift."""
+    """Return Rich's SVG of a screen so that it looks the same in every viewer: every text at its own place.
+
+    Rich's SVG relies on browsers. librsvg (Linux desktops, converters) drops spaces at the ends of a text,
+    ignores `textLength`, and a character missing in the font shifts all that follow. In browsers too, Fira
+    Code joins `!=` and other pairs into one glyph.
+    """
     svg = svg.replace(_ROOT, f'{_ROOT} xml:space="preserve"', 1).replace(*_CELLS, 1)
-    return _TEXT.sub(_set_apart, svg)
+    return re.sub(_TEXT, _set_apart, svg)
 
 
 def _set_apart(text: re.Match[str]) -> str:
@@ -51,7 +51,7 @@ def _set_apart(text: re.Match[str]) -> str:
 
     head, x, middle, length, tail, escaped = text.groups()
     content = html.unescape(escaped)
-    pieces = _PIECES.findall(content)
+    pieces = re.findall(_PIECES, content)
     if len(pieces) == 1:
         return text[0]
     width = float(length) / len(content)  # for Rich a wide character has one cell
@@ -68,14 +68,6 @@ def _set_apart(text: re.Match[str]) -> str:
     return "".join(elements)
 
 
-# A style sheet that works out once what a widget looks like.
-#
-# Textual matches all rules against a widget, and each of its component classes, whenever one of its
-# ancestors changes a class, when its screen is shown again and when a further style sheet is loaded.
-# What comes out depends on the rules that may match and on the path from the app down to the widget:
-# types, ids, classes and pseudo-classes. So it is kept by these. With `compat` this is where
-# Textual's private API is used.
-
 _SOURCES = 4096  # classes and files, several times what there is
 _THEMES = 8
 _MOST_KEPT = 20_000  # paths, several times what all screens and dialogs have
@@ -88,12 +80,22 @@ Key = tuple[int, int, tuple[bool, ...]]
 
 
 class RuleCandidates:
-    """The rules whose last selector may match; `asked`: their pseudo-classes that a path does not hold."""
+    """The rules whose last selector may match, and their pseudo-classes that a path does not hold.
+
+    `asked` are those of last selectors, for the node itself; `asked_above` those of the selectors before,
+    for its path.
+    """
 
     def __init__(self, number: int, rules: tuple[RuleSet, ...]) -> None:
         self.number = number
-        self.asked = tuple(sorted(set().union(*(rule.pseudo_classes for rule in rules)) - _KNOWN))
+        selectors = [chosen.selectors for rule in rules for chosen in rule.selector_set]
+        self.asked = _unknown(chain[-1].pseudo_classes for chain in selectors)
+        self.asked_above = _unknown(one.pseudo_classes for chain in selectors for one in chain[:-1])
         self.flags: tuple[bool, ...] = ()  # what Textual notes down on a node with these rules
+
+
+def _unknown(pseudo_classes: Iterable[set[str]]) -> tuple[str, ...]:
+    return tuple(sorted(set().union(*pseudo_classes) - _KNOWN))
 
 
 class Look:
@@ -101,7 +103,7 @@ class Look:
 
     def __init__(self) -> None:
         self.rules: RulesMap = {}
-        self.set: dict[str, object] | None = None
+        self.set: RulesMap | None = None
 
 
 class StyleMemory:
@@ -113,6 +115,7 @@ class StyleMemory:
         self._paths: dict[tuple[Any, ...], int] = {}
         self._numbers = count()
         self.looks: dict[Key, Look] = {}
+        self.matched: dict[DOMNode, Look] = {}  # nodes whose rules are being matched
 
     def parsed(self, variables: dict[str, str]) -> Parsed:
         """Rules by their source, under these variables."""
@@ -163,25 +166,33 @@ def _part(node: DOMNode) -> tuple[Any, ...]:
     return type(node), node.id, node.classes, state
 
 
-def _asked(node: DOMNode, names: tuple[str, ...]) -> tuple[bool, ...]:
-    """Which of these pseudo-classes each node on the path has."""
-    if not names:
-        return ()
-    return tuple(above.has_pseudo_class(name) for above in node.css_path_nodes for name in names)
+def _asked(node: DOMNode, candidates: RuleCandidates) -> tuple[bool, ...]:
+    """Which of the pseudo-classes that rules may ask for the node has, and which the nodes on its path."""
+    own = tuple(node.has_pseudo_class(name) for name in candidates.asked)
+    if not candidates.asked_above:
+        return own
+    path = node.css_path_nodes  # with the node: `Parts:even.one` are two selectors for it
+    return own + tuple(above.has_pseudo_class(name) for above in path for name in candidates.asked_above)
 
 
 _memory = StyleMemory()
 
 
 class KeptStylesheet(Stylesheet):
-    """Keeps what it has parsed until the colours change, and what it has matched."""
+    """Works out once what a widget looks like: keeps what was matched, and parsed until the colours change.
+
+    Textual matches all rules against a widget, and each of its component classes, whenever one of its
+    ancestors changes a class, when its screen is shown again and when a further style sheet is loaded.
+    What comes out depends on the rules that may match and on the path from the app down to the widget:
+    types, ids, classes and pseudo-classes. So it is kept by these. With `compat` this is where Textual's
+    private API is used.
+    """
 
     def __init__(self, *, variables: dict[str, str] | None = None) -> None:
         super().__init__(variables=variables)
         self._parse_cache = _memory.parsed(self._variables)
         self._by_names: dict[frozenset[str], RuleCandidates] = {}
         self._applied: WeakKeyDictionary[DOMNode, Key] = WeakKeyDictionary()  # with its component classes
-        self._unknown: dict[DOMNode, Look] = {}  # nodes whose rules are being matched
         self._paths: dict[Any, Any] | None = None  # of a node whose component classes are being styled
 
     # Parsing.
@@ -211,10 +222,10 @@ class KeptStylesheet(Stylesheet):
         paths: dict[Any, Any] = cache if cache is not None else self._paths if self._paths is not None else {}
         names, components = node._selector_names, node._get_component_classes()
         candidates, path = self._candidates_of(names), self._path_of(node, paths)
-        key = whole = (candidates.number, path, _asked(node, candidates.asked))
+        key = whole = (candidates.number, path, _asked(node, candidates))
         if components:  # their rules may ask more than the node's own
             of_all = self._candidates_of(names.union(f".{name}" for name in components))
-            whole = (of_all.number, path, _asked(node, of_all.asked))
+            whole = (of_all.number, path, _asked(node, of_all))
         if self._applied.get(node) == whole and (node._component_styles or not components):
             if not animate:
                 node.notify_style_update()
@@ -223,13 +234,13 @@ class KeptStylesheet(Stylesheet):
         new = not node._is_mounted and not node.styles.base._rules
         outer, self._paths = self._paths, paths
         if look is None:
-            look = self._unknown[node] = Look()
+            look = _memory.matched[node] = Look()
             super().apply(node, animate=animate)
-            self._unknown.pop(node, None)
+            _memory.matched.pop(node, None)
             candidates.flags = tuple(getattr(node, name) for name in _FLAGS)
             _memory.looks[key] = look
             if new:
-                look.set = dict(node.styles.base._rules)
+                look.set = node.styles.base._rules.copy()
         else:
             for name, holds in zip(_FLAGS, candidates.flags, strict=True):
                 setattr(node, name, holds)
@@ -241,9 +252,10 @@ class KeptStylesheet(Stylesheet):
         self._paths = outer
         self._applied[node] = whole
 
-    def replace_rules(self, node: DOMNode, rules: RulesMap, animate: bool = False) -> None:  # type: ignore[override]
+    @classmethod
+    def replace_rules(cls, node: DOMNode, rules: RulesMap, animate: bool = False) -> None:
         """Textual's, for the rules that differ."""
-        if look := self._unknown.pop(node, None):
+        if look := _memory.matched.pop(node, None):
             look.rules = rules
         base = node.styles.base
         if base._rules == rules:
@@ -259,10 +271,10 @@ class KeptStylesheet(Stylesheet):
             node.notify_style_update()
 
     @staticmethod
-    def _set_all(node: DOMNode, rules: dict[str, object]) -> None:
+    def _set_all(node: DOMNode, rules: RulesMap) -> None:
         """On a node that is not on any screen yet: there is nothing to be laid out or painted."""
         base = node.styles.base
-        base._rules.update(rules)  # type: ignore[typeddict-item]
+        base._rules.update(rules)
         base._updates += 1
         node._nodes.updated()
         node.notify_style_update()
@@ -290,11 +302,38 @@ class KeptStylesheet(Stylesheet):
 class ThemedApp(QuietApp):
     """An app with ktui's themes and the user's; it notifies of those it cannot use."""
 
+    _themes: dict[str, Theme] | None = None  # what `available_themes` returned
+    _of_theme: tuple[Theme, dict[str, str]] | None = None  # the last theme's variables
+
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
-        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
         self.looks = Looks(preferences, os.environ)
         self.looks.register(self, preferences.theme)
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
+
+    # Textual asks for the themes hundreds of times until the first frame, and for the variables four times.
+
+    @property
+    def available_themes(self) -> dict[str, Theme]:
+        if self._themes is None:
+            self._themes = super().available_themes
+        return self._themes
+
+    def register_theme(self, theme: Theme) -> None:
+        self._themes = None
+        super().register_theme(theme)
+
+    def unregister_theme(self, theme_name: str) -> None:
+        self._themes = None
+        super().unregister_theme(theme_name)
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the variables of the current theme."""
+        theme = self.current_theme
+        if self._of_theme is None or self._of_theme[0] is not theme:
+            self._of_theme = theme, super().get_css_variables()
+        self.theme_variables = self._of_theme[1]
+        return self.theme_variables
 
     @property
     def own_themes(self) -> list[Theme]:

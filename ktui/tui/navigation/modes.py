@@ -31,50 +31,20 @@ class Mode(Struct, frozen=True):
 
 
 MODES = (
-    Mode(
-        1,
-        "overview",
-        "Overview",
-        "caches, etcd and requests at a glance",
-        "overview:OverviewScreen",
-        ("home",),
-    ),
-    Mode(
-        2,
-        "requests",
-        "Requests",
-        "every request: route, reason, cost",
-        "requests:RequestsScreen",
-        ("log", "req"),
-    ),
+    Mode(1, "overview", "Overview", "caches, etcd and requests at a glance", "overview:OverviewScreen",
+         ("home",)),
+    Mode(2, "requests", "Requests", "every request: route, reason, cost", "requests:RequestsScreen",
+         ("log", "req")),
     Mode(3, "cache", "Cache", "the watch caches", "cache:CacheScreen", ("caches", "watchcache")),
     Mode(4, "etcd", "etcd", "prefixes, keys and revisions", "etcd:EtcdScreen", ("keys", "tree")),
     Mode(5, "lab", "Lab", "send a LIST and see its route", "lab:LabScreen", ("list", "send", "fire")),
-    Mode(
-        6,
-        "watches",
-        "Watches",
-        "every WATCH and the fan-out of events",
-        "watches:WatchesScreen",
-        ("watchers",),
-    ),
-    Mode(
-        7,
-        "workloads",
-        "Workloads",
-        "client behaviours that run, with charts and knobs",
-        "workloads:WorkloadsScreen",
-        ("load", "loads", "workload"),
-    ),
-    Mode(
-        8,
-        "versions",
-        "Versions",
-        "the selected request under every version",
-        "versions:VersionsScreen",
-        ("matrix", "explain"),
-    ),
-)
+    Mode(6, "watches", "Watches", "every WATCH and the fan-out of events", "watches:WatchesScreen",
+         ("watchers",)),
+    Mode(7, "workloads", "Workloads", "client behaviours that run, with charts and knobs",
+         "workloads:WorkloadsScreen", ("load", "loads", "workload")),
+    Mode(8, "versions", "Versions", "the selected request under every version", "versions:VersionsScreen",
+         ("matrix", "explain")),
+)  # fmt: skip
 
 FLOW = Mode(
     7,

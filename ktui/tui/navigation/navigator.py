@@ -6,13 +6,11 @@ from ktui.core.references import CompareRef, Place, Read, Reference
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
-# The history of visited places, for back and forward.
-
 LONGEST = 50  # places
 
 
 class Trail:
-    """A history like a browser's: a new place drops those that were ahead."""
+    """The history of visited places, like a browser's: a new place drops those that were ahead."""
 
     def __init__(self) -> None:
         self._places: list[Place] = []

@@ -19,7 +19,6 @@ from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.cache.rv_progress import RvProgressPanel, by_size, lag_style
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview.prefix_table import PrefixTable
-from ktui.tui.overview.stored_panels import etcd_state_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, figure
 from ktui.tui.widgets.panel import Panel
@@ -139,9 +138,14 @@ class Holdings(Vertical):
         self._paint_prefixes(state)
         self.query_one(RvProgressPanel).paint(state)
         self.query_one("#state", Panel).show(
-            lambda width, height: etcd_state_content(state, width, height),
+            lambda width, height: self._etcd_state(state, width, height),
             (id(state), state.touched.head, state.health, int(state.now)),
         )
+
+    def _etcd_state(self, state: State, width: int, height: int) -> Content:
+        from ktui.tui.overview.stored_panels import etcd_state_content  # start-up time
+
+        return etcd_state_content(state, width, height)
 
     def _paint_caches(self, state: State) -> None:
         stamp = (id(state), state.touched.caches, state.head.revision, int(state.now))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import BindingType
 
 from ktui.client.connection import ClientError
-from ktui.client.ktui_api import KtuiApi
 from ktui.contract.events import Prefix
 from ktui.core.format import interval, short_bytes, short_count
 from ktui.core.prefixes import PrefixOutline, PrefixRow
@@ -101,6 +100,8 @@ class PrefixTable(VTable[PrefixRow]):
         self.set_rows(self.branches.rows(self._top))
 
     async def _fetch(self, client: ApiClient, prefix: str) -> None:
+        from ktui.client.ktui_api import KtuiApi  # start-up time
+
         page = await KtuiApi(client).prefixes(prefix)
         self.branches.children[prefix] = [
             Prefix(

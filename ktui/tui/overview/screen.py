@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Click
+from textual.widget import Widget
 
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef
 from ktui.core.request_view import request_object, shown_requests
@@ -18,7 +19,7 @@ from ktui.core.state import RequestRow, State
 from ktui.tui.charts.chart import ChartStrip
 from ktui.tui.keys import bindings as keys
 from ktui.tui.overview.holdings import CacheSummary, Holdings
-from ktui.tui.overview.panels import MostExpensivePanel, WhyPanel
+from ktui.tui.overview.overview_panels import MostExpensivePanel, WhyPanel
 from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.requests.request_columns import SHORT, log_title
 from ktui.tui.screen_bases.mode_screen import ModeScreen
@@ -66,7 +67,7 @@ class OverviewScreen(ModeScreen):
         with HorizontalArea(id="overview"):
             yield self._holdings
             with VerticalArea(id="right"):
-                yield VTable(
+                requests = VTable[RequestRow](
                     SHORT,
                     key=lambda row: row.id,
                     follow=True,
@@ -75,6 +76,9 @@ class OverviewScreen(ModeScreen):
                     classes="box",
                     empty="no requests yet — those of kubectl, the Lab and Workloads appear here",
                 )
+                # It is styled once, as AUTO_FOCUS will have it: the screen sets the focus after mounting.
+                requests.set_reactive(Widget.has_focus, self.app.app_focus)
+                yield requests
                 yield self._charts
                 yield self._why
 
@@ -125,9 +129,6 @@ class OverviewScreen(ModeScreen):
     # Painting.
 
     def paint_tables(self, state: State) -> None:
-        self._paint_requests(state)
-
-    def _paint_requests(self, state: State) -> None:
         writes = self.ktui.writes
         stamp = (id(state), state.touched.requests, writes, self.requests.size.width)
         if stamp != self._requests_stamp:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ktui.contract.etcd import KeyChurn, ResourceChurn
+from ktui.contract.etcd_documents import KeyChurn, ResourceChurn
+from ktui.core.badges import badge_of_route
 from ktui.core.format import percent, short_bytes, short_count
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
-from ktui.core.routes import badge_of_route
 from ktui.core.stored.survey import LargeObject, ResourceSources, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
-from ktui.tui.widgets.lines import figure
+from ktui.tui.widgets.lines import figure, resource_runs
 
 if TYPE_CHECKING:
     from ktui.core.stored.possible_lists import PossibleList, VersionCost
@@ -79,12 +79,7 @@ def _key_cell(row: LargeObject | KeyChurn) -> Cell:
 
 
 def _name_cell(row: Weight | ResourceChurn) -> Cell:
-    return _plural(row.resource or "(no resource)")
-
-
-def _plural(resource: str) -> Cell:
-    plural, dot, group = resource.partition(".")
-    return ((plural, "$foreground"), (f"{dot}{group}", "$ink-muted"))
+    return resource_runs(row.resource or "(no resource)")
 
 
 LARGEST: tuple[Column[LargeObject], ...] = (
@@ -223,8 +218,8 @@ def _cost(row: ResourceSources) -> Cell:
 
 
 SOURCES: tuple[Column[ResourceSources], ...] = (
-    Column("resource", "resource", lambda row: _plural(row.resource), lambda row: row.resource, width=14,
-           flex=1, most=30, priority=0, about="the Kubernetes resource"),
+    Column("resource", "resource", lambda row: resource_runs(row.resource), lambda row: row.resource,
+           width=14, flex=1, most=30, priority=0, about="the Kubernetes resource"),
     Column("asker", "a: most asked by", _asker, lambda row: plain(_asker(row)), width=18, flex=2, most=44,
            priority=1, about="the client with most requests, and its share (a: audit log)"),
     figure("asked", "a: L/s", lambda row: row.lists_per_second,

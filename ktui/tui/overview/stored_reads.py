@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.contract.etcd import Churn
+from ktui.contract.etcd_documents import Churn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
 from ktui.core.stored.survey import Survey, Weight

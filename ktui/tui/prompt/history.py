@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ktui.client.running import state_home, write_private
+from ktui.client.running import state_home
+from ktui.private_file import write_private
 
 KEPT = 500  # lines
 

@@ -20,8 +20,6 @@ from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.suggestions import Suggested, Suggestions
 
-# What the prompt needs for hints and history.
-
 
 class Help(Protocol):
     """Hints for a line being typed."""
@@ -75,11 +73,8 @@ class Completing(Suggester):
         return self._complete(value) or None
 
 
-# The input field of the prompt.
-
-
 class LineField(Input):
-    """An Input whose width does not depend on its text.
+    """The prompt's input field: an Input whose width does not depend on its text.
 
     Textual's Input lays out the whole screen at each letter, as its text grows.
     """

@@ -29,9 +29,6 @@ class ScrubBar(Panel):
         self._rates: tuple[int, list[float]] = (0, [])  # width, and density in that many cells
         self._dragging = False
 
-    def on_mount(self) -> None:
-        self.screen.add_class("-replay")
-
     def show_playback(self, playback: Playback | None) -> None:
         """Show the position of `playback`; None while the recording is being read."""
         if playback is None:

@@ -1,4 +1,4 @@
-"""The decision trace of one request, and the etcd reads that it led to."""
+"""The request chain and the decision trace of one request, and the etcd reads that it led to."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ from ktui.tui.requests.why import (
 )
 from ktui.tui.widgets.lines import broken, first_lines, line, lines
 
-# The request chain: the stages that a request passed, each with its decision and time.
-
 _STAGE, _MS = 15, 11  # cells of a stage's name and of its time
 _NONE = "this recording has no stages: its server was older"
 
 
 def chain_content(row: RequestRow | None, width: int, height: int) -> Content:
-    """Return the stages with their whole decisions, as far as they fit."""
+    """Return the stages that a request passed, with their whole decisions and times, as far as they fit."""
     if row is None:
         return line(("select a request to see its stages", "$ink-muted"))
     return first_lines(chain_lines(chain_of(row), width) or [line((_NONE, "$ink-muted"))], width, height)

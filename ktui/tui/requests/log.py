@@ -13,7 +13,7 @@ from textual.content import Content
 from ktui.contract.events import RequestFinished
 from ktui.core.format import figure, integer, long_bytes, milliseconds, processed_text
 from ktui.core.prediction.alternatives import NOTHING, Alternatives
-from ktui.core.prediction.predict import alternatives_of
+from ktui.core.prediction.prediction import alternatives_of
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.lines import shape_runs
 from ktui.core.ranking.remedies import compare_row
@@ -55,9 +55,10 @@ def waterfall_content(row: RequestRow | None, width: int, height: int) -> Conten
     if row is None or not phases:
         return line((_nothing(row), "$ink-muted"))
     total = max(phase.start + phase.ms for phase in phases)
-    track = max(6, width - _NAME - _NUMBER - len(_UNIT))
-    below = [_total(max(total, row.ms), track), *_used(row, width)][: max(1, height - 4)]
-    drawn = [_phase(phase, total, track) for phase in fewer_phases(phases, max(1, height - len(below)))]
+    name = max(_NAME, *(len(phase.name) + 1 for phase in phases))
+    track = max(6, width - name - _NUMBER - len(_UNIT))
+    below = [_total(max(total, row.ms), name, track), *_used(row, width)][: max(1, height - 4)]
+    drawn = [_phase(phase, total, name, track) for phase in fewer_phases(phases, max(1, height - len(below)))]
     return lines([*drawn, *below][:height])
 
 
@@ -84,14 +85,14 @@ def _amplified(done: RequestFinished, width: int) -> Content:
     return longest_that_fits([line((form, "$ink-muted")) for form in forms], width)
 
 
-def _phase(phase: TimedPhase, total: float, track: int) -> Content:
+def _phase(phase: TimedPhase, total: float, name: int, track: int) -> Content:
     """Return a phase's line. Its bar begins at a cell and ends at an eighth of one, the last at the end."""
     end = round((phase.start + phase.ms) / total * track * 8) if total else 0
     start = min(int(phase.start / total * track) if total else 0, max(0, -(-end // 8) - 1))
     full, rest = divmod(max(1, end - start * 8), 8)
     bar = "█" * full + _EIGHTHS[rest].strip()
     return line(
-        (phase.name[:_NAME].ljust(_NAME), "$ink-muted"),
+        (phase.name.ljust(name), "$ink-muted"),
         (" " * start, ""),
         (bar, _STYLES.get(phase.name, "$route-cache")),
         (" " * (track - start - len(bar)), ""),
@@ -100,9 +101,9 @@ def _phase(phase: TimedPhase, total: float, track: int) -> Content:
     )
 
 
-def _total(ms: float, track: int) -> Content:
+def _total(ms: float, name: int, track: int) -> Content:
     return line(
-        ("total".ljust(_NAME), "$ink-muted"),
+        ("total".ljust(name), "$ink-muted"),
         ("├" + "─" * (track - 2) + "┤", "$ink-faint"),
         (milliseconds(ms).rjust(_NUMBER), "bold $ink-strong"),
         (_UNIT, "$ink-muted"),
@@ -154,8 +155,7 @@ def _no_object(row: RequestRow | None) -> str:
     return "no object was scanned" if row.started.verb in READS else "a write scans no objects"
 
 
-# The panels about one request; where there is no room for all, one at a time.
-
+# The panels about one request, with their titles.
 PANELS = {
     "walk": "decision trace",
     "chain": "request chain",
@@ -167,7 +167,10 @@ PANELS = {
 
 
 class RequestDetail(Container):
-    """Decision trace, chain, phases, funnel, etcd RPCs and commands of the selected request."""
+    """Decision trace, chain, phases, funnel, etcd RPCs and commands of the selected request.
+
+    Where there is no room for all panels, one is shown at a time.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="detail")

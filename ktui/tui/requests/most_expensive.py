@@ -50,7 +50,7 @@ def _line(ranked: RankedRemedy, width: int, changes: Sequence[str]) -> Content:
         size = processed_text(row.spent.processed_bytes, row.spent.imputed_bytes)
         head += [(f"{size:>{_SIZE}}  ", "$foreground")]
     letters = route_runs(row)
-    head += [*letters, (" " * (3 - len(letters)), "")]
+    head += [*letters, (" " * (3 - len(letters)) or " ", "")]
     client = 18 if width >= _WITH_SIZE else 12
     head += [(pad(row.client, client) + " ", "$ink-strong")]
     left = line(*head)

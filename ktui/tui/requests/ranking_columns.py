@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ktui.core.badges import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
 from ktui.core.format import integer, many, percent, short_bytes, short_milliseconds, times, within
 from ktui.core.ranking.lines import RankLine, shape_runs
-from ktui.core.routes import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
 from ktui.tui.charts.bars import bar
+from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import figure
 
 _BAR = 5  # cells of the bar next to a share
@@ -70,12 +71,12 @@ def _seconds(value: float) -> Cell:
 
 
 def _saving(line: RankLine) -> Cell:
-    """Return `73.1M 98%`; `?` if the rules know a remedy whose bytes only a comparison shows."""
+    """Return `73.1M 98%`; `a compares` if only a comparison shows the bytes of the best remedy."""
     saving = line.saving
     if saving is None:
         return ("…", "$ink-faint") if line.group is not None else NOTHING
     if saving.bytes is None:
-        return ("?", "$ink-faint")
+        return (f"{key_of('requests.try')} compares", "$ink-faint")
     if not saving.bytes:
         return NOTHING
     style = "bold $success" if saving.share >= LARGE_SHARE else "$success"
@@ -111,7 +112,7 @@ COLUMNS: tuple[Column[RankLine], ...] = (
            "≈: in part as kube-apiserver would, which has no index there",
            width=9, priority=0, unit="B", cell=_processed),
     figure("saving", "could save", lambda line: (line.saving and line.saving.bytes) or 0.0,
-           "predicted bytes that the best advice had saved so far; ?: only a comparison shows it",
+           "predicted bytes that the best advice had saved so far, if no comparison is needed; ·: none",
            width=11, priority=1, cell=_saving),
     figure("etcd", "etcd B", lambda line: line.spent.etcd_bytes,
            "of these, bytes that etcd sent", width=6, priority=6, unit="B"),

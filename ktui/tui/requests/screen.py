@@ -24,9 +24,7 @@ from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel, tabs_content
 
-# The views of the Requests screen: which is shown, and for which kind of requests.
-
-TITLES = ("log", "most expensive")
+TITLES = ("log", "most expensive")  # of the views
 KEYS = ("requests.view",)  # ids of the bindings that change the view
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ktui.core.badges import Badge, badge_of, badge_of_route
 from ktui.core.format import clock_time, integer, long_bytes, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import request_runs, unfinished
-from ktui.core.routes import Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow, RouteStep
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 

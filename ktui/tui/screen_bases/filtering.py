@@ -23,14 +23,13 @@ from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
     from ktui.core.table.export import Form
     from ktui.core.table.filter.assist import Assist, FilterSuggestion
+    from ktui.tui.widgets.line_view import LineView
 
 
 FILTER_HINT = "word  column:begins  ~contains  ms>10  !not"
@@ -95,6 +94,8 @@ class FilteringScreen(WholeScreen):
     # Typing.
 
     def action_filter(self) -> None:
+        from ktui.tui.widgets.line_view import LineView  # start-up time
+
         if isinstance(self.focused, LineView):
             self._search(self.focused)
             return
@@ -284,6 +285,8 @@ class ExportingScreen(FilteringScreen):
 
     async def _export(self, table: VTable[Any], path: Path, form: Form) -> None:
         """Write the rows and notify; missing rows are read first, and nothing is written if that fails."""
+        from ktui.tui.table.paged_table import OnDemandTable  # start-up time
+
         try:
             read_all = table.read_all if isinstance(table, OnDemandTable) else None
             rows = list(table.rows if read_all is None else await read_all())

@@ -63,7 +63,8 @@ class ModeScreen(TableScreen):
 
     def compose(self) -> ComposeResult:
         # Textual would set them at the first resize, and style every widget a second time.
-        self.add_class(*size_classes(self.app.size), update=False)
+        replay = ["-replay"] if self.ktui.intake.replays else []
+        self.add_class(*size_classes(self.app.size), *replay, update=False)
         yield HeaderBar()
         with Area(id="body"):
             yield Banner()

@@ -19,13 +19,14 @@ from ktui.tui.table.painting import Painter, SortBy
 from ktui.tui.table.view import HEADER, CursorView
 from ktui.tui.widgets.lines import Runs
 
-# Rows in columns below a header: painting, choice of columns, and the text that is copied.
-
 Row = TypeVar("Row")
 
 
 class GridView(CursorView[Row]):
-    """Paints the rows of a CursorView."""
+    """Paints the rows of a CursorView in columns below a header.
+
+    It chooses the columns that fit, and the text that is copied.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "vtable--header",

@@ -18,13 +18,11 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.table.arranged import ArrangedView
 from ktui.tui.widgets.lines import Runs
 
-# Whether a table follows new rows or keeps still while the user reads.
-
 Row = TypeVar("Row")
 
 
 class Mood(Enum):
-    """How a table shows new rows."""
+    """How a table shows new rows: it follows them, or keeps still while the user reads."""
 
     LIVE = "live"  # as they arrive
     FOLLOWING = "following"  # as they arrive, with the cursor on the last row
@@ -63,13 +61,11 @@ def _appended(rows: Sequence[Row], last: Hashable, key: Callable[[Row], Hashable
     return None
 
 
-# The text in a table's frame: its filter, hidden rows, and whether it follows.
-
 _IDLE = "strike $ink-faint"
 
 
 class Marks(Struct, frozen=True):
-    """All parts of that text."""
+    """The text in a table's frame: its filter, hidden rows, and whether it follows."""
 
     terms: tuple[Term, ...] = ()
     idle: frozenset[str] = frozenset()

@@ -17,8 +17,14 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.versions.panels import changes_content, cheaper_content, columns, request_content, trace_content
-from ktui.tui.versions.rows import Matrix, VersionRow, matrix_of
+from ktui.tui.versions.minor_rows import Matrix, VersionRow, matrix_of
+from ktui.tui.versions.version_panels import (
+    changes_content,
+    cheaper_content,
+    columns,
+    request_content,
+    trace_content,
+)
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
 

@@ -80,7 +80,8 @@ def fan_out_content(
     """Return the event, its recipients and the comparison; below, earlier events if the height allows."""
     if event is None:
         what = f"of {resource} " if resource else ""
-        return line((f"no event {what}yet: the next one shows its fan-out here", "$ink-muted"))
+        said = textwrap.wrap(f"no event {what}yet: the next one shows its fan-out here", width)
+        return lines([line((text, "$ink-muted")) for text in said])
     makers = makers_of(event)
     rows = [_event(event, width), _audience(event, width), _head(width)]
     rows += [_maker(maker, makers, width) for maker in makers]

@@ -36,14 +36,12 @@ from ktui.tui.watches.watch_columns import (
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
 from ktui.tui.widgets.panel import Panel, tabs_content
 
-# The selected WATCH in words.
-
 _LABEL = 10
 _BAR = 20
 
 
 def about(watch: WatchLine | None, width: int, height: int) -> Content:
-    """Return its client, request, progress, and if it has ended, the reason."""
+    """Describe the selected WATCH: its client, request, progress, and if it has ended, the reason."""
     if watch is None:
         return line(("select a watcher to see its request and state", "$ink-muted"))
     row = watch.row
@@ -63,11 +61,15 @@ def about(watch: WatchLine | None, width: int, height: int) -> Content:
 
 def _who(watch: WatchLine, width: int) -> Content:
     opened, health = watch.row.opened, watch.health
-    return line(
-        (opened.client, "bold $ink-strong"),
-        (f"  WATCH {opened.resource}  ", "$foreground"),
-        (f"{GLYPHS[health]} {health.value}", STYLES[health]),
-    ).truncate(width, ellipsis=True)
+    forms = (
+        line(
+            (opened.client, "bold $ink-strong"),
+            (f"  WATCH {resource}  ", "$foreground"),
+            (f"{GLYPHS[health]} {health.value}", STYLES[health]),
+        )
+        for resource in (opened.resource, short_resource(opened.resource))
+    )
+    return longest_that_fits(forms, width)
 
 
 def _labelled(label: str, text: str, width: int) -> Content:
@@ -145,8 +147,6 @@ def _why(row: WatcherRow) -> str:
 
 # The panels and their titles; in a small terminal one is shown at a time.
 PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED carries"}
-
-
 FEW = (10, 13)  # at most this many watchers are few: while they are not, and while they are
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ktui.core.badges import badge_of_route
 from ktui.core.format import duration, integer, rate, revision_within, short_count, within
-from ktui.core.routes import badge_of_route
 from ktui.core.state import State, WatcherRow
 from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.tui.widgets.lines import resource_runs
 
 KEPT_SECONDS = 60.0  # how long a closed WATCH is shown
 
@@ -148,9 +149,7 @@ def _route(line: WatchLine) -> Cell:
 
 
 def _resource(line: WatchLine) -> Cell:
-    """Return the plural name, then the group: in a narrow column the group is cut."""
-    plural, dot, group = line.row.resource.partition(".")
-    return ((plural, _ink(line)), (f"{dot}{group}", "$ink-muted"))
+    return resource_runs(line.row.resource, _ink(line))
 
 
 def _scope(line: WatchLine) -> Cell:
@@ -208,12 +207,12 @@ WATCHES: tuple[Column[WatchLine], ...] = (
     Column("client", "client", lambda line: (line.row.opened.client, _ink(line)), width=12, flex=2, wish=15,
            priority=0, most=28,
            about="the client: first word of the User-Agent"),
-    Column("resource", "resource", _resource, lambda line: line.row.resource, 12, flex=2, priority=0,
-           most=30,
+    Column("resource", "resource", _resource, lambda line: line.row.resource, 12, flex=4, priority=0,
+           most=44, wish=22,
            about="the watched resource"),
     Column("scope", "scope", _scope, width=8, flex=2, most=70, priority=2, wish=26,
            about="namespace and selectors, if any; the format of the answer"),
-    Column("since", "since RV", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=3,
+    Column("since", "since RV", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=5,
            about="the resourceVersion that it started after", unit="rv"),
     Column("age", "age", lambda line: (line.age, "$ink-muted"), lambda line: line.seconds, 6,
            align="right", priority=2, descending=True,

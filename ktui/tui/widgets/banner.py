@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ktui.core.format import clock_time, duration, integer, many
-from ktui.core.live.state import LiveState
+from ktui.core.live.live_state import LiveState
 from ktui.core.state import CacheRow, Rewind, State
 from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
@@ -61,9 +61,8 @@ class Banner(Static):
         self._phrase = phrase
         content, kind = phrase
         self.update(content)
-        self.set_class(bool(kind), "-shown")
-        self.set_class(kind == "stopped", "-stopped")
-        self.set_class(kind == "starting", "-starting")
+        kinds = {"-stopped": kind == "stopped", "-starting": kind == "starting"}
+        self.update_classes({"-shown": bool(kind), **kinds})
         # Mark outdated data by more than its colour.
         self.screen.set_class(is_stale(state, link), "-stale")
 
@@ -95,7 +94,11 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
     if state.rewind is not None and state.now - state.rewind.at < REWIND_SECONDS:
         return _rewound(state.rewind), "etcd"
     if state.task_failures:
-        return _task_failures(state.task_failures), "server"
+        return line(
+            ("a bug in the server", "bold $warning"),
+            (f": {'; '.join(state.task_failures)}", "$foreground"),
+            (" — its log has the details", "$ink-muted"),
+        ), "server"
     if state.live.problem:
         return _not_scraped(state.live), "server"
     if state.server is not None and state.server.filling:
@@ -135,14 +138,6 @@ def _rewound(rewind: Rewind) -> Content:
         (what, "bold $warning"),
         (why, "$foreground"),
         (" — controllers and kubelets may cache objects that no longer exist: restart them", "$ink-muted"),
-    )
-
-
-def _task_failures(failures: Sequence[str]) -> Content:
-    return line(
-        ("a bug in the server", "bold $warning"),
-        (f": {'; '.join(failures)}", "$foreground"),
-        (" — its log has the details", "$ink-muted"),
     )
 
 
@@ -201,7 +196,8 @@ def _stopped(link: Link, *, reached: bool) -> Content:
         what = "connection lost" if reached else "not attached"
         help_ = f"retrying every few seconds, {key_of('restart')} retries now"
     else:
-        help_ = f"press {key_of('restart')} to restart it" if link.restartable else _quit_hint()
+        again = "to restart it" if reached else "to try again"
+        help_ = f"press {key_of('restart')} {again}" if link.restartable else _quit_hint()
     return line(
         (what, "bold $error"),
         (f": {link.detail or 'the connection was closed'} ", "$foreground"),

@@ -25,7 +25,7 @@ from ktui.tui.keys import bindings as keys
 class Field:
     """One line of the form. With `choices` the value is one of these, otherwise free text.
 
-    A `rare` field stays hidden until it has a value.
+    A `rare` field stays hidden until it has a value, or is offered.
     """
 
     name: str
@@ -168,6 +168,10 @@ class FieldForm(Grid):
         self._inputs[name].value = safe(value)
         if value:
             self._rows[name].display = True
+
+    def offer(self, name: str, offered: bool) -> None:
+        """Show a rare field without a value too, or no more."""
+        self._rows[name].display = offered or bool(self._inputs[name].value)
 
     def focus_field(self, name: str) -> None:
         """Move the focus now, not with the next message: the next key is meant for the field."""

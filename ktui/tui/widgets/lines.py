@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from ktui.core.format import safe, short_bytes, short_count
-from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.core.table.columns import NOTHING, Cell, Column, Run
 
 Runs = Sequence[tuple[str, str]]  # text, style
 
@@ -88,6 +88,12 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
         length = cell_len(text)
     fill = " " * max(0, width - length)
     return fill + text if right else text + fill
+
+
+def resource_runs(resource: str, style: str = "$foreground") -> tuple[Run, Run]:
+    """Return the plural name, then the group: in a narrow column the group is cut."""
+    plural, dot, group = resource.partition(".")
+    return (plural, style), (f"{dot}{group}", "$ink-muted")
 
 
 Row = TypeVar("Row")

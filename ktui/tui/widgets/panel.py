@@ -13,12 +13,13 @@ from textual.widget import Widget
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import line
 
-# Containers that paint only their background.
-#
-# Textual paints a container line by line, border and padding, even where other widgets cover all of it.
-
 
 class Area(Container):
+    """A container that paints only its background.
+
+    Textual paints a container line by line, border and padding, even where other widgets cover all of it.
+    """
+
     BLANK = True
 
 

@@ -22,7 +22,7 @@ from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
-from ktui.tui.workloads.charts import CHARTS, busiest, chart_content
+from ktui.tui.workloads.run_charts import CHARTS, busiest, chart_content
 from ktui.tui.workloads.session import Session
 from ktui.tui.workloads.texts import (
     KNOB_COLUMNS,

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 # (nodes up to, seconds): TTLs that a controller writes to node.alpha.kubernetes.io/ttl as a cluster grows.
 TTL_BY_NODES = ((100, 0.0), (500, 15.0), (1_000, 30.0), (2_000, 60.0))
 LARGEST_TTL = 300.0
-# First kubelet that adds references only for names that are new to the pod.
-REFERENCES_ONCE_SINCE = 29
 
 MOST_RECENT, ANY = "", "0"  # resourceVersion of a read: from etcd, or from the watch cache
 
@@ -33,7 +31,10 @@ class _Item:
 
 @dataclass(slots=True)
 class ObjectStore:
-    """All objects to which the pods of one node refer. `minor` is the kubelet's."""
+    """All objects to which the pods of one node refer. `minor` is the kubelet's.
+
+    From 1.29 on it adds references only for names that are new to the pod.
+    """
 
     minor: int
     ttl: float
@@ -43,7 +44,7 @@ class ObjectStore:
     def register_pod(self, pod: str, names: Collection[str]) -> None:
         """Register a pod, as each syncPod does. Up to 1.28 each call drops all data cached for the pod."""
         before, now = self._pods.get(pod, frozenset()), frozenset(names)
-        if self.minor < REFERENCES_ONCE_SINCE:
+        if self.minor <= 28:
             self._add(now)
             self._remove(before)
         else:
@@ -136,7 +137,7 @@ class KubeletFleet:
         (resourceVersion=0)."""
         if self.strategy == "Watch":
             return 0.0, 0.0
-        if self.strategy == "Get" or self.minor < REFERENCES_ONCE_SINCE:
+        if self.strategy == "Get" or self.minor <= 28:
             return self.accesses, 0.0
         refreshes = self.nodes * self.objects / self.refresh_interval if self.ttl else self.accesses
         return 0.0, min(self.accesses, refreshes)

@@ -36,33 +36,17 @@ KNOBS = (
     Knob("plan", "cilium-agent", "a plan of `ktui bench`, or a .toml file: what each agent lists"),
     Knob("rv", "plan", "resourceVersion of each LIST: as the plan says, unset, or 0", FORMS),
     Knob("selectors", True, "whether LISTs have the plan's selectors"),
-    Knob(
-        "policy",
-        "none",
-        "restarts: none (at once), fixed (5 s), exponential (10 s to 5 min), tenth (a share a minute)",
-        POLICIES,
-    ),
-    Knob(
-        "starts",
-        10,
-        "policy tenth: percent of the fleet that may start in a minute",
-        least=1,
-        most=100,
-        unit="%/min",
-        former="share",
-    ),
+    Knob("policy", "none",
+         "restarts: none (at once), fixed (5 s), exponential (10 s to 5 min), tenth (a share a minute)",
+         POLICIES),
+    Knob("starts", 10, "policy tenth: percent of the fleet that may start in a minute", least=1, most=100,
+         unit="%/min", former="share"),
     Knob("accept", "json", "form of the answers", tuple(ACCEPTS)),
     Knob("timeout", 60.0, "seconds after which a boot has failed", least=1, most=600, unit="s"),
-    Knob(
-        "restart_after",
-        10.0,
-        "seconds until the whole fleet restarts; 0: boot once",
-        most=3_600,
-        unit="s",
-        former="again",
-    ),
+    Knob("restart_after", 10.0, "seconds until the whole fleet restarts; 0: boot once", most=3_600, unit="s",
+         former="again"),
     shares_knob("the agents"),
-)
+)  # fmt: skip
 
 # Measurements of the article in a cluster of 4,000 nodes and 100,000 pods, by collection: bytes read for each
 # agent that sends no resourceVersion (up to 1.30), bytes returned, and the time.

@@ -12,7 +12,7 @@ import httpx
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.client.list_counters import lines_of
+from ktui.client.metrics_page import samples_of
 from ktui.contract.faults import Fault
 from ktui.core.format import integer, long_bytes, milliseconds
 from ktui.supervision import stop
@@ -29,9 +29,7 @@ RESIDENT = "process_resident_memory_bytes"
 
 def resident_bytes(metrics: bytes) -> int:
     """Return the bytes that a /metrics page reports, 0 if it does not."""
-    for line in lines_of(metrics, RESIDENT):
-        return int(float(line.rpartition(" ")[2]))
-    return 0
+    return next((int(sample.value) for sample in samples_of(metrics, RESIDENT)), 0)
 
 
 async def sample_memory(context: LoadContext, took: Callable[[int, int], None]) -> None:

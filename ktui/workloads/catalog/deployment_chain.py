@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from ktui.client.connection import ClientError
 from ktui.core.format import figure, integer
-from ktui.documents.typed import decode_json
+from ktui.documents.known_types import decode_json
 from ktui.workloads.behaviours.causal_trace import CausalTrace, TraceStep
 from ktui.workloads.behaviours.client_reflector import Obj, ObjectInformer
 from ktui.workloads.controllers.controller import (
@@ -41,15 +41,9 @@ KNOBS = (
     Knob("surge", "25%", "maxSurge of the rolling update: pods or percent"),
     Knob("unavailable", "25%", "maxUnavailable of the rolling update: pods or percent"),
     Knob("conflict", True, "whether another client changes the Deployment just before its status is written"),
-    Knob(
-        "repeat_after",
-        10.0,
-        "seconds until all of it is done again; 0: once",
-        most=3_600,
-        unit="s",
-        former="again",
-    ),
-)
+    Knob("repeat_after", 10.0, "seconds until all of it is done again; 0: once", most=3_600, unit="s",
+         former="again"),
+)  # fmt: skip
 
 
 class Kubectl:

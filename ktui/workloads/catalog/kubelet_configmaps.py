@@ -18,7 +18,6 @@ from ktui.workloads.behaviours.object_store import (
     LEAST_FACTOR,
     MOST_FACTOR,
     MOST_RECENT,
-    REFERENCES_ONCE_SINCE,
     KubeletFleet,
     ObjectStore,
 )
@@ -39,48 +38,20 @@ KNOBS = (
     Knob("kubelets", 5, "kubelets", least=1, most=200, former="nodes"),
     Knob("pods", 20, "pods of each node", least=1, most=250),
     Knob("references", 2, "ConfigMaps that each pod mounts", least=1, most=10),
-    Knob(
-        "configmaps",
-        0,
-        "different ConfigMaps of a node; 0: as many as there are references",
-        most=1_000,
-        former="objects",
-    ),
+    Knob("configmaps", 0, "different ConfigMaps of a node; 0: as many as there are references", most=1_000,
+         former="objects"),
     Knob("strategy", "Cache", "configMapAndSecretChangeDetectionStrategy", STRATEGIES),
-    Knob(
-        "kubelet_version",
-        "1.28",
-        "version: from 1.29 on a sync does not drop what is held",
-        ("1.28", "1.29"),
-        former="kubelet",
-    ),
-    Knob(
-        "sync_frequency",
-        60.0,
-        "syncFrequency in simulated seconds",
-        least=1,
-        most=3_600,
-        unit="s",
-        former="sync",
-    ),
-    Knob(
-        "extra_syncs",
-        0.0,
-        "further syncs of each pod per simulated minute (PLEG, changes)",
-        most=60,
-        unit="/min",
-        former="updates",
-    ),
-    Knob(
-        "cluster_nodes",
-        0,
-        "nodes of the cluster: they decide the TTL; 0: as the server has",
-        most=15_000,
-        former="cluster",
-    ),
+    Knob("kubelet_version", "1.28", "version: from 1.29 on a sync does not drop what is held",
+         ("1.28", "1.29"), former="kubelet"),
+    Knob("sync_frequency", 60.0, "syncFrequency in simulated seconds", least=1, most=3_600, unit="s",
+         former="sync"),
+    Knob("extra_syncs", 0.0, "further syncs of each pod per simulated minute (PLEG, changes)", most=60,
+         unit="/min", former="updates"),
+    Knob("cluster_nodes", 0, "nodes of the cluster: they decide the TTL; 0: as the server has", most=15_000,
+         former="cluster"),
     Knob("immutable", False, "whether the ConfigMaps are immutable: with Watch they are read once"),
     Knob("speed", 20.0, "by how much simulated time is faster than real time", least=1, most=200, unit="×"),
-)
+)  # fmt: skip
 
 
 @dataclass(order=True)
@@ -117,7 +88,7 @@ class Kubelet:
 
     async def _cached(self, context: LoadContext, name: str) -> None:
         """Read an object under its lock, as upstream does; dropped data has no lock."""
-        if self.store.minor < REFERENCES_ONCE_SINCE:
+        if self.store.minor <= 28:
             await self._fetch(context, name)
             return
         async with self._fetching[name]:

@@ -36,24 +36,14 @@ USERS = {"own": LoadUser("system:kube-controller-manager", "system:authenticated
 KNOBS = (
     Knob("holders", 3, "leaders, each with a Lease that it renews every 2 s", least=1, most=50),
     Knob("storm", 50, "clients that LIST all pods without a pause", most=400),
-    Knob(
-        "storm_read",
-        "consistent",
-        "their LIST: without resourceVersion, or with 0",
-        ("consistent", "rv=0"),
-        former="read",
-    ),
-    Knob(
-        "renewal_level",
-        "own",
-        "priority level of the renewals: their own, or that of the storm",
-        tuple(USERS),
-        former="level",
-    ),
+    Knob("storm_read", "consistent", "their LIST: without resourceVersion, or with 0", ("consistent", "rv=0"),
+         former="read"),
+    Knob("renewal_level", "own", "priority level of the renewals: their own, or that of the storm",
+         tuple(USERS), former="level"),
     shares_knob("the storm"),
     Knob("calm", 6.0, "seconds before the storm, and after it", least=0.1, most=300, unit="s"),
     Knob("storm_lasts", 20.0, "seconds of the storm", least=2, most=600, unit="s", former="lasts"),
-)
+)  # fmt: skip
 
 
 class _LeaseMeta(msgspec.Struct, rename="camel"):

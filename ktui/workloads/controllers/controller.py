@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ktui.client.connection import ClientError
-from ktui.documents.typed import decode_json
+from ktui.documents.known_types import decode_json
 from ktui.workloads.behaviours.client_reflector import Obj, ObjectInformer
 from ktui.workloads.demo.pods import timestamp
 from ktui.workloads.running.context import LoadContext

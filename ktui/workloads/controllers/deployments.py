@@ -1,4 +1,4 @@
-"""The Deployment controller: a ReplicaSet for each template, and a rolling update from one to the next.
+"""The controllers of ReplicaSets and Deployments: a ReplicaSet per template, and rolling updates.
 
 As upstream's: old ReplicaSets shrink as far as the new one has available pods, and the new one grows as far
 as maxSurge allows. Not implemented: rollbacks, pauses, conditions, the history's limit.
@@ -26,12 +26,13 @@ from ktui.workloads.controllers.controller import (
 )
 from ktui.workloads.running.users import LoadUser
 
-# The ReplicaSet controller: keeps as many pods as the spec has replicas.
-#
-# Its own creations and deletions count before the informer reports them (upstream's expectations).
-
 
 class ReplicaSetController(Controller):
+    """Keeps as many pods as the spec has replicas.
+
+    Its own creations and deletions count before the informer reports them (upstream's expectations).
+    """
+
     AGENT = "kube-controller-manager/v1.36.2 replicaset-controller"
     USER = LoadUser("system:serviceaccount:kube-system:replicaset-controller")
     COMPONENT = "replicaset-controller"

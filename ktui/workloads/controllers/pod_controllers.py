@@ -20,10 +20,10 @@ from ktui.workloads.controllers.controller import (
 from ktui.workloads.demo.pods import timestamp
 from ktui.workloads.running.users import LoadUser
 
-# The scheduler: binds each pod to the node with the fewest pods of this run.
-
 
 class Scheduler(Controller):
+    """Binds each pod to the node with the fewest pods of this run."""
+
     AGENT = "kube-scheduler/v1.36.2 scheduler"
     USER = LoadUser("system:kube-scheduler")
     COMPONENT = "default-scheduler"
@@ -66,6 +66,8 @@ START_SECONDS = 0.2  # until a container runs, or has ended
 
 
 class NodeKubelet(Controller):
+    """Runs the pods of one node: reports each as Running, and removes it when it is deleted."""
+
     AGENT = "kubelet/v1.36.2"
     COMPONENT = "kubelet"
 
@@ -128,15 +130,16 @@ def _running(pod: Obj) -> Obj:
     }
 
 
-# The garbage collector: deletes objects in the background after their owner was deleted.
-#
-# As upstream's: an owner whose deletion the informer reports is read once more before its dependents are
-# deleted.
-
 OWNERS = {"Deployment": DEPLOYMENTS, "ReplicaSet": REPLICA_SETS}
 
 
 class GarbageCollector(Controller):
+    """Deletes objects in the background after their owner was deleted.
+
+    As upstream's: an owner whose deletion the informer reports is read once more before its dependents are
+    deleted.
+    """
+
     AGENT = "kube-controller-manager/v1.36.2 generic-garbage-collector"
     USER = LoadUser("system:serviceaccount:kube-system:generic-garbage-collector")
     COMPONENT = "garbage-collector"

@@ -25,7 +25,6 @@ MOST_CONNECTIONS = 500
 MOST_BODY = 64 * 1024  # bytes of an answer to keep: a List's metadata comes before its items
 MOST_LIST = 16 * 1024 * 1024  # bytes of a List whose items the client needs
 RETRIES = 10  # repetitions after an answer with Retry-After, as in client-go
-CHUNK = 1 << 16
 GZIP = 16 + zlib.MAX_WBITS
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30, sock_read=120)
 UNBOUNDED = aiohttp.ClientTimeout(total=None, sock_connect=30)

@@ -42,17 +42,14 @@ class Knob:
         """Return the value that `text` means; WorkloadError names what is wrong and what is allowed."""
         text = text.strip()
         if isinstance(self.default, bool):
-            return self._parse_bool(text)
+            if text.lower() in (*YES, *NO):
+                return text.lower() in YES
+            raise WorkloadError(f"{self.name}={text!r}: write yes or no")
         if isinstance(self.default, str):
             if self.choices and text not in self.choices:
                 raise WorkloadError(f"{self.name}={text!r}: choose one of {', '.join(self.choices)}")
             return text
         return self._parse_number(text)
-
-    def _parse_bool(self, text: str) -> bool:
-        if text.lower() in (*YES, *NO):
-            return text.lower() in YES
-        raise WorkloadError(f"{self.name}={text!r}: write yes or no")
 
     def _parse_number(self, text: str) -> int | float:
         kind: Callable[[str], int | float] = int if isinstance(self.default, int) else float

@@ -144,7 +144,9 @@ class Run:
             asked.cancel()
             await stop(*faults)
             await _end(work)
-            await self._end_faults()
+            if self._injected:
+                with suppress(ClientError):
+                    await KtuiApi(self.client).end_faults()
             self._end_phase(variant, variant.context.phase)
 
     def stop(self) -> None:
@@ -261,11 +263,6 @@ class Run:
         except (WorkloadError, ClientError) as error:
             if (problem := f"the fault {fault} was not injected: {error}") not in self.problems:
                 self.problems.append(problem)
-
-    async def _end_faults(self) -> None:
-        if self._injected:
-            with suppress(ClientError):
-                await KtuiApi(self.client).end_faults()
 
     # The server.
 

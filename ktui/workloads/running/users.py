@@ -1,4 +1,7 @@
-"""The users as which clients authenticate; they determine a request's flow schema and priority level."""
+"""The users as which clients authenticate, and the tags of requests in their User-Agent.
+
+The user determines a request's flow schema and priority level.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +42,6 @@ def user_of(agent: str) -> LoadUser:
     return _USERS.get(program) or LoadUser(f"system:serviceaccount:default:{program.lower()}")
 
 
-# Tag each request in its User-Agent with its run, variant, phase and kind.
-#
-# The server's telemetry has the User-Agent of each request. So the server's own figures can be added up by
-# phase without a list of request ids, and the request log shows who sent each request.
-
 MARK = "ktui-workload"
 CAUSE = "caused-by/"  # followed by the resourceVersion of the change that the client reacts to
 _TAG = re.compile(rf"{MARK}/(\S+) \(([^;()]*); ([^;()]*); ([^;()]*); ([^;()]*)\)$")
@@ -52,7 +50,12 @@ _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 ._:,/=<>%+-]")
 
 
 class Tag(NamedTuple):
-    """The tag of a request. `run` identifies the run, `variant` the side of a comparison ("" without one)."""
+    """The tag of a request: its run, variant, phase and kind.
+
+    The server's telemetry has the User-Agent of each request. So the server's own figures can be added up by
+    phase without a list of request ids, and the request log shows who sent each request. `run` identifies the
+    run, `variant` the side of a comparison ("" without one).
+    """
 
     workload: str
     run: str

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.apiserver.server import Server
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, forbidden
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.stored_objects import every, find_one, newest_default
 
 UNDEFINED_OVERHEAD = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 TOLERATION_SECONDS = 300
-# PodTopologyLabelsAdmission is on by default from 1.35.
-TOPOLOGY_SINCE = 35
 TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
@@ -24,8 +22,7 @@ def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> N
     """
     spec = pod.setdefault("spec", {})
     if spec.get("overhead") and not spec.get("runtimeClassName"):
-        pods = BUILTIN.find("", "v1", "pods")
-        assert pods is not None
+        pods = builtin("", "pods")
         raise forbidden(pods, str((pod.get("metadata") or {}).get("name") or ""), UNDEFINED_OVERHEAD)
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
@@ -39,7 +36,7 @@ def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> N
 
 def copy_topology(pod: dict[str, Any], node: dict[str, Any], minor: int) -> None:
     """Copy the node's region and zone into the pod's labels."""
-    if minor < TOPOLOGY_SINCE:
+    if minor < 35:  # PodTopologyLabelsAdmission
         return
     found = (node.get("metadata") or {}).get("labels") or {}
     wanted = {name: found[name] for name in TOPOLOGY_LABELS if name in found}

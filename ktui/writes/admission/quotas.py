@@ -1,7 +1,8 @@
 """ResourceQuota: charge a new object to the quotas of its namespace, or refuse it.
 
-Upstream: apiserver/pkg/admission/plugin/resourcequota. A quota limits the names in its `status.hard`, which
-the quota controller copies from the spec.
+Upstream: apiserver/pkg/admission/plugin/resourcequota, and pkg/quota/v1/evaluator/core for how much an object
+uses and which objects a quota counts. A quota limits the names in its `status.hard`, which the quota
+controller copies from the spec.
 """
 
 from __future__ import annotations
@@ -11,18 +12,14 @@ from typing import Any
 
 from ktui.apiserver.server import Server
 from ktui.kube.quantity import amount
-from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, forbidden
+from ktui.kube.resources import Resource, builtin
+from ktui.kube.status import forbidden, ignoring_not_found
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes.admission.mutation import qos_class
 from ktui.writes.admission.pod_resources import Quantities, containers_of, plus, pod_total
 from ktui.writes.objectmeta import metadata_of
-from ktui.writes.stored_objects import builtin, every
-
-# Compute how much of a quota a new object uses, and which objects a quota counts.
-#
-# Upstream: pkg/quota/v1/evaluator/core.
+from ktui.writes.stored_objects import every
 
 Obj = dict[str, Any]
 
@@ -37,7 +34,7 @@ _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 def usage_of(resource: Resource, obj: Obj) -> Quantities:
-    """Return the usage by the names that a quota has in `hard`; zeros are omitted."""
+    """Return what a new object uses, by the names that a quota has in `hard`; zeros are omitted."""
     group = f".{resource.group}" if resource.group else ""
     used: Quantities = {f"count/{resource.resource}{group}": "1"}
     spec = obj.get("spec") or {}
@@ -205,11 +202,8 @@ async def charge_quotas(
         return charged
 
     for quota in concerned:
-        try:
+        with ignoring_not_found():  # the quota no longer exists
             await store.update(namespace, str(metadata_of(quota)["name"]), charge)
-        except StatusError as error:
-            if error.code != 404:  # the quota no longer exists
-                raise
 
 
 def _charged(resource: Resource, obj: Obj, quotas: list[Obj]) -> tuple[list[Obj], Quantities]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.apiserver.server import Server
-from ktui.kube.resources import Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import forbidden
+from ktui.telemetry.off_loop import compute
 from ktui.writes import stored_objects
 from ktui.writes.objectmeta import generate_name, metadata_of
-from ktui.writes.stored_objects import builtin
 
 Obj = dict[str, Any]
 
@@ -38,7 +38,7 @@ async def admit_account(server: Server, resource: Resource, namespace: str, name
     """
     spec = pod.setdefault("spec", {})
     if MIRROR in (metadata_of(pod).get("annotations") or {}):
-        for why in _mirror_faults(spec):
+        if (why := await compute(next, _mirror_faults(spec), None)) is not None:
             raise forbidden(resource, name, why)
         return
     wanted = spec["serviceAccountName"] = spec.get("serviceAccountName") or DEFAULT
@@ -48,12 +48,13 @@ async def admit_account(server: Server, resource: Resource, namespace: str, name
         lacking = f'serviceaccount "{wanted}" not found'
         raise forbidden(resource, name, f"error looking up service account {namespace}/{wanted}: {lacking}")
     if _mounts_token(account, spec):
-        _mount_token(spec)
+        await compute(_mount_token, spec)
     if not spec.get("imagePullSecrets") and (secrets := account.get("imagePullSecrets")):
         spec["imagePullSecrets"] = [{"name": secret.get("name", "")} for secret in secrets]
-    if (metadata_of(account).get("annotations") or {}).get(ONLY_ITS_SECRETS) in TRUE:
-        for why in _foreign_secrets(account, spec):
-            raise forbidden(resource, name, why)
+    if (metadata_of(account).get("annotations") or {}).get(ONLY_ITS_SECRETS) in TRUE and (
+        why := await compute(next, _foreign_secrets(account, spec), None)
+    ) is not None:
+        raise forbidden(resource, name, why)
 
 
 async def _find(server: Server, namespace: str, name: str) -> Obj | None:

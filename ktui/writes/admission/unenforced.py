@@ -7,11 +7,11 @@ from typing import Any
 
 from ktui.apiserver.server import Server
 from ktui.kube.requestinfo import RequestInfo
-from ktui.kube.resources import Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import internal_error
 from ktui.writes import stored_objects
-from ktui.writes.stored_objects import builtin, every
+from ktui.writes.stored_objects import every
 
 Obj = dict[str, Any]
 
@@ -21,17 +21,15 @@ _WEBHOOKS = (
 _CEL = "ktui does not evaluate CEL: "
 _VALIDATING = f"{_CEL}this policy will not deny, warn about or audit anything"
 _MUTATING = f"{_CEL}this policy will not change anything"
-_GROUP = "admissionregistration.k8s.io"
-_WEBHOOK_KINDS = (
-    f"validatingwebhookconfigurations.{_GROUP}",
-    f"mutatingwebhookconfigurations.{_GROUP}",
-)
+GROUP = "admissionregistration.k8s.io"
+CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+_WEBHOOK_KINDS = tuple(f"{kind}.{GROUP}" for kind in CONFIGURATIONS)
 _BY_ID = {
     **dict.fromkeys(_WEBHOOK_KINDS, _WEBHOOKS),
-    f"validatingadmissionpolicies.{_GROUP}": _VALIDATING,
-    f"validatingadmissionpolicybindings.{_GROUP}": _VALIDATING.replace("this", "the bound"),
-    f"mutatingadmissionpolicies.{_GROUP}": _MUTATING,
-    f"mutatingadmissionpolicybindings.{_GROUP}": _MUTATING.replace("this", "the bound"),
+    f"validatingadmissionpolicies.{GROUP}": _VALIDATING,
+    f"validatingadmissionpolicybindings.{GROUP}": _VALIDATING.replace("this", "the bound"),
+    f"mutatingadmissionpolicies.{GROUP}": _MUTATING,
+    f"mutatingadmissionpolicybindings.{GROUP}": _MUTATING.replace("this", "the bound"),
 }
 _QUOTA = "ktui runs no quota controller: a quota limits what its status.hard and used name"
 POD_SECURITY = "pod-security.kubernetes.io/"
@@ -87,20 +85,13 @@ def _rules(definition: Obj) -> int:
     return found
 
 
-# Admission webhooks, which ktui does not call: one with failurePolicy Fail refuses requests, as if
-# unreachable.
-
-
-GROUP = "admissionregistration.k8s.io"
-CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
-
-
 async def check_webhooks(
     server: Server, resource: Resource, info: RequestInfo, operation: str, obj: Obj | None
 ) -> None:
-    """Raise StatusError 500 if a webhook with failurePolicy Fail matches; `obj` None: labels are not known.
+    """Raise StatusError 500 if a webhook with failurePolicy Fail matches, as if it were unreachable.
 
-    `matchConditions` are not evaluated: they count as true. Webhook configurations themselves are exempt.
+    `obj` None: labels are not known. `matchConditions` are not evaluated: they count as true. Webhook
+    configurations themselves are exempt.
     """
     if resource.group == GROUP:
         return

@@ -2,7 +2,7 @@
 
 A set is a tree of dicts. `{}` is a path in the set without further paths below; `{".": {}, …}` is in the set
 and has paths below; a dict without "." only leads to paths below. Keys: `f:name` for a field, `k:{…}` for an
-item of a keyed list, `v:…` for an item of a set.
+item of a keyed list, `v:…` for an item of a set. The root itself is never a member of a set.
 """
 
 from __future__ import annotations
@@ -63,9 +63,6 @@ def step_text(key: str) -> str:
 
 
 _compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-
-# The root itself is never a member of a set.
 
 
 def _absorb(whole: FieldSet, other: FieldSet) -> None:

@@ -14,15 +14,15 @@ from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.json_trees import hashed
 from ktui.wire.schema import NO_RULE, MergeRule, fields_by_name, rule_of
 
-# The order of a merged list: that of the patch among its items, that of the live list among all others.
-#
-# What the patch has and the live list lacks comes as early as both orders allow.
-
 
 def in_order_of(
     merged: list[Any], patch: list[Any], live: list[Any], identity: Callable[[Any], Hashable]
 ) -> list[Any]:
-    """Return the items of `merged`, ordered; `identity` tells items apart."""
+    """Return the items of `merged`: the patch's in its order, all others in that of the live list.
+
+    What the patch has and the live list lacks comes as early as both orders allow. `identity` tells items
+    apart.
+    """
     wanted, there = _places(patch, identity), _places(live, identity)
     last = len(merged) + len(live)
     mine = sorted((item for item in merged if identity(item) in wanted), key=lambda i: wanted[identity(i)])

@@ -14,11 +14,9 @@ from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, is_choice, items
 from ktui.writes.decoding.body import json_type
 
-# Find duplicates in lists of custom resources with x-kubernetes-list-type set or map.
-
 
 def duplicates(value: Any, schema: Schema | None, path: Path | None = None) -> Iterator[FieldError]:
-    """Yield an error for each duplicate value of a set, or key of a keyed list."""
+    """Yield an error for each duplicate in lists with x-kubernetes-list-type: a set's value, a map's key."""
     if schema is None:
         return
     if isinstance(value, dict):

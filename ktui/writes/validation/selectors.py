@@ -12,11 +12,9 @@ from ktui.kube.selectors.requirements import requirements_of
 
 Obj = dict[str, Any]
 
-# Since 1.27 Jobs have labels with a Kubernetes prefix, and select by them.
-PREFIXED_SINCE = 27
 MISMATCH = "`selector` does not match template `labels`"
-LEGACY_LABELS = {"controller-uid": "uid", "job-name": "name"}
-PREFIXED_LABELS = {"batch.kubernetes.io/controller-uid": "uid", "batch.kubernetes.io/job-name": "name"}
+_LABELS = {"controller-uid": "uid", "job-name": "name"}
+_PREFIXED_LABELS = {f"batch.kubernetes.io/{label}": member for label, member in _LABELS.items()}
 
 
 @limited
@@ -79,17 +77,18 @@ def controller_selector_errors(obj: Obj) -> list[FieldError]:
     return [] if _matches({"matchLabels": selector}, labels) else _mismatch(labels)
 
 
-def generated_selector_errors(job: Obj, *, prefixed: bool) -> list[FieldError]:
-    """Return the errors of a Job without manual selector, which has generated labels that only it selects.
+def generated_labels(minor: int) -> dict[str, str]:
+    """Return a Job's generated labels, by the member of its metadata: since 1.27 also with a prefix."""
+    return _LABELS | (_PREFIXED_LABELS if minor >= 27 else {})
 
-    `prefixed`: the labels with a Kubernetes prefix are required as well (1.27).
-    """
+
+def generated_selector_errors(job: Obj, minor: int) -> list[FieldError]:
+    """Return the errors of a Job without manual selector, which has generated labels that only it selects."""
     spec, metadata = job.get("spec") or {}, job.get("metadata") or {}
     if spec.get("manualSelector") or spec.get("selector") is None:
         return []
     labels = _template_labels(spec)
-    demanded = {**LEGACY_LABELS, **(PREFIXED_LABELS if prefixed else {})}
-    expected = {label: str(metadata.get(member, "")) for label, member in demanded.items()}
+    expected = {label: str(metadata.get(member, "")) for label, member in generated_labels(minor).items()}
     errors = []
     for label, value in expected.items():
         field = f"spec.template.metadata.labels[{label}]"

@@ -12,20 +12,20 @@ from typing import Any
 import httpx
 import pytest
 
-from ktui.apiserver.app import Application, build_app
+from ktui.apiserver.app import Application
 from ktui.apiserver.call import RequestLog
 from ktui.apiserver.flow_control import Unlimited
-from ktui.apiserver.http.server import HttpServer
+from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.server import Services
 from ktui.authn.service_accounts import TokenSettings
 from ktui.cacher.cacher import Cacher
-from ktui.cacher.registry import Registry
+from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
-from ktui.cli.server.chain import ALWAYS_ALLOW, make_chain
 from ktui.cli.server.flow import ServerFlow
+from ktui.cli.server.request_chain import ALWAYS_ALLOW, make_chain
 from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.kube.users import Requester
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.leases import Leases
@@ -90,8 +90,7 @@ class Api:
 
     def cacher(self, plural: str = "configmaps") -> Cacher:
         """Of a resource of the core group."""
-        resource = BUILTIN.find("", "v1", plural)
-        assert resource is not None
+        resource = builtin("", plural)
         return self.services.registry.for_resource(resource)
 
     async def warm(self) -> None:
@@ -171,7 +170,7 @@ async def running(
         request_logs=request_logs,
         disabled_admission=disabled_admission,
     )
-    app = build_app(services, WRITES | chain.handlers | flow.handlers)
+    app = Application(services, WRITES | chain.handlers | flow.handlers)
     server = HttpServer(app, "127.0.0.1:0")
     await server.start()
     definitions = DefinitionController(registry)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import builtin
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = pytest.mark.anyio
@@ -43,8 +43,7 @@ def value(samples: Samples, name: str, **labels: str) -> float:
 
 
 async def read_config_maps(api: Api) -> None:
-    config_maps = BUILTIN.find("", "v1", "configmaps")
-    assert config_maps is not None
+    config_maps = builtin("", "configmaps")
     assert await api.services.registry.for_resource(config_maps).ready()
     await api.seen(await api.config_map("one"))
     for query in ("", "?resourceVersion=0", "?limit=1&resourceVersion=1&resourceVersionMatch=NotOlderThan"):

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.http.response import Response
-from ktui.apiserver.http.server import HttpServer
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.etcdlog import EtcdLog
 from ktui.supervision import Supervisor

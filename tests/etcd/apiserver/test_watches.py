@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ktui.apiserver.http import server
+from ktui.apiserver.http import listener
 from ktui.contract.events import WatcherClosed
 from ktui.kube.requestinfo import parse_path
 from ktui.kube.resources import BUILTIN
@@ -130,7 +130,7 @@ async def test_too_old_is_an_error_in_the_stream(api: Api) -> None:
 
 
 async def test_stopping_the_server_ends_its_streams(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "STOP_SECONDS", 30.0)  # so that none is cut off
+    monkeypatch.setattr(listener, "STOP_SECONDS", 30.0)  # so that none is cut off
     rv = await ready(api)
     async with watching(api, f"resourceVersion={rv}") as events, api.http.stream("GET", "/telemetry") as told:
         lines = told.aiter_lines()

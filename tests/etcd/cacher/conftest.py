@@ -10,10 +10,10 @@ import pytest
 
 from ktui.cacher import watch_cache as revision_waiter
 from ktui.cacher.cacher import Cacher
-from ktui.cacher.events import OutEvent
-from ktui.cacher.registry import Registry
-from ktui.cacher.requests import ListAnswer, ListRequest, WatchAnswer, WatchRequest
+from ktui.cacher.cacher_requests import ListAnswer, ListRequest, WatchAnswer, WatchRequest
+from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
+from ktui.cacher.watch_events import OutEvent
 from ktui.etcd.client import EtcdClient
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.resources import BUILTIN, Resource

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.cacher.requests import ListAnswer
+from ktui.cacher.cacher_requests import ListAnswer
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
 from ktui.kube.status import StatusError
@@ -180,7 +180,7 @@ class Fire:
 
     def _never_asks(self, error: StatusError) -> bool:
         """Up to 1.30 etcd is not asked for progress: a revision without an event here may come too late."""
-        return error.code == 504 and not self._cluster.settings.behaviour.consistent_list_from_cache
+        return error.code == 504 and not self._cluster.settings.behaviour.enabled("ConsistentListFromCache")
 
     def _judge(
         self, query: str, answer: ListAnswer, rv: int, found: dict[str, int], acknowledged: int
@@ -199,7 +199,7 @@ class Fire:
 
     async def watch_list(self, colour: str) -> None:
         """A WATCH that begins with everything that there is, not older than the last acknowledged write."""
-        if self._cluster.settings.behaviour.watch_list:
+        if self._cluster.settings.behaviour.enabled("WatchList"):
             acknowledged = self._acknowledged
             watched = await self._watch(None, WATCH_LIST, colour)
             if watched is not None:

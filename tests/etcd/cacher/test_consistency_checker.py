@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from ktui.cacher import resource_cache
+from ktui.cacher import consistency_check
 
 from .conftest import Cluster, names
 
@@ -66,7 +66,7 @@ async def test_checks_are_made_where_the_version_does_and_etcd_is_ours(
 
     go_on = asyncio.Queue[None]()
     # Its own sleep only: whatever else lives in this loop goes on as it did.
-    monkeypatch.setattr(resource_cache, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": pause}))
+    monkeypatch.setattr(consistency_check, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": pause}))
     cache = (await cluster.warm()).cache
     assert 300.0 <= await turns.get() <= 450.0
     go_on.put_nowait(None)

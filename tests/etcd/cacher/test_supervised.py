@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ktui.cacher.cachers import Registry
 from ktui.cacher.dispatcher import Dispatcher
-from ktui.cacher.registry import Registry
 from ktui.supervision import Supervisor
 from tests.etcd.waiting import until
 

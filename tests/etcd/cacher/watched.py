@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from ktui.cacher.events import OutEvent
-from ktui.cacher.requests import WatchAnswer
+from ktui.cacher.cacher_requests import WatchAnswer
+from ktui.cacher.watch_events import OutEvent
 
 from .truth import Seen, Truth
 

@@ -16,8 +16,8 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.lab.screen import LabScreen
 from ktui.tui.overview.screen import OverviewScreen
 from ktui.tui.source import LiveSource
+from ktui.workloads.demo.light_traffic import Poll, follow_together, polls_of
 from ktui.workloads.demo.plan import make_plan
-from ktui.workloads.traffic import Poll, follow_together, polls_of
 from tests.etcd.cli.conftest import SIZE
 
 HANGS = 60.0

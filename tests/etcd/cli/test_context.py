@@ -51,10 +51,12 @@ def test_a_list_at_a_context_that_needs_a_server(tmp_path: Path) -> None:
 def test_a_screenshot_and_a_log_without_a_terminal(tmp_path: Path) -> None:
     configure(tmp_path, '[demo]\npods = 60\nnodes = 3\n[dashboard]\ntheme = "ktui-light"\n')
     picture, log = tmp_path / "k.svg", tmp_path / "k.log"
-    words = ("--screenshot", str(picture), "--size", "100x30", "--press", "5", "--log-file", str(log))
-    done = ktui(tmp_path, *words)
+    words = ("--screenshot", str(picture), "--size", "120x40", "--press", "5", "--log-file", str(log))
+    gates = ("--kube-version", "1.37", "--feature-gates", "ShardedListAndWatch=true")
+    done = ktui(tmp_path, *words, *gates)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "GET&#160;/api/v1/pods" in picture.read_text()
+    assert "shardSelector" in picture.read_text(), "the dashboard knows the server's gates"
     lines = log.read_text()
     assert "dashboard ktui.cli.child: server started" in lines
     assert "serve ktui.cli.serve: serving https://" in lines

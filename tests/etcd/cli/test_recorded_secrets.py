@@ -11,12 +11,12 @@ from aetcd import rpc
 
 from ktui.contract.events import EtcdCall, RequestStarted
 from ktui.contract.recording import LineDecoder, encode_lines
-from ktui.core.recordings.reader import read_recording
 from ktui.core.sharing.share import Sharer
 from ktui.etcd.config import EtcdConfig
 from ktui.etcd.endpoints import Endpoints
 from tests.etcd.members import cluster_of
 from tests.etcd.serving import Served, serving
+from tests.recordings import read_recording
 
 pytestmark = pytest.mark.anyio
 

@@ -6,14 +6,13 @@ Of every run the figures on screen and those of the summary have to equal the gr
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
-from ktui.client.list_counters import lines_of
+from ktui.client.metrics_page import samples_of
 from ktui.workloads.registry import find_workload
 from ktui.workloads.running.knobs import assign
 from ktui.workloads.running.runner import Run
@@ -91,17 +90,14 @@ async def summary_when(
     return summary
 
 
-_LABELS = re.compile(r'[{,](resource|verb)="([^"]*)"')
-
-
 async def requests_by_verb(client: ApiClient) -> Counter[str]:
     """Requests for resources that the server has answered, by its own counter."""
     found = Counter[str]()
-    for line in lines_of((await client.request("GET", "/metrics")).content, "apiserver_request_total"):
-        labels = dict(_LABELS.findall(line))
+    page = (await client.request("GET", "/metrics")).content
+    for _, labels, value in samples_of(page, "apiserver_request_total"):
         if labels.get("resource"):
             verb = labels["verb"].replace("APPLY", "PATCH")  # telemetry names the method
-            found[verb] += int(float(line.rpartition(" ")[2]))
+            found[verb] += int(value)
     return found
 
 

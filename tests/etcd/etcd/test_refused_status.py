@@ -10,10 +10,10 @@ import grpc
 import pytest
 from aetcd import rpc
 
-from ktui.etcd import status_poll
+from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
-from ktui.etcd.status_poll import poll_status
+from ktui.etcd.connection_liveness import poll_status
 from ktui.telemetry.bus import Bus
 
 pytestmark = pytest.mark.anyio
@@ -52,8 +52,8 @@ async def test_its_version_stays_unknown_and_it_is_read(bus: Bus) -> None:
 
 
 async def test_it_is_not_asked_for_its_vitals_again(bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_poll, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(connection_liveness, "POLL_SECONDS", 0.0)
     async with strict_etcd() as endpoint:
         client = await EtcdClient.connect(EtcdConfig((endpoint,)), bus)
-        await asyncio.wait_for(poll_status(client), 60)
+        await asyncio.wait_for(poll_status(client.status), 60)
         await client.close()

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from ktui.contract.events import EtcdHealth, EtcdProgress
-from ktui.etcd import status_poll
+from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.config import EtcdConfig
+from ktui.etcd.connection_liveness import poll_status
 from ktui.etcd.errors import NoSpaceError, UnreachableError
-from ktui.etcd.status_poll import poll_status
 from ktui.telemetry.bus import Bus
 from tests.etcd.members import cluster_of
 
@@ -26,7 +26,7 @@ QUOTA = 256 * 1024
 
 @contextlib.asynccontextmanager
 async def following(client: EtcdClient) -> AsyncIterator[None]:
-    task = asyncio.create_task(poll_status(client))
+    task = asyncio.create_task(poll_status(client.status))
     try:
         yield
     finally:
@@ -48,7 +48,7 @@ async def alarm_told(bus: Bus) -> EtcdHealth:
 async def test_an_alarm_raised_by_another_client_is_reported(
     tmp_path: Path, bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status_poll, "EVERY_SECONDS", 0.05)
+    monkeypatch.setattr(connection_liveness, "POLL_SECONDS", 0.05)
     async with cluster_of(1, tmp_path, flags=[f"--quota-backend-bytes={QUOTA}"]) as (member,):
         watcher = await EtcdClient.connect(EtcdConfig([member.endpoint]), bus)
         other = await EtcdClient.connect(EtcdConfig([member.endpoint], read_only=False), Bus())

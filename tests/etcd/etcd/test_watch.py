@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
+import weakref
+from typing import Any
 
+import grpc
 import pytest
 
 from ktui.contract.events import EtcdCall
@@ -12,6 +17,7 @@ from ktui.etcd.config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.etcd.types import WatchEvent
+from ktui.etcd.watch import WatchStream
 from ktui.storage.compaction import compact, follow_compactions
 from ktui.telemetry.bus import Bus
 
@@ -87,6 +93,37 @@ async def test_closing_ends_the_iteration_and_leaves_no_task(
     async with asyncio.timeout(60):
         while asyncio.all_tasks() - before:
             await asyncio.sleep(0)
+
+
+def ended_calls() -> list[Any]:
+    return [one for one in gc.get_objects() if isinstance(one, grpc.aio.StreamStreamCall) and one.done()]
+
+
+async def test_ended_watches_leave_no_garbage(client: EtcdClient, bus: Bus, prefix: str) -> None:
+    """Garbage is collected rarely, and the call of each watch holds tens of KB."""
+    nowhere = EtcdClient(EtcdConfig(("http://127.0.0.1:1",)), bus)
+    ended: list[weakref.ref[WatchStream]] = []
+    gc.collect()
+    others = ended_calls()  # of other tests; kept, so that no new one gets the id of one of them
+    gc.disable()
+    try:
+        for one in [client, nowhere] * 4:
+            watch = one.watch(prefix.encode(), start_revision=client.head + 1)
+            ended.append(weakref.ref(watch))
+            with contextlib.suppress(UnreachableError):
+                await watch.open()
+                await watch.request_progress()
+                await anext(watch)
+            await watch.close()
+            del watch
+        for _ in range(5):
+            await asyncio.sleep(0)  # tasks that were cancelled end
+        assert not [watch for watch in ended if watch() is not None]
+        calls = {id(one) for one in ended_calls()} - {id(one) for one in others}
+        assert len(calls) <= 2  # a connection forgets its last one with the next
+    finally:
+        gc.enable()
+        await nowhere.close()
 
 
 async def test_cancelling_the_reader_is_not_taken_for_an_end(client: EtcdClient, prefix: str) -> None:

@@ -16,8 +16,8 @@ from ktui.kube.status import StatusError
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.compaction import compact, follow_compactions
 from ktui.storage.objects import SelectionPredicate
-from ktui.storage.requests import StoreListRequest
 from ktui.storage.store import Store
+from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.bus import Bus
 from tests.etcd.recording import RecordingProxy
 

@@ -15,8 +15,8 @@ from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.objects import SelectionPredicate
-from ktui.storage.requests import StoreListRequest
 from ktui.storage.store import Store
+from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter, metered

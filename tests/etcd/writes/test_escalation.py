@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ktui.cli.server.chain import RBAC
+from ktui.cli.server.request_chain import RBAC
 from ktui.etcd.client import EtcdClient
 from tests.etcd.apiserver.conftest import Api, running
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ktui.kube.resources import builtin
 from ktui.telemetry.meter import yield_to_loop
 from ktui.writes.namespace_controller import NamespaceController
-from ktui.writes.stored_objects import builtin
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]

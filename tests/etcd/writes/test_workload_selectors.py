@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import builtin
 from ktui.kube.versions import behaviour_of
 from ktui.wire.codec import encode_object
 from ktui.writes.before_create import prepare
@@ -102,8 +102,7 @@ async def test_workloads_need_a_selector(api: Api, plural: str) -> None:
 async def test_a_job_that_is_stored_without_labels_has_those_of_its_template(
     api: Api, client: EtcdClient
 ) -> None:
-    jobs = BUILTIN.find("batch", "v1", "jobs")
-    assert jobs is not None
+    jobs = builtin("batch", "jobs")
     cacher = api.services.registry.for_resource(jobs)
     for name, own in (("bare", {}), ("labelled", {"labels": {"own": "1"}}), ("plain", {})):
         labels = {} if name == "plain" else {"app": "web"}

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from ktui.apiserver.catalog import Catalog
-from ktui.cacher.registry import Registry
+from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
 from ktui.telemetry.bus import Bus
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import logging
+import math
 import ssl
 import time
 from collections.abc import AsyncIterator
@@ -18,8 +19,8 @@ from ktui.apiserver.http import connections as guarding
 from ktui.apiserver.http import health_reserve, open_files
 from ktui.apiserver.http.asgi import Message, Receive, Scope, Send
 from ktui.apiserver.http.connections import Connections
+from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.http.open_files import most_connections
-from ktui.apiserver.http.server import HttpServer
 from ktui.apiserver.http.tls import TlsFiles, ensure_certificate
 from ktui.apiserver.http.tls_front import Peer, TlsFront
 from ktui.kube.users import Requester
@@ -143,7 +144,7 @@ async def test_remote_clients_of_a_full_server_are_reset(
     assert caplog.messages == ["connection from 127.0.0.1 refused: 4 are open, the most (--max-connections)"]
 
 
-async def test_the_reserve_serves_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_silent_ones_leave_the_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health_reserve, "PLACES", 2)
     async with bounded() as full:
         await full.hold(MOST)
@@ -151,6 +152,23 @@ async def test_the_reserve_serves_the_newest(monkeypatch: pytest.MonkeyPatch) ->
         silent = [await full.open() for _ in range(3)]
         assert await silent[0][0].read() == b"", "the oldest is closed"
         assert (await full.get("/healthz")).startswith(b"HTTP/1.1 200")
+
+
+async def test_the_reserve_waits_before_it_closes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A health check that was just taken is read, however many come after it."""
+    monkeypatch.setattr(health_reserve, "PLACES", 2)
+    monkeypatch.setattr(health_reserve, "GRACE_SECONDS", math.inf)
+    async with bounded() as full:
+        await full.hold(MOST)
+        await full.until_open(MOST)
+        first, others = await full.open(), [await full.open() for _ in range(5)]
+        while full.figures.refused < 2:
+            await asyncio.sleep(0.005)  # until both places are taken
+        first[1].write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert (await first[0].read()).startswith(b"HTTP/1.1 200")
+        while full.figures.refused < 3:
+            await asyncio.sleep(0.005)  # until the next has its place
+        assert not any(reader.at_eof() for reader, _ in others)
 
 
 @pytest.mark.parametrize("encrypted", [False, True])

@@ -7,7 +7,7 @@ import pytest
 from ktui.apiserver.metrics.storage import EtcdMetrics, KeyNames
 from ktui.cacher.settings import Settings
 from ktui.contract.events import EtcdCall
-from ktui.etcd.faults import UNIMPLEMENTED
+from ktui.etcd.grpc_errors import UNIMPLEMENTED
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
 from ktui.supervision import Supervisor

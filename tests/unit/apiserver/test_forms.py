@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.forms.partial import Partial, in_type_order, partial
+from ktui.apiserver.forms.metadata_form import Partial, in_type_order, partial
 from ktui.apiserver.forms.plain import Converted, Plain
-from ktui.apiserver.forms.table import Table
+from ktui.apiserver.forms.table_form import Table
 from ktui.apiserver.negotiation import Form
 from ktui.cacher.bookmarks import bookmark
-from ktui.cacher.events import OutEvent, error
+from ktui.cacher.watch_events import OutEvent, error
 from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError

@@ -15,10 +15,10 @@ from cryptography import x509
 
 from ktui.apiserver.http import tls
 from ktui.apiserver.http.lifespan import Lifespan
+from ktui.apiserver.http.listener import PortInUse, claim_port, split_listen
 from ktui.apiserver.http.loopback import host_of_header
 from ktui.apiserver.http.request import BodyIncomplete, BodyTooLarge
 from ktui.apiserver.http.response import MOST_AT_ONCE, PIECE_BYTES, THRESHOLD_BYTES, Body, accepts_gzip
-from ktui.apiserver.http.server import PortInUse, claim_port, split_listen
 from tests.unit.apiserver.asgi import Exchange
 
 

@@ -144,3 +144,29 @@ def test_what_has_no_stream_is_refused_and_not_passed_over(accept: str) -> None:
 def test_clauses_are_ordered_by_quality_then_specificity() -> None:
     clauses = parse_accept("*/*, application/*, application/json, nonsense, a/b/c, text/html;q=0.5")
     assert [c.mime for c in clauses] == ["application/json", "text/html", "application/*", "*/*"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "drops", "drop"),
+    [
+        ("application/json;drop=metadata.managedFields", True, True),
+        ("application/json; drop=metadata.managedFields,application/json", True, True),
+        (f"{PROTOBUF};drop=metadata.managedFields", True, True),
+        ("application/json;as=Table;v=v1;g=meta.k8s.io;drop=metadata.managedFields", True, True),
+        ("*/*;drop=metadata.managedFields", True, True),
+        ("application/json;drop=spec,application/json", True, False),
+        ("application/json;drop=metadata.managedFields", False, False),
+        ("application/json;drop=spec", False, False),
+        ("application/json", True, False),
+        ("", True, False),
+    ],
+)
+def test_managed_fields_are_dropped_where_the_gate_is_on(accept: str, drops: bool, drop: bool) -> None:
+    assert negotiate(accept, custom=False, drops=drops).drop is drop
+
+
+@pytest.mark.parametrize("value", ["spec", "", "metadata.managedFields+spec"])
+def test_another_field_cannot_be_dropped(value: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        negotiate(f"application/json;drop={value}", custom=False, drops=True)
+    assert refused.value.code == 406

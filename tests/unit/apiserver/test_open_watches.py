@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from ktui.apiserver.watches import STOPPING, OpenWatches
-from ktui.cacher.requests import WatchAnswer
+from ktui.cacher.cacher_requests import WatchAnswer
 from ktui.contract.events import WatcherOpened
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter

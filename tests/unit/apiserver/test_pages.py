@@ -12,7 +12,7 @@ import pytest
 
 from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import Call
-from ktui.apiserver.metrics.exposition import Counter, Gauge, Histogram, labels, render
+from ktui.apiserver.metrics.metric_types import Counter, Gauge, Histogram, labels, render
 from ktui.apiserver.pages import discovery
 from ktui.apiserver.pages.discovery import aggregated_version
 from ktui.apiserver.pages.etcd import MASK, describe
@@ -22,10 +22,10 @@ from ktui.apiserver.pages.routes import stale_text
 from ktui.apiserver.pages.telemetry import TelemetryStream
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import ServiceAccountTokens
-from ktui.authz.rbac import AlwaysAllow
-from ktui.cacher.registry import Registry
+from ktui.authz.authorizers import AlwaysAllow
+from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
-from ktui.contract.etcd import FieldSize
+from ktui.contract.etcd_documents import FieldSize
 from ktui.contract.events import EtcdProgress, EtcdUsage, ServerInfo
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.resources import BUILTIN, Resource

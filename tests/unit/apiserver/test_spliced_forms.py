@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.apiserver.forms import table as table_form
+from ktui.apiserver.forms import table_form
 from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.forms.message import Message
-from ktui.apiserver.forms.partial import LIST_KIND, metadata_of, partial
+from ktui.apiserver.forms.metadata_form import LIST_KIND, metadata_of, partial
 from ktui.apiserver.forms.plain import ObjectForm
 from ktui.apiserver.negotiation import JSON, PROTOBUF, Form, Target
 from ktui.etcd.types import KV
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import BUILTIN, Resource, builtin
 from ktui.kube.tables.table import table_row
 from ktui.storage.errors import UnreadableError
 from ktui.storage.objects import Reader, StoredObject
@@ -132,15 +132,13 @@ _metadata = st.fixed_dictionaries(
 
 @given(_metadata, st.integers(0, 2**63 - 1))
 def test_any_metadata(metadata: dict[str, Any], rv: int) -> None:
-    pods = BUILTIN.find("", "v1", "pods")
-    assert pods is not None
+    pods = builtin("", "pods")
     raw = encode_object({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}}, pods)
     assert _check(pods, _stored(pods, raw, rv))
 
 
 def test_a_row_is_kept_until_the_object_changes() -> None:
-    pods = BUILTIN.find("", "v1", "pods")
-    assert pods is not None
+    pods = builtin("", "pods")
     old, new = (
         _stored(pods, encode_object({"metadata": {"name": "a"}, "status": {"phase": phase}}, pods))
         for phase in ("Pending", "Running")
@@ -155,16 +153,14 @@ def test_a_row_is_kept_until_the_object_changes() -> None:
 
 
 def test_equal_shapes_share_a_layout() -> None:
-    pods = BUILTIN.find("", "v1", "pods")
-    assert pods is not None
+    pods = builtin("", "pods")
     raws = [encode_object({"metadata": {"name": name}, "spec": {}}, pods) for name in ("ab", "cd", "longer")]
     one, other, longer = (_stored(pods, raw).layout() for raw in raws)
     assert one is other is not longer
 
 
 def test_a_message_that_ends_early_is_unreadable() -> None:
-    pods = BUILTIN.find("", "v1", "pods")
-    assert pods is not None
+    pods = builtin("", "pods")
     raw = encode_object({"metadata": {"name": "a"}, "spec": {}}, pods)
     metadata = raw.index(b"\n", len("k8s\0.....v1..Pod."))
     broken = raw[: metadata + 1] + b"\x7f" + raw[metadata + 2 :]

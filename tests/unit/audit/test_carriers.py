@@ -18,8 +18,8 @@ from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.predictions import EITHER
 from ktui.audit.reading import files
-from ktui.audit.reading.documents import LARGEST, Documents
 from ktui.audit.reading.files import open_logs, read_logs
+from ktui.audit.reading.json_values import LARGEST, Documents
 from ktui.audit.reading.log_lines import join_parts
 from ktui.audit.reading.streams import CHUNK, LONGEST, LongLine
 from ktui.audit.report import Report

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.formats.reader import line_reader
 from ktui.audit.formats.record import LoggedRequest, Malformed, SlowRequest
-from ktui.audit.reading.containers import leaves
-from ktui.audit.reading.framing import records
+from ktui.audit.reading.archives import leaves
+from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 from ktui.audit.tally import Tally
 from ktui.cli.auditing.markdown import markdown

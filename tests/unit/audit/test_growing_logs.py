@@ -11,7 +11,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,17 +22,21 @@ import pytest
 from ktui.audit import growing_logs as module
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.comparison import FIRST, Trends
-from ktui.audit.growing_logs import LiveTally, follow, listening
+from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.growing_logs import LiveTally, audit_activity, follow, listening
 from ktui.audit.reading.log_lines import Block
 from ktui.audit.report import Report
 from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
 from ktui.cli.main import main
+from ktui.contract.events.live import ResourceAsked
 from tests.etcd.certificates import Authority
 from tests.unit.audit.carriers import batches, compact, event_list, joined, plain_log
 from tests.unit.audit.logs import audit_event, copies
 from tests.unit.audit.test_report import listed
 from tests.unit.ports import silent_port
+
+pytestmark = pytest.mark.anyio
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -229,3 +235,37 @@ def test_trends_name_new_offenders() -> None:
     first, offender = lines(FIRST + 60)
     assert "5.0/s LISTs" in first and "30/min" in first
     assert offender == "storm/1 (alice) LIST nodes: 5.0/s (new)"
+
+
+# Who asks for what, by a log that grows.
+
+READ = LoggedRequest(
+    "list", "/api/v1/pods?limit=500", "inventory/2.0", "system:serviceaccount:ops:inventory",
+    1_787_000_060_000_000, 240_000, 200,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+async def test_a_log_is_counted_as_it_grows(tmp_path: Path) -> None:
+    log = tmp_path / "audit.log"
+    lines = list(islice(copies(audit_event(READ), 12), 12))
+    log.write_bytes(b"\n".join(lines[:7]) + b"\n")
+    found: list[ResourceAsked] = []
+    async with aclosing(audit_activity(str(log))) as batches:
+        async for batch in batches:
+            found += [event for event in batch if isinstance(event, ResourceAsked)]
+            if found[-1].requests == 7:
+                with log.open("ab") as file:
+                    file.write(b"\n".join(lines[7:]) + b"\n")
+            if found[-1].requests == 12:
+                break
+    assert (found[-1].resource, found[-1].lists) == ("pods", 12)
+    assert [(item.client, item.requests) for item in found[-1].clients] == [
+        ("inventory/2.0 ops/inventory", 12)
+    ]
+
+
+async def test_a_log_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"gone\.log"):
+        async for _ in audit_activity(str(tmp_path / "gone.log")):
+            pass

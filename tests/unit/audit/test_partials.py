@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ktui.audit import partial, workers
+from ktui.audit import partial_tally, workers
 from ktui.audit.build import ReportOptions, build_report
-from ktui.audit.partial import PartialError
+from ktui.audit.partial_tally import PartialError
 from ktui.audit.reading.files import Stopped, open_logs
 from ktui.audit.report import Report
 from ktui.audit.server_version import versions_from
@@ -38,8 +38,8 @@ def report_of(tally: Tally) -> Report:
     return build_report(tally, ReportOptions(versions_from("1.30", {}), {}, top=1000))
 
 
-def passed_on(tally: Tally) -> partial.PartialTally:
-    return partial.read(partial.written(tally))
+def passed_on(tally: Tally) -> partial_tally.PartialTally:
+    return partial_tally.read(partial_tally.written(tally))
 
 
 @settings(max_examples=25, deadline=None)
@@ -56,9 +56,9 @@ def test_parts_add_up_to_the_whole(spans: list[tuple[int, int]], data: st.DataOb
         current.open_file(f"file-{number}")
         current.feed(lines)
         if data.draw(st.booleans()):
-            partial.add(merged, passed_on(current))
+            partial_tally.add(merged, passed_on(current))
             current = Tally(NOW)
-    partial.add(merged, passed_on(current))
+    partial_tally.add(merged, passed_on(current))
     assert report_of(merged) == report_of(whole)
 
 
@@ -71,11 +71,11 @@ def test_a_partial_of_partials_is_one_too() -> None:
         tallies.append(tally)
     flat, first, nested = Tally(NOW), Tally(NOW), Tally(NOW)
     for tally in tallies:
-        partial.add(flat, passed_on(tally))
+        partial_tally.add(flat, passed_on(tally))
     for tally in tallies[:2]:
-        partial.add(first, passed_on(tally))
+        partial_tally.add(first, passed_on(tally))
     for tally in (first, tallies[2]):
-        partial.add(nested, passed_on(tally))
+        partial_tally.add(nested, passed_on(tally))
     assert report_of(nested) == report_of(flat)
 
 
@@ -85,7 +85,7 @@ def test_folded_groups_and_lost_requests_are_added_too() -> None:
     tally.feed(LINES)
     merged = Tally(NOW, most_groups=8, most_requests=150)
     for _ in range(2):
-        partial.add(merged, passed_on(tally))
+        partial_tally.add(merged, passed_on(tally))
     once, twice = report_of(tally), report_of(merged)
     assert twice.others.groups_folded == once.others.groups_folded > 0  # the same groups
     assert merged.journal.lost == 2 * tally.journal.lost + 50 > 0
@@ -97,26 +97,26 @@ def test_a_damaged_partial_is_refused_or_read(seed: int) -> None:
     tally = Tally(NOW)
     tally.open_file("a")
     tally.feed(LINES[:200])
-    content = bytearray(zlib.decompress(partial.written(tally)[len(partial.HEADER) :]))
+    content = bytearray(zlib.decompress(partial_tally.written(tally)[len(partial_tally.HEADER) :]))
     chance = random.Random(seed)
     for _ in range(3):
         content[chance.randrange(len(content))] = chance.randrange(256)
     try:
-        part = partial.read(partial.HEADER + zlib.compress(content))
+        part = partial_tally.read(partial_tally.HEADER + zlib.compress(content))
     except PartialError as error:
         assert str(error)
         return
     merged = Tally(NOW)
-    partial.add(merged, part)
+    partial_tally.add(merged, part)
     report_of(merged)
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{}", partial.HEADER, partial.HEADER + zlib.compress(b"x"), b"x" * 99]
+    "data", [b"", b"{}", partial_tally.HEADER, partial_tally.HEADER + zlib.compress(b"x"), b"x" * 99]
 )
 def test_what_is_no_partial(data: bytes) -> None:
     with pytest.raises(PartialError):
-        partial.read(data)
+        partial_tally.read(data)
 
 
 # Processes.

@@ -14,7 +14,7 @@ from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.report import Report
 from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
-from ktui.cli.auditing.files import read_grouped
+from ktui.cli.auditing.read_logs import read_grouped
 from ktui.cli.main import main
 from tests.unit.audit.carriers import joined, plain_log
 

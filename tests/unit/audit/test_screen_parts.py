@@ -18,7 +18,7 @@ from ktui.audit.reading.files import Stopped, open_logs, read_logs, total_size
 from ktui.audit.report import Report
 from ktui.audit.server_version import settable, versions_before, versions_from
 from ktui.audit.tally import Tally
-from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.core.prediction.sizes import sizes_in_etcd
 from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.kube.gates import NEWEST_MINOR

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ktui.cacher.events import DELETED, CacheEvent
+from ktui.cacher.watch_events import DELETED, CacheEvent
 
 
 @dataclass(frozen=True)

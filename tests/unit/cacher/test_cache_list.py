@@ -70,7 +70,7 @@ def ask(
     cache: WatchCache, namespace: str = "", labels: str = "", fields: str = "", **more: Any
 ) -> tuple[CachePage, Meter]:
     selectors = Selectors(LabelSelector.parse(labels), FieldSelector.parse(fields))
-    scope = RequestScope(namespace, "", False, False, bool(labels or fields))
+    scope = RequestScope(namespace, "", False, False, bool(labels or fields), not (labels or fields))
     query = CacheQuery(scope, selectors, ROOT, pods=True, **more)  # type: ignore[arg-type]
     with metered(Meter()) as meter:
         return asyncio.run(list_from_cache(cache, query)), meter

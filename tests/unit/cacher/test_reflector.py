@@ -13,7 +13,7 @@ from cacher_model import obj, selection
 from ktui.cacher import errors as patience_module
 from ktui.cacher import reflector as reflector_module
 from ktui.cacher.dispatcher import Dispatcher
-from ktui.cacher.reflector import BURST_EVENTS, ProgressConfirmation, Reflector
+from ktui.cacher.reflector import BURST_EVENTS, FEW_OBJECTS, ProgressConfirmation, Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watchers import Watcher
@@ -101,12 +101,13 @@ class Fixture:
         self.now = 0.0
         self.ticks: list[int] = []
         self.settings = Settings(confirm_progress=False)
+        self.gate = asyncio.Semaphore(1)
         self.reflector = Reflector(
             self.store,  # type: ignore[arg-type]
             self.cache,
             self.dispatcher,
             self.settings,
-            asyncio.Semaphore(1),
+            self.gate,
             lambda: None,
             self.ticks.append,
         )
@@ -192,6 +193,23 @@ def test_a_broken_watch_makes_it_list_again(fault):
         assert [one.key for one in f.cache.store.all()] == ["b/y"]
         assert f.reflector.ready.is_set()
         assert f.reflector.downtime == 0
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(("count", "waits"), [(FEW_OBJECTS, False), (FEW_OBJECTS + 1, True)])
+def test_only_a_large_cache_waits_for_others_to_be_filled_again(count: int, waits: bool) -> None:
+    async def scenario(f: Fixture) -> None:
+        for number in range(count):
+            f.store.watches[0].put("ADDED", f"a/{number}", 11 + number)
+        f.store.watches[0].put("DELETED", "a/x", 11 + count)
+        f.store.watches[0].put("DELETED", "b/y", 12 + count)
+        await f.until(lambda: len(f.cache.store) == count)
+        async with f.gate:  # a cache is being filled, and etcd does not answer
+            f.store.watches[0].incoming.put_nowait(None)
+            await f.until(lambda: len(f.store.watches) == 2 or f.gate._waiters)
+            assert len(f.store.watches) == (1 if waits else 2)
+        await f.until(lambda: len(f.store.watches) == 2)
 
     run(scenario)
 

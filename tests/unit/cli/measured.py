@@ -6,7 +6,7 @@ from ktui.client.repeated_runs import Runs
 from ktui.contract.events import CacheStatus
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import ServerAssumptions
-from ktui.core.prediction.predict import Prediction, predict_path
+from ktui.core.prediction.prediction import Prediction, predict_path
 from ktui.kube.versions import behaviour_of
 
 PODS = CacheStatus(resource="pods", state="ready", rv=100, objects=1_000, bytes=5_000_000)

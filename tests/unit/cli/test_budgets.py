@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ktui.audit.formats.record import LoggedRequest
-from ktui.cli.budgets.files import junit, markdown_report
+from ktui.cli.budgets.ci_files import junit, markdown_report
 from ktui.cli.budgets.report import BudgetReport
 from ktui.cli.main import main
 from ktui.core.budgets.file import RequestBudget, read_budgets

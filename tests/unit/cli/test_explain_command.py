@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from ktui.cli.main import main
 from ktui.kube import continuetoken
 from ktui.kube.gates import NEWEST_MINOR
+from ktui.kube.selectors.shards import shard
 
 KEYS = {
     "kube_version", "verb", "path", "route", "reason_id", "reason", "reasons", "steps", "limit_honoured",
@@ -161,6 +163,35 @@ def test_all_versions_show_where_the_route_changes(explain: Any) -> None:
     rows = [line.split("seats")[0].split() for line in out.splitlines() if line.startswith("   1.")]
     assert [row[0] for row in rows] == ["1.19", "1.20–1.22", "1.23–1.30", f"1.31–1.{NEWEST_MINOR}"]
     assert "1.19–1.30: resourceVersion=0 answers from memory" in out
+
+
+def test_all_versions_show_where_etcd_streams(explain: Any) -> None:
+    out = explain("/api/v1/events", "--kube-version", "all")[1]
+    assert "1.37–1.38" in out and out.count("streamed\n") == 1
+    assert "streamed, 1.37–1.38: range_stream if etcd ≥ 3.7, else range_full" in out
+    assert "streamed" not in explain("/api/v1/pods", "--kube-version", "all")[1]
+
+
+SHARDS = "shardSelector=" + quote(str(shard(0, 2)))
+COUNTS = "1.36 counts the objects of all shards in remainingItemCount"
+SENDS = "1.36 sends a WATCH that etcd serves the objects of all shards"
+
+
+@pytest.mark.parametrize(
+    ("url", "version", "text", "warned"),
+    [
+        (f"/api/v1/pods?limit=5&{SHARDS}", "1.36", COUNTS, True),
+        (f"/api/v1/pods?limit=5&labelSelector=a&{SHARDS}", "1.36", COUNTS, False),
+        (f"/api/v1/pods?limit=5&{SHARDS}", "1.37", COUNTS, False),
+        (f"/api/v1/events?watch=1&{SHARDS}", "1.36", SENDS, True),
+        (f"/api/v1/pods?watch=1&{SHARDS}", "1.36", SENDS, False),
+        (f"/api/v1/events?watch=1&{SHARDS}", "1.37", SENDS, False),
+    ],
+)
+def test_what_1_36_makes_of_shards(explain: Any, url: str, version: str, text: str, warned: bool) -> None:
+    gates = ("--feature-gates", "ShardedListAndWatch=true")
+    out = " ".join(explain(url, "--kube-version", version, *gates)[1].split())
+    assert (text in out) is warned
 
 
 def test_names_from_a_client_never_reach_the_terminal_raw(explain: Any) -> None:

@@ -10,6 +10,7 @@ PROGRAM = """
 import sys
 import ktui.cli.main, ktui.cli.dashboard, ktui.cli.child, ktui.tui.app, ktui.tui.overview.screen
 import ktui.core.recordings.first_line, ktui.tui.replay.source, ktui.tui.replay.scrub_bar  # of a replay
+import ktui.traces
 print(" ".join(sys.modules))
 """
 # What each of them is for comes later: the client once there is a server, rules once there is a request,
@@ -21,8 +22,14 @@ LATER = (
     "httpx",
     "ktui.audit.report",
     "ktui.client.api",
+    "ktui.client.ktui_api",
+    "ktui.contract.etcd_documents",
+    "ktui.contract.faults",
+    "ktui.core.object_lines",
+    "ktui.core.stored",
     "ktui.kube.advice",
     "ktui.kube.routing",
+    "ktui.kube.versions",
     "ktui.core.recordings.markers",
     "ktui.core.recordings.reader",
     "ktui.tui.commands",
@@ -30,10 +37,14 @@ LATER = (
     "ktui.core.table.filter.assist",
     "ktui.tui.navigation.related",
     "ktui.tui.overview.stored",
+    "ktui.tui.overview.stored_panels",
+    "ktui.tui.table.paged_table",
+    "ktui.tui.widgets.line_view",
     "ktui.tui.replay.bar",
     "ktui.core.replay.index",
     "ktui.tui.dialogs",
     "ktui.tui.requests.screen",
+    "ktui.traces.feed",
     "ktui.tui.switching",
     "mmap",
     "re2",

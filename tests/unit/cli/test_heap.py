@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
+from ktui.cli.server import runtime
 from ktui.cli.server.runtime import (
     GARBAGE_BYTES,
     GROWN_BYTES,
     MOST_GARBAGE_BYTES,
     QUIET_SECONDS,
     QUIET_SHARE,
+    needed_cpu_seconds,
     tidy_when_quiet,
 )
 from ktui.telemetry.off_loop import COLLECTOR
@@ -23,7 +28,12 @@ class Over(Exception):
     """The last step has been taken."""
 
 
-def trims(steps: list[tuple[float, int]], freed: int = 0, collected: list[int] | None = None) -> list[int]:
+def trims(
+    steps: list[tuple[float, int]],
+    freed: int = 0,
+    collected: list[int] | None = None,
+    age: Callable[[], Iterable[int]] = list,
+) -> list[int]:
     """In which of the steps (processor time taken, resident bytes) the heap was trimmed.
 
     `collected` gets those in which garbage was collected.
@@ -44,7 +54,7 @@ def trims(steps: list[tuple[float, int]], freed: int = 0, collected: list[int] |
     with pytest.raises(Over):
         asyncio.run(
             tidy_when_quiet(
-                resident, lambda: spent, pause, lambda: trimmed.append(at), lambda: gone.append(at)
+                resident, lambda: spent, pause, lambda: trimmed.append(at), lambda: gone.append(at), age
             )
         )
     return trimmed
@@ -63,6 +73,24 @@ def test_a_server_that_has_not_grown_is_left_alone():
 def test_growth_counts_from_what_was_left():
     freed = 50 * MB
     assert trims([(IDLE, 900 * MB), (IDLE, 850 * MB + GROWN_BYTES)], freed) == [0, 1]
+
+
+def test_what_was_forgotten_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces that were not used for a minute leave the heap, which has not grown."""
+    monkeypatch.setattr(runtime, "UNUSED_SECONDS", 3 * QUIET_SECONDS)
+    assert trims([(IDLE, 900 * MB)] * 7) == [0]
+    forgotten = [iter([0, GROWN_BYTES, 0]), iter([0, GROWN_BYTES - 1])]
+    assert trims([(IDLE, 900 * MB)] * 7, age=lambda: forgotten.pop(0)) == [0, 2]
+    assert not forgotten
+
+
+def test_waiting_for_a_cpu_is_no_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "schedstat").write_text("7000000000 2500000000 12\n")
+    monkeypatch.setattr(runtime, "_SCHEDSTAT", tmp_path / "schedstat")
+    monkeypatch.setattr(time, "process_time", lambda: 10.0)
+    assert needed_cpu_seconds() == 12.5
+    monkeypatch.setattr(runtime, "_SCHEDSTAT", tmp_path / "none")  # not Linux
+    assert needed_cpu_seconds() == 10.0
 
 
 def test_where_memory_is_not_told_nothing_is_done():

@@ -21,7 +21,7 @@ from ktui.cli.main import main
 from tests.unit.audit.logs import audit_event
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 POD = json.dumps(
     {"kind": "Pod", "metadata": {"name": "p", "namespace": "payments"}, "spec": {"x": "y" * 900}}

@@ -11,9 +11,9 @@ import pytest
 
 from ktui.cli.main import main
 from ktui.contract.events import AnyEvent, EtcdProgress, Marker, RequestFinished, RequestStarted, ServerInfo
-from ktui.core.recordings.reader import read_recording
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.replay.index import Index
+from tests.recordings import read_recording
 
 BEGAN = 1_790_000_000.0
 

@@ -14,8 +14,8 @@ from ktui.client.running import (
     server_directory,
     withdraw,
     write_kubeconfig,
-    write_private,
 )
+from ktui.private_file import write_private
 
 PARENT = os.getppid()  # a process that is alive and not ours to end
 

@@ -9,7 +9,7 @@ from ktui.client.target import assumptions_of_ktui
 from ktui.contract.events import AnyEvent, CacheStatus, EtcdProgress, ServerInfo
 from ktui.contract.paths import BEHAVIOUR, INFO
 from ktui.core.prediction.assumptions import ServerAssumptions, resource_id_of
-from ktui.core.prediction.predict import predict_path
+from ktui.core.prediction.prediction import predict_path
 from ktui.kube.versions import behaviour_of
 
 READY = CacheStatus(resource="pods", state="ready", rv=100, objects=10, bytes=61_000)

@@ -8,8 +8,8 @@ from ktui.contract.events import CacheStatus, RequestFinished, RequestStarted, S
 from ktui.core import access_patterns
 from ktui.core.access_patterns import REQUESTS_PER_SHAPE, SHAPES, AccessPatterns
 from ktui.core.lab.form import ListForm, cheaper_form, path_of, sendable
-from ktui.core.lab.predict import predict_form
-from ktui.core.prediction.predict import alternatives_of
+from ktui.core.lab.form_prediction import predict_form
+from ktui.core.prediction.prediction import alternatives_of
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.kube.access_pattern import BIG_ANSWER, UNKNOWN

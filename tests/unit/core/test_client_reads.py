@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from ktui.contract.events.live import ReplicaScrape, ResourceCounters, ResourceGauges, ResourceScrape
+from ktui.core.live.live_state import LiveState, fold_all, routes_of
 from ktui.core.live.resource_routes import ResourceRoutes
-from ktui.core.live.routes import routes_of
-from ktui.core.live.state import LiveState, fold_all
 from ktui.core.live.window import WHOLE
 
 KNOWN = (

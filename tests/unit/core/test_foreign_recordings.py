@@ -16,11 +16,11 @@ from ktui.cli.recording_info import as_text, summarise
 from ktui.contract.errors import RecordingError
 from ktui.core.recordings import unpacking
 from ktui.core.recordings.first_line import check_beginning
-from ktui.core.recordings.reader import read_recording
 from ktui.core.replay.index import Index
 from ktui.core.replay.player import Player
 from ktui.core.sharing.share import Sharer
 from ktui.core.state_events import state_events
+from tests.recordings import read_recording
 from tests.unit.core.mutated import LINES, recordings
 
 pytestmark = pytest.mark.slow

@@ -19,6 +19,7 @@ from ktui.core.lab.form import (
 )
 from ktui.core.selection import Selection
 from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.selectors.shards import shard
 
 
 def resource(name: str) -> Resource:
@@ -140,3 +141,26 @@ def test_a_watch_that_begins_with_all_objects_can_be_taken_into_the_lab(target: 
     form = form_of_read(Selection("WATCH", target, "a test"), ListForm(), BUILTIN)
     assert (form is not None) == taken
     assert form is None or form.stream
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("1/2", str(shard(0, 2))),
+        ("3/3", str(shard(2, 3))),
+        ("4/3", "4/3"),
+        ("0/3", "0/3"),
+        (str(shard(1, 4)), str(shard(1, 4))),
+        ("", None),
+    ],
+)
+def test_a_shard_is_typed_as_a_part(typed: str, sent: str | None) -> None:
+    path = path_of(ListForm(shard=typed), PODS)
+    assert dict(parse_qsl(urlsplit(path).query)).get("shardSelector") == sent
+    assert form_of(path, ListForm()).shard_selector == (sent or "")
+
+
+def test_a_shard_is_compared_with_the_whole_collection() -> None:
+    *same, whole = variants_of(ListForm(shard="1/2", label_selector="app=web"), 77)
+    assert whole.label == "no shard" and "shardSelector" not in path_of(whole.form, PODS)
+    assert all("shardSelector" in path_of(each.form, PODS) for each in same)

@@ -4,7 +4,7 @@ import pytest
 
 from ktui.contract.events import CacheStatus, EtcdProgress, Prefix, ServerInfo
 from ktui.core.lab.form import ListForm
-from ktui.core.lab.predict import predict_form
+from ktui.core.lab.form_prediction import predict_form
 from ktui.core.prediction.assumptions import present
 from ktui.core.reducer import apply
 from ktui.core.state import State
@@ -65,6 +65,8 @@ def test_an_etcd_without_progress_requests_is_read_itself() -> None:
         (ListForm(field_selector="spec.x=1", match="Exact"), 422, "match", "forbidden unless"),
         (ListForm(continue_token="???"), 400, "continue_token", "continue"),
         (ListForm(resource_version="abc"), 400, "resource_version", "invalid resource version"),
+        (ListForm(shard="1/2"), 0, "shard", "the gate ShardedListAndWatch (alpha) is off"),
+        (ListForm(shard="1/2", kube_version="1.35"), 0, "shard", "1.35 has no shardSelector"),
         (ListForm(resource="podz"), 0, "resource", "podz"),
         (ListForm(resource=""), 0, "resource", "name a resource"),
         (ListForm(kube_version="1.3"), 0, "", "unknown Kubernetes version"),

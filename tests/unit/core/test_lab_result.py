@@ -12,8 +12,8 @@ from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
 from ktui.core.lab.result import LabResult, result_pages, winner_text
 from ktui.core.lab.trial import Polling, trial_of
-from ktui.tui.lab import context
-from ktui.tui.lab.context import LabHistory
+from ktui.tui.lab import saved
+from ktui.tui.lab.saved import LabHistory
 
 
 def measured(status: int = 200, route: str = "cache", **counters: int) -> Measured:
@@ -95,7 +95,7 @@ def test_no_token_is_written(tmp_path: Path) -> None:
 def test_the_file_is_bounded_and_a_broken_line_costs_itself_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(context, "KEPT", 5)
+    monkeypatch.setattr(saved, "KEPT", 5)
     history = LabHistory(tmp_path / "lab")
     for number in range(1, 24):
         history.add(result(measured(), number=number))

@@ -16,9 +16,8 @@ from ktui.contract.events.live import (
     ResourceScrape,
 )
 from ktui.core.live.findings import findings
-from ktui.core.live.routes import all_routes, routes_of
-from ktui.core.live.state import A_FRAME, LiveState, fold_all
-from ktui.tui.live.rows import levels
+from ktui.core.live.live_state import A_FRAME, LiveState, all_routes, fold_all, routes_of
+from ktui.tui.live.live_rows import levels
 
 REPLICAS, RESOURCES = 4, 50
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ktui.core.live import new_findings as module
+from ktui.core.live.live_state import LiveState
 from ktui.core.live.new_findings import ABSENT, OUTAGE, REPEATED, NewFindings
 from ktui.core.live.resource_findings import Finding, Severity
-from ktui.core.live.state import LiveState
 
 NOW = 1_000.0
 POLLED = Finding("polled", Severity.NOTICE, "secrets", "listed 7/min", "m", "a", 2.0)

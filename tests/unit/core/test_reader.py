@@ -14,7 +14,8 @@ from ktui.contract.events import AnyEvent, EtcdProgress, EtcdUsage
 from ktui.contract.recording import encode_lines
 from ktui.core.recordings import reader as module
 from ktui.core.recordings.first_line import check_beginning
-from ktui.core.recordings.reader import RecordingReader, read_recording
+from ktui.core.recordings.reader import RecordingReader
+from tests.recordings import read_recording
 
 EVENTS: list[AnyEvent] = [
     EtcdProgress(seq=1, at=1.5, head=48_213, compact=7),

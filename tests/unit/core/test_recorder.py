@@ -16,8 +16,9 @@ import pytest
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped, EtcdProgress
 from ktui.core.recordings import recorder as module
-from ktui.core.recordings.reader import RecordingReader, read_recording
+from ktui.core.recordings.reader import RecordingReader
 from ktui.core.recordings.recorder import Recorder, write_recording
+from tests.recordings import read_recording
 
 EVENTS: list[AnyEvent] = [EtcdProgress(seq=n, at=100.0 + n, head=n) for n in range(1, 500)]
 

@@ -17,10 +17,11 @@ from ktui.contract.events import AnyEvent, Dropped, EtcdProgress, Marker, Server
 from ktui.core.recordings import segments as module
 from ktui.core.recordings.first_line import check_beginning
 from ktui.core.recordings.markers import TimelineMarker, worst_finding
-from ktui.core.recordings.reader import RecordingReader, read_recording
+from ktui.core.recordings.reader import RecordingReader
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.recordings.segmented import LONGEST_SEGMENT, SegmentedRecorder
 from ktui.core.recordings.segments import choose_segments, segment_name, segments_of
+from tests.recordings import read_recording
 
 NOW = 1_800_000_000.0
 SERVER = ServerInfo(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pickle
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.contract.events import RequestFinished, RequestRouted, RequestStarted
 from ktui.core.reducer import apply
 from ktui.core.state import State
-from ktui.core.traffic import KEPT, History, Second
+from ktui.core.traffic import KEPT, History, Rate, Second
 
 
 def answer(at: float, ms: float = 1.0, **costs: int) -> RequestFinished:
@@ -106,3 +107,29 @@ def test_only_reads_that_end_are_counted_by_their_badge() -> None:
     for number, (verb, route, status) in enumerate(cases, 1):
         apply(state, _request(number, verb, route, status))  # type: ignore[arg-type]
     assert state.history.span(8.0, 1, 1).whole.routes == {"C": 1, "E": 1, "!": 1}
+
+
+# Rates: of the last ten seconds, whatever came before.
+
+
+@pytest.mark.parametrize(
+    ("readings", "now", "expected"),
+    [
+        ([], 5.0, 0.0),
+        ([(0, 100)], 5.0, 0.0),
+        ([(0, 0), (2, 20)], 2.0, 10.0),
+        ([(0, 0), (2, 20)], 3.5, 10.0),  # the next reading may still come
+        ([(0, 0), (2, 20)], 8.0, 2.5),  # it has not
+        ([(0, 0), (2, 20)], 12.5, 0.0),
+        ([(t, 10 * t) for t in range(31)], 30.0, 10.0),
+        # After a minute's silence the rate is that of now, not the mean over the silence.
+        ([(0, 0), (1, 10), *((60 + t, 10 + 7 * t) for t in range(11))], 70.0, 7.0),
+        ([(0, 0), (60, 60)], 60.0, 1.0),
+        ([(0, 500), (1, 3), (2, 5)], 2.0, 2.0),  # a restart
+    ],
+)
+def test_rates(readings: list[tuple[float, int]], now: float, expected: float) -> None:
+    rate = Rate()
+    for at, value in readings:
+        rate.add(at, value)
+    assert rate.per_second(now) == pytest.approx(expected)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.documents.jsonreader import MAX_DUPLICATES, duplicate_fields, read_json
+from ktui.documents.known_types import nesting
 from ktui.documents.limits import MAX_CONTAINERS, MAX_DEPTH, DocumentError, TooLarge
-from ktui.documents.pieces import check_containers, joined, pieces
-from ktui.documents.typed import nesting
+from ktui.documents.tree_pieces import check_containers, joined, pieces
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-100, 100) | st.text('[]{}"\\ab', max_size=8),

@@ -71,6 +71,8 @@ async def outage() -> None:
     ledger.failed(UnreachableError("gone"))
     ledger.answered()
     ledger.saw_alarm("")
+    for recheck_at in (600.0, 600.0, 0.0):
+        ledger.saw_streams(recheck_at)
     assert bus.of(EtcdHealth) == [
         EtcdHealth(ok=False, detail="gone"),
         EtcdHealth(ok=False, detail="still gone"),
@@ -78,6 +80,8 @@ async def outage() -> None:
         EtcdHealth(ok=True, alarm="no space"),
         EtcdHealth(ok=False, detail="gone", alarm="no space"),
         EtcdHealth(ok=True, alarm="no space"),
+        EtcdHealth(ok=True),
+        EtcdHealth(ok=True, stream_recheck_at=600.0),
         EtcdHealth(ok=True),
     ]
 

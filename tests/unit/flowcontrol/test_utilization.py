@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.apiserver.metrics.exposition import Histogram, render
+from ktui.apiserver.metrics.metric_types import Histogram, render
 from ktui.flowcontrol.metrics import ReadsAndWrites
 from ktui.flowcontrol.utilization import MOST_STATES, StateTimes
 from ktui.kube.flow_rules import QueuingSpec

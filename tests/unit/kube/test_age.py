@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.tables.fields import age, human_duration, unix_time
+from ktui.kube.tables.object_fields import age, human_duration, unix_time
 
 M, H, D, Y = 60, 3600, 86400, 86400 * 365
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.tables.fields import Age, unix_time
+from ktui.kube.tables.object_fields import Age, unix_time
 from ktui.kube.tables.printers.core import pod_status
 
 _READY = {"type": "Ready", "status": "True"}

@@ -35,7 +35,9 @@ def _refusal(url: str, behaviour: Behaviour) -> dict[str, Any] | None:
     try:
         options = parse_list_options(parts.query)
         if options.watch:
-            read_watch(with_watch_defaults(options, watch_list=behaviour.watch_list), behaviour, resource)
+            read_watch(
+                with_watch_defaults(options, watch_list=behaviour.enabled("WatchList")), behaviour, resource
+            )
             return None
         read_list(options, behaviour, resource)
         _as_storage_reads(options)

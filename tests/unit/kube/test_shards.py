@@ -141,6 +141,7 @@ def test_overlap_and_share() -> None:
     whole = ShardSelector(UID, (ShardRange(0, HALF), ShardRange(HALF // 2, FULL)))
     assert whole.overlaps and whole.share == 1.0
     assert not ShardSelector.parse(f"{FIRST} || {SECOND}").overlaps
+    assert not any(shard(index, count).overlaps for count in range(1, 40) for index in range(count))
     assert ShardSelector.parse(FIRST).share == 0.5
 
 

@@ -78,9 +78,9 @@ def test_a_better_estimate_of_seats_takes_the_place_of_the_bare_rules() -> None:
 
 def test_a_gate_can_be_set_back_even_where_it_is_locked() -> None:
     behaviour = with_gate(behaviour_of("1.34"), "ConsistentListFromCache", False)
-    assert not behaviour.consistent_list_from_cache
     assert not behaviour.enabled("ConsistentListFromCache")
-    assert behaviour_of("1.34").consistent_list_from_cache
+    assert not behaviour.enabled("ConsistentListFromCache")
+    assert behaviour_of("1.34").enabled("ConsistentListFromCache")
 
 
 def test_steering_gates_are_those_with_a_flag_in_that_minor() -> None:

@@ -1,8 +1,21 @@
 """Minors, feature gates and what may be set."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from ktui.kube.gates import GATES, NEWEST_MINOR, OLDEST_MINOR, GateStage, default_of, phase_of
+import ktui
+from ktui.kube.gates import (
+    GATES,
+    NEWEST_MINOR,
+    OLDEST_MINOR,
+    READ_GATES,
+    SHARDED,
+    GateStage,
+    default_of,
+    phase_of,
+)
 from ktui.kube.versions import (
     KNOWN_VERSIONS,
     BehaviourError,
@@ -24,18 +37,18 @@ def test_every_minor_has_a_behaviour() -> None:
 @pytest.mark.parametrize(
     ("gate", "on"),
     [
-        ("consistent_list_from_cache", range(31, NEWEST_MINOR + 1)),
-        ("resilient_watch_cache_initialization", range(31, NEWEST_MINOR + 1)),
-        ("list_from_cache_snapshot", range(34, NEWEST_MINOR + 1)),
-        ("watch_list", [32, *range(34, NEWEST_MINOR + 1)]),
-        ("size_based_list_cost_estimate", range(34, NEWEST_MINOR + 1)),
-        ("api_priority_and_fairness", range(20, NEWEST_MINOR + 1)),
-        ("watch_from_storage_without_resource_version", []),
-        ("consistent_list_from_cache_skip_timeout_fallback", []),
+        ("ConsistentListFromCache", range(31, NEWEST_MINOR + 1)),
+        ("ResilientWatchCacheInitialization", range(31, NEWEST_MINOR + 1)),
+        ("ListFromCacheSnapshot", range(34, NEWEST_MINOR + 1)),
+        ("WatchList", [32, *range(34, NEWEST_MINOR + 1)]),
+        ("SizeBasedListCostEstimate", range(34, NEWEST_MINOR + 1)),
+        ("APIPriorityAndFairness", range(20, NEWEST_MINOR + 1)),
+        ("WatchFromStorageWithoutResourceVersion", []),
+        ("ConsistentListFromCacheSkipTimeoutFallback", []),
     ],
 )
 def test_defaults(gate: str, on: object) -> None:
-    minors = [minor for minor in range(19, NEWEST_MINOR + 1) if getattr(behaviour_of(f"1.{minor}"), gate)]
+    minors = [minor for minor in range(19, NEWEST_MINOR + 1) if behaviour_of(f"1.{minor}").enabled(gate)]
     assert minors == list(on)  # type: ignore[call-overload]
 
 
@@ -51,9 +64,15 @@ def test_other_versions_are_refused(text: str) -> None:
         behaviour_of(text)
 
 
+def test_read_gates_are_those_that_are_asked_for() -> None:
+    text = "".join(path.read_text("utf-8") for path in Path(ktui.__file__).parent.rglob("*.py"))
+    asked = {name or SHARDED for name in re.findall(r'\.enabled\(\s*(?:"(\w+)"|SHARDED)\s*\)', text)}
+    assert asked == set(READ_GATES)
+    assert asked <= set(GATES)
+
+
 def test_gates_can_be_set() -> None:
     behaviour = behaviour_of("1.36", {"ListFromCacheSnapshot": False})
-    assert not behaviour.list_from_cache_snapshot
     assert not behaviour.enabled("ListFromCacheSnapshot")
     assert behaviour.changed_gates == {"ListFromCacheSnapshot": False}
 
@@ -78,7 +97,7 @@ def test_unknown_gates_are_refused(version: str, gate: str, text: str) -> None:
 
 
 def test_a_removed_gate_keeps_its_behaviour() -> None:
-    assert behaviour_of("1.37").consistent_list_from_cache
+    assert behaviour_of("1.37").enabled("ConsistentListFromCache")
     assert behaviour_of("1.37").enabled("WatchBookmark")
 
 

@@ -6,10 +6,10 @@ from functools import cache
 
 import msgspec
 
+from ktui.client.metrics_page import Exposition
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import Denied, LevelsDump, LiveServer, LiveStatus, ReplicaScrape, RequestsDump
 from ktui.contract.flow_config import flow_config
-from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
 from ktui.live.figures import page_of
 from ktui.live.samples import levels_of, queues_of, requests_of

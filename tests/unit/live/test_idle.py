@@ -9,13 +9,12 @@ import pytest
 
 from ktui.cli.observe_text import print_report
 from ktui.cli.printing import Printer
+from ktui.client.metrics_page import Exposition
 from ktui.core.live.checks import checks_of, checks_text
 from ktui.core.live.findings import findings
+from ktui.core.live.live_state import LiveState, all_routes, fold_all
 from ktui.core.live.report import report_document
-from ktui.core.live.routes import all_routes
-from ktui.core.live.state import LiveState, fold_all
 from ktui.core.live.window import WHOLE
-from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
 from ktui.live.prometheus import PrometheusConnection, PrometheusFeed
 from ktui.live.scraper import Scraper

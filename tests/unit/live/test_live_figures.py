@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.client.metrics_page import Exposition
 from ktui.contract.events.live import ReplicaScrape
+from ktui.core.live.live_state import LiveState, fold_all, routes_of
 from ktui.core.live.resource_routes import ResourceRoutes
-from ktui.core.live.routes import routes_of
-from ktui.core.live.state import LiveState, fold_all
 from ktui.kube.gates import NEWEST_MINOR
-from ktui.live.exposition import Exposition
 from ktui.live.families import WANTED
 from ktui.live.figures import ScrapePage, page_of
 from tests.unit.live.recorded import FIRST, LAST, lists_sent, metrics

@@ -16,15 +16,14 @@ import pytest
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
-from ktui.core.live.routes import routes_of
-from ktui.core.live.state import LiveState, fold_all
+from ktui.client.metrics_page import Sample
+from ktui.core.live.live_state import LiveState, fold_all, routes_of
 from ktui.core.live.window import PART, PARTS
-from ktui.live.exposition import Sample
 from ktui.live.prometheus import PrometheusConnection, PrometheusFeed, inferred_minor, selectors
 from tests.unit.client.rude import rude_server, whole
 from tests.unit.live.recorded import FIRST, LAST, Recorded, lists_sent, metrics, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 BINARY, PROMTOOL = shutil.which("prometheus"), shutil.which("promtool")
 HANGS = 60.0  # seconds: the bound of a wait that never ends, no measure of speed
 

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.storage import census as census_module
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.census import Census

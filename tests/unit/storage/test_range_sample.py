@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from ktui.storage.sizes import RangeSample, SizeEstimate
+from ktui.storage.prefix_sizes import RangeSample, SizeEstimate
 
 PREFIX = b"/registry/pods/"
 HASH = "bcdfghjklmnpqrstvwxz2456789"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -54,6 +55,41 @@ async def test_cancelled_work_ends_and_its_thread_does_other_work() -> None:
     assert await waiting == "b"
     for _ in range(50):  # no exception is left over for them
         assert await work.run(lambda: sum(range(100)), "a") == 4950
+    assert work.users == []
+
+
+class Gate(threading.Condition):
+    """As a thread leaves the lock for the `at`th time, it waits until `then` was called by the loop."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self._at, self._loop, self._main = at, asyncio.get_running_loop(), threading.get_ident()
+        self._passed = threading.Event()
+        self.then: Callable[[], object] = lambda: None
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        if threading.get_ident() == self._main:
+            return
+        self._at -= 1
+        if self._at == 0:
+            self._loop.call_soon_threadsafe(self.then)
+            self._passed.wait(60)
+
+    def open(self, *_: object) -> None:
+        self._passed.set()
+
+
+@pytest.mark.parametrize("at", [1, 2])
+async def test_work_that_is_cancelled_as_it_begins_or_ends_leaves_its_thread_usable(at: int) -> None:
+    work = LargeWork(threads=1)
+    work._changed = gate = Gate(at)
+    task = asyncio.create_task(work.run(lambda: 1, "a"))
+    task.add_done_callback(gate.open)
+    gate.then = task.cancel
+    await asyncio.wait([task])
+    async with asyncio.timeout(60):
+        assert await work.run(lambda: 2, "a") == 2
     assert work.users == []
 
 

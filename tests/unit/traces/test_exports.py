@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import struct
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,16 @@ def test_numbers_that_are_none_are_unknown() -> None:
     ]
     (request,) = TraceAssembler().add(decode_json(one_span(attributes=attributes), SpanCounts()), 0.0)
     assert (request.status, request.body) == (-1, -1)
+
+
+def test_what_could_not_be_used_is_said() -> None:
+    counts = SpanCounts(
+        dropped=1, others=1200, bad=Counter({"no trace id": 2}), unknown=Counter({"a": 1, "b\x1b": 3})
+    )
+    assert counts.problems() == [
+        "1 span dropped: their requests were not complete",
+        "2 spans cannot be used: no trace id",
+        "1,200 spans of other services left out",
+        "spans with names that ktui does not know: 'b\\x1b' (3), 'a' (1)",
+    ]
+    assert SpanCounts().problems() == []

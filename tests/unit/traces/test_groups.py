@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.audit import partial
+from ktui.audit import partial_tally
 from ktui.audit.build import ReportOptions, build_report
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.report import GroupReport, Report
@@ -97,7 +97,7 @@ def test_a_partial_keeps_traces() -> None:
     names = [file(CACHED, name) for name in ("otlp.jsonl.gz", "audit.log.gz")]
     merged = Tally(NOW)
     for name in names:
-        partial.add(merged, partial.read(partial.written(counted(name))))
+        partial_tally.add(merged, partial_tally.read(partial_tally.written(counted(name))))
     assert report_of(merged).traced == report_of(counted(*names)).traced
     assert report_of(merged).groups == report_of(counted(*names)).groups
 

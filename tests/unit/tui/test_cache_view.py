@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ktui.contract.caches import CachedObject, ObjectPage
+from ktui.contract.cache_documents import CachedObject, ObjectPage
 from ktui.core.state import CacheRow, CacheStatus
-from ktui.tui.cache.rows import ObjectPages, Unread, loaded_share, window
+from ktui.tui.cache.cache_rows import ObjectPages, Unread, loaded_share, window
 
 
 def row(resource: str, state: str = "ready", **fields: Any) -> CacheRow:

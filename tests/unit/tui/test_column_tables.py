@@ -15,7 +15,7 @@ from ktui.tui.lab.lab_columns import columns as lab_columns
 from ktui.tui.overview.holdings import COLUMNS as OVERVIEW_CACHES
 from ktui.tui.overview.prefix_table import COLUMNS as OVERVIEW_PREFIXES
 from ktui.tui.requests.request_columns import FULL, SHORT
-from ktui.tui.versions.panels import columns as version_columns
+from ktui.tui.versions.version_panels import columns as version_columns
 from ktui.tui.watches.watch_columns import WATCHES
 
 TABLES: dict[str, Sequence[Column[object]]] = {

@@ -1,4 +1,4 @@
-"""What the dashboard knows of Textual's inside, and that only two modules know it."""
+"""What the dashboard knows of Textual's inside, and that only three modules know it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ import textual.pilot
 from textual.app import App, ComposeResult
 from textual.cache import LRUCache
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.message_pump import MessagePump
+from textual.reactive import var
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Static
 
 import ktui.tui
-from ktui.tui import compat
+from ktui.tui import compat, subclassing
 from ktui.tui.compat import WholeScreen
 from ktui.tui.looks import themed
 from ktui.tui.looks.themed import KeptStylesheet
@@ -34,7 +37,7 @@ from tests.tui.quiet import until_quiet
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HOUSE = Path(ktui.tui.__file__).parent
-MAY = {compat.__file__, themed.__file__}
+MAY = {compat.__file__, subclassing.__file__, themed.__file__}
 
 
 def is_private(name: str) -> bool:
@@ -159,3 +162,52 @@ def test_of_a_screen_that_is_gone_nothing_painted_is_kept() -> None:
     cache = asyncio.run(painted())
     gc.collect()
     assert cache() is None
+
+
+def facts(of: type[DOMNode]) -> dict[str, object]:
+    """What Textual's and ktui's `__init_subclass__` set on a class of widgets."""
+    found = {name: value for name, value in vars(of).items() if name in FACTS}
+    assert len(found) == len(FACTS)
+    return found | {
+        "_merged_bindings": of._merged_bindings and of._merged_bindings.key_to_bindings,
+        "_reactives": list(of._reactives.items()),  # in this order
+    }
+
+
+FACTS = {
+    "_reactives", "_computes", "_inherit_css", "_inherit_bindings", "_inherit_component_classes",
+    "_css_type_name", "_css_type_names", "_merged_bindings",
+}  # fmt: skip
+
+
+def test_facts_of_classes_are_what_textual_finds() -> None:
+    load_screens()
+    classes = [each for each in subclasses(DOMNode) if each.__module__.startswith(("ktui.", "textual."))]
+    classes += [Doubled, Heir]
+    assert len(classes) > 120
+    for of in classes:
+        assert issubclass(of, DOMNode)
+        found = facts(of)
+        subclassing.TEXTUALS.__func__(  # type: ignore[attr-defined]
+            of, of._inherit_css, of._inherit_bindings, of._inherit_component_classes
+        )
+        assert facts(of) == found, of.__name__
+    assert Heir._computes == {"two", "four"} == Doubled._computes
+
+
+class Doubled(Widget):
+    """Declares and computes reactives; Textual's own widgets in use compute none."""
+
+    one = var(1)
+    two = var(0)
+    four = var(0)
+
+    def compute_two(self) -> int:
+        return 2 * self.one
+
+    def _compute_four(self) -> int:
+        return 2 * self.two
+
+
+class Heir(Doubled, inherit_css=False, inherit_bindings=False):
+    one = var(3)

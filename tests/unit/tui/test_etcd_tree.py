@@ -1,6 +1,6 @@
 """The prefix tree opens lazily."""
 
-from ktui.contract.etcd import PrefixChild, PrefixPage
+from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.tui.etcd.etcd_rows import PrefixTree
 
 

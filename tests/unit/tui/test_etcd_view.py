@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ktui.contract.etcd import KeyDetail, KeyPage, PrefixPage, StoredKey
+from ktui.contract.etcd_documents import KeyDetail, KeyPage, PrefixPage, StoredKey
 from ktui.tui.etcd.keys_pane import KeyList
 from ktui.tui.etcd.places import is_secret, lease_id
 

@@ -12,7 +12,7 @@ import pytest
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, Prefix, ServerInfo
 from ktui.contract.events.live import LiveStatus
-from ktui.core.live.state import LiveState, fold_all
+from ktui.core.live.live_state import LiveState, fold_all
 from ktui.tui import source as merged
 from ktui.tui.source import Link, MergedSource, Report, SideSource, Stage
 

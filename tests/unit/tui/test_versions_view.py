@@ -12,8 +12,8 @@ from ktui.core.table.columns import plain
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
-from ktui.tui.versions.panels import changes_content, cheaper_content, columns, trace_content
-from ktui.tui.versions.rows import cause_sentences, causes_text, matrix_of, routes_under
+from ktui.tui.versions.minor_rows import cause_sentences, causes_text, matrix_of, routes_under
+from ktui.tui.versions.version_panels import changes_content, cheaper_content, columns, trace_content
 from tests.unit.live.folded import recorded_events
 
 

@@ -2,16 +2,7 @@ import json
 
 import pytest
 
-from ktui.wire.codec import (
-    Codec,
-    CodecError,
-    codec_for,
-    fill,
-    item_json,
-    item_template,
-    object_json,
-    object_template,
-)
+from ktui.wire.codec import Codec, CodecError, codec_for, fill
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.transcode import Transcoder
 from tests.unit.wire.corpus import Golden, golden, identical
@@ -23,19 +14,19 @@ def value(request: pytest.FixtureRequest) -> Golden:
 
 
 def test_an_object_is_what_a_server_answers(value: Golden) -> None:
-    assert identical(json.loads(object_json(value.raw, 4711)), value.served)
+    assert identical(json.loads(codec_for().object_json(value.raw, 4711)), value.served)
 
 
 def test_an_item_of_a_list_has_no_kind_unless_it_is_custom(value: Golden) -> None:
-    item = json.loads(item_json(value.raw, 4711))
+    item = json.loads(codec_for().item_json(value.raw, 4711))
     custom = value.served["apiVersion"] == "example.io/v1"
     expected = {k: v for k, v in value.served.items() if custom or k not in ("kind", "apiVersion")}
     assert identical(item, expected)
 
 
 def test_a_filled_template_is_the_document(value: Golden) -> None:
-    assert fill(object_template(value.raw), 4711) == object_json(value.raw, 4711)
-    assert fill(item_template(value.raw), 4711) == item_json(value.raw, 4711)
+    assert fill(codec_for().object_template(value.raw), 4711) == codec_for().object_json(value.raw, 4711)
+    assert fill(codec_for().item_template(value.raw), 4711) == codec_for().item_json(value.raw, 4711)
 
 
 def test_sharing_changes_nothing(value: Golden) -> None:
@@ -60,13 +51,17 @@ def test_without_a_revision_the_stored_one_is_kept() -> None:
     raw = envelope_of(
         "v1", "ConfigMap", encode_message("core.v1.ConfigMap", {"metadata": {"resourceVersion": "9"}})
     )
-    assert json.loads(object_json(raw, None))["metadata"]["resourceVersion"] == "9"
-    assert json.loads(object_json(raw, 10))["metadata"]["resourceVersion"] == "10"
+    assert json.loads(codec_for().object_json(raw, None))["metadata"]["resourceVersion"] == "9"
+    assert json.loads(codec_for().object_json(raw, 10))["metadata"]["resourceVersion"] == "10"
 
 
 def test_kind_and_api_version_come_first() -> None:
     pod = next(value for value in golden() if value.served["kind"] == "Pod")
-    assert object_json(pod.raw, 1).startswith(b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0",')
+    assert (
+        codec_for()
+        .object_json(pod.raw, 1)
+        .startswith(b'{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0",')
+    )
 
 
 def test_as_stored_leaves_out_what_a_server_adds() -> None:
@@ -105,7 +100,7 @@ def test_fields_of_another_order_and_unknown_ones_are_read() -> None:
     name, labels = b"\x0a\x03web", b"\x5a\x08\x0a\x03app\x12\x01x"
     meta = labels + newer + name
     raw = envelope_of("v1", "ConfigMap", b"\x0a" + bytes([len(meta)]) + meta)
-    assert json.loads(object_json(raw, 1))["metadata"] == {
+    assert json.loads(codec_for().object_json(raw, 1))["metadata"] == {
         "name": "web",
         "labels": {"app": "x"},
         "resourceVersion": "1",
@@ -114,7 +109,7 @@ def test_fields_of_another_order_and_unknown_ones_are_read() -> None:
 
 def test_a_message_in_two_parts_is_merged_and_a_scalar_replaced() -> None:
     raw = envelope_of("v1", "ConfigMap", b"\x0a\x05\x0a\x03web" + b"\x0a\x0a\x0a\x03web\x1a\x03abc")
-    assert json.loads(object_json(raw, 1))["metadata"] == {
+    assert json.loads(codec_for().object_json(raw, 1))["metadata"] == {
         "name": "web",
         "namespace": "abc",
         "resourceVersion": "1",
@@ -133,7 +128,9 @@ def test_text_that_is_not_utf8_and_control_characters_stay_valid_json() -> None:
         "ConfigMap",
         b"\x0a\x00\x12" + bytes([len(data) + 5]) + b"\x0a\x01k\x12" + bytes([len(data)]) + data,
     )
-    assert json.loads(object_json(raw, 1))["data"] == {"k": '\ufffd\ufffd\ufffd \x00\x1b[31m"\\\x7f'}
+    assert json.loads(codec_for().object_json(raw, 1))["data"] == {
+        "k": '\ufffd\ufffd\ufffd \x00\x1b[31m"\\\x7f'
+    }
 
 
 def test_a_nested_envelope_prints_as_its_object() -> None:
@@ -157,10 +154,10 @@ def test_a_custom_resource_keeps_its_numbers_and_loses_a_stored_revision() -> No
     numbers = b'[9007199254740993,-9223372036854775808,1e21,1.0,"\\u0000"]'
     metadata = b'"metadata":{"name":"n","resourceVersion":"3"}'
     raw = b'{"apiVersion":"x.io/v1","kind":"W",' + metadata + b',"n":' + numbers + b"}\n"
-    shown = object_json(raw, 12)
+    shown = codec_for().object_json(raw, 12)
     assert b'"n":' + numbers in shown
     assert json.loads(shown)["metadata"] == {"name": "n", "resourceVersion": "12"}
-    assert json.loads(object_json(raw, 12, "x.io/v2"))["apiVersion"] == "x.io/v2"
+    assert json.loads(codec_for().object_json(raw, 12, "x.io/v2"))["apiVersion"] == "x.io/v2"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +165,7 @@ def test_a_custom_resource_keeps_its_numbers_and_loses_a_stored_revision() -> No
 )
 def test_json_that_is_no_object_of_kubernetes_is_refused(raw: bytes) -> None:
     with pytest.raises(CodecError):
-        object_json(raw, 1)
+        codec_for().object_json(raw, 1)
 
 
 def test_a_message_nested_without_end_is_refused() -> None:
@@ -185,7 +182,7 @@ def test_nothing_inlined_before_something() -> None:
     """A volume without a source: its inlined struct prints nothing, and stands before what does."""
     spec = {"accessModes": ["ReadWriteOnce"], "volumeMode": "Block"}
     raw = envelope_of("v1", "PersistentVolume", encode_message("core.v1.PersistentVolume", {"spec": spec}))
-    assert json.loads(object_json(raw, 7))["spec"] == spec
+    assert json.loads(codec_for().object_json(raw, 7))["spec"] == spec
 
 
 def test_a_prepared_kind_needs_no_further_functions(monkeypatch: pytest.MonkeyPatch) -> None:

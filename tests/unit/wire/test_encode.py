@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.resources import BUILTIN
-from ktui.wire.codec import CodecError, codec_for, object_json
+from ktui.kube.resources import BUILTIN, builtin
+from ktui.wire.codec import CodecError, codec_for
 from ktui.wire.encode import encode, encode_message, encode_object
 from ktui.wire.envelope import open_value
 from tests.unit.wire.corpus import Golden, golden, resource_of
@@ -25,7 +25,7 @@ def _pod(**spec: Any) -> dict[str, Any]:
 
 
 def _encoded(obj: dict[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = json.loads(object_json(encode_object(obj, resource_of(obj)), 1))
+    shown: dict[str, Any] = json.loads(codec_for().object_json(encode_object(obj, resource_of(obj)), 1))
     return shown
 
 
@@ -79,7 +79,7 @@ def test_unknown_fields_are_told_and_left_out() -> None:
     pod["bar"] = {}
     encoded = encode(pod, resource_of(pod))
     assert set(encoded.unknown) == {"bar", "spec.foo", "spec.containers[0].imagee"}
-    assert "foo" not in json.loads(object_json(encoded.raw, 1))["spec"]
+    assert "foo" not in json.loads(codec_for().object_json(encoded.raw, 1))["spec"]
 
 
 def test_the_revision_is_stored_empty() -> None:
@@ -128,13 +128,12 @@ def test_an_event_of_the_events_group_is_stored_as_core() -> None:
         "reportingInstance": "me-0",
         "deprecatedCount": 3,
     }
-    resource = BUILTIN.find("events.k8s.io", "v1", "events")
-    assert resource is not None
+    resource = builtin("events.k8s.io", "events")
     raw = encode_object(event, resource)
     assert open_value(raw).api_version == "v1"
-    core = json.loads(object_json(raw, 1))
+    core = json.loads(codec_for().object_json(raw, 1))
     assert (core["message"], core["involvedObject"]["name"], core["count"]) == ("hello", "web", 3)
-    back = json.loads(object_json(raw, 1, "events.k8s.io/v1"))
+    back = json.loads(codec_for().object_json(raw, 1, "events.k8s.io/v1"))
     assert event.items() <= {**back, "metadata": event["metadata"]}.items()
     assert "involvedObject" not in back
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource, builtin
 from ktui.wire.codec import CodecError
 from ktui.wire.encode import encode
 from ktui.wire.fieldwriters import LONGEST, forget, remembering
@@ -27,9 +27,7 @@ def _forgotten() -> None:
 
 
 def _pods() -> Resource:
-    found = BUILTIN.find("", "v1", "pods")
-    assert found is not None
-    return found
+    return builtin("", "pods")
 
 
 def _pod(container: dict[str, Any], **spec: Any) -> dict[str, Any]:

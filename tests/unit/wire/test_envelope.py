@@ -1,6 +1,6 @@
 import pytest
 
-from ktui.wire.codec import CodecError, object_json
+from ktui.wire.codec import CodecError, codec_for
 from ktui.wire.encode import envelope_of
 from ktui.wire.envelope import open_value
 
@@ -29,7 +29,7 @@ def test_encrypted_values_name_provider_and_key() -> None:
         b"\x00:\xff",
     )
     with pytest.raises(CodecError, match=r"encrypted \(kms, my-plugin\)"):
-        object_json(b"k8s:enc:kms:v2:my-plugin:x", 1)
+        codec_for().object_json(b"k8s:enc:kms:v2:my-plugin:x", 1)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_cannot_be_read_says_why(raw: bytes, encoding: str, reason: str) ->
     assert envelope.encoding == encoding
     assert reason in envelope.reason
     with pytest.raises(CodecError, match=reason):
-        object_json(raw, 1)
+        codec_for().object_json(raw, 1)
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_what_begins_well_and_goes_wrong(raw: bytes, reason: str) -> None:
 
 def test_a_reason_holds_no_control_characters() -> None:
     with pytest.raises(CodecError) as error:
-        object_json(envelope_of("v1", "Po\x1b[31md", b""), 1)
+        codec_for().object_json(envelope_of("v1", "Po\x1b[31md", b""), 1)
     assert error.value.reason.isprintable()

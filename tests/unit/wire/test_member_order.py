@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.wire.codec import encode_object, object_json
+from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.schema import fields, kind_messages, member_order
 
 CUSTOM = b'{"apiVersion":"x.io/v1","kind":"W","metadata":{"name":"w","namespace":"d","uid":"i"},"spec":{}}\n'
@@ -17,14 +17,14 @@ SERVICE = (
 
 
 def test_members_of_custom_resources_are_sorted() -> None:
-    assert object_json(CUSTOM, 9) == (
+    assert codec_for().object_json(CUSTOM, 9) == (
         b'{"apiVersion":"x.io/v1","kind":"W","metadata":{"name":"w","namespace":"d","resourceVersion":"9",'
         b'"uid":"i"},"spec":{}}'
     )
 
 
 def test_members_of_built_in_kinds_stand_in_their_types_order() -> None:
-    assert object_json(SERVICE, 9) == (
+    assert codec_for().object_json(SERVICE, 9) == (
         b'{"kind":"APIService","apiVersion":"apiregistration.k8s.io/v1","metadata":{"name":"v1.apps","uid":"i",'
         b'"resourceVersion":"9","creationTimestamp":"2026-11-20T15:19:35Z"},"spec":{}}'
     )
@@ -37,7 +37,7 @@ def resource_of(api_version: str, kind: str) -> Resource:
 def in_order(api_version: str, kind: str, obj: dict[str, Any], *path: str) -> list[str]:
     """The names of a part's members, after the object was stored and served."""
     raw = encode_object({"apiVersion": api_version, "kind": kind, **obj}, resource_of(api_version, kind))
-    part = json.loads(object_json(raw, 9))
+    part = json.loads(codec_for().object_json(raw, 9))
     for step in path:
         part = part[0] if step == "[]" else part[step]
     return list(part)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import builtin
 from ktui.wire.codec import CodecError, codec_for
 from ktui.wire.envelope import open_value
+from ktui.wire.field_sizes import field_sizes
 from ktui.wire.scan import Scanner
-from ktui.wire.sizes import field_sizes
 from tests.unit.wire.corpus import conformance, golden
 
 pytestmark = pytest.mark.slow
@@ -46,8 +46,7 @@ def test_damaged_values_never_raise_anything_else() -> None:
     chance = random.Random(20261120)
     values = _values()
     codec = codec_for()
-    pods = BUILTIN.find("", "v1", "pods")
-    assert pods is not None
+    pods = builtin("", "pods")
     scanner = Scanner(pods)
     read = refused = 0
     for _ in range(MUTATIONS):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.wire.stored_codec import clear_nulls
+from ktui.wire.gotypes import clear_nulls
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.resources import BUILTIN
-from ktui.wire.codec import Codec, item_json
+from ktui.kube.resources import builtin
+from ktui.wire.codec import Codec, codec_for
 from ktui.wire.encode import encode_object
 from ktui.wire.pieces import Assembler
 from ktui.wire.transcode_cache import OVERHEAD, Budget, PiecesCache, TranscodeCache
@@ -16,7 +16,7 @@ from tests.unit.wire.corpus import Golden, golden
 
 @pytest.mark.parametrize("value", golden(), ids=lambda value: value.note)
 def test_pieces_are_the_item(value: Golden) -> None:
-    assert b"".join(Codec().item_pieces(value.raw, 4711)) == item_json(value.raw, 4711)
+    assert b"".join(Codec().item_pieces(value.raw, 4711)) == codec_for().item_json(value.raw, 4711)
 
 
 @given(st.lists(st.binary(max_size=300)))
@@ -37,8 +37,7 @@ def test_equal_containers_of_pods_are_one() -> None:
 
 
 def _pod(name: str) -> bytes:
-    resource = BUILTIN.find("", "v1", "pods")
-    assert resource is not None
+    resource = builtin("", "pods")
     env = [{"name": f"VARIABLE_{number}", "value": "x" * 30} for number in range(30)]
     spec = {"containers": [{"name": "main", "image": "example.com/main:1", "env": env}]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns"}, "spec": spec}
@@ -95,6 +94,35 @@ def test_no_more_is_kept_than_the_budget_allows(limit: int, numbers: list[int]) 
             assert caches.one[b"%d" % number] == b"%d" % number
             assert b"".join(caches.other[b"%d" % number]) == b"%d" % number * 2
         assert caches.kept() <= limit
+
+
+def test_what_nothing_uses_is_forgotten_in_time() -> None:
+    caches = Caches(1 << 20)
+    for _ in range(2):
+        for text in (b"hot", b"cold"):
+            assert caches.one[text] and caches.other[text]
+    held, forgotten = caches.budget.held, []
+    for _ in range(3):
+        forgotten.append(sum(caches.budget.age()))
+        assert caches.one[b"hot"] == b"HOT"
+    assert caches.made.count(b"hot") == 4, "two in each cache"
+    assert forgotten[0] == 0 and forgotten[1] == held and 0 < forgotten[2] < held / 2
+    assert b"cold" not in {**caches.one, **caches.one._older, **caches.other, **caches.other._older}
+    for _ in range(2):
+        list(caches.budget.age())
+    assert caches.kept() == 0
+    assert list(caches.budget.age()) == []
+
+
+def test_what_an_overflow_made_older_is_forgotten_as_well() -> None:
+    caches = Caches(10 * (OVERHEAD + 20))
+    for number in range(20):
+        for _ in range(2):
+            caches.one[b"%d" % number]
+    caches.budget.drop()
+    assert caches.kept() > 0
+    assert sum(caches.budget.age()) > 0
+    assert caches.kept() == 0
 
 
 def test_what_is_used_again_stays_when_the_rest_is_dropped() -> None:

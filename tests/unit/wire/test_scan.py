@@ -5,17 +5,11 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.resources import BUILTIN, Resource
-from ktui.wire.codec import CodecError, object_json
+from ktui.kube.resources import BUILTIN, Resource, builtin
+from ktui.wire.codec import CodecError, codec_for
 from ktui.wire.encode import encode_message, encode_object, envelope_of
 from ktui.wire.scan import Scanned, Scanner
 from tests.unit.wire.corpus import conformance, golden, resource_of
-
-
-def _builtin(group: str, resource: str) -> Resource:
-    found = BUILTIN.find(group, "v1", resource)
-    assert found is not None
-    return found
 
 
 def _scan(resource: Resource, **obj: Any) -> dict[str, str]:
@@ -25,7 +19,7 @@ def _scan(resource: Resource, **obj: Any) -> dict[str, str]:
 
 def test_a_pod() -> None:
     pod = next(value for value in golden() if value.served["kind"] == "Pod")
-    scanned = Scanner(_builtin("", "pods")).scan(pod.raw)
+    scanned = Scanner(builtin("", "pods")).scan(pod.raw)
     assert (scanned.namespace, scanned.name, scanned.uid) == ("shop", "web-0", pod.served["metadata"]["uid"])
     assert scanned.labels == {"app": "web", "tier": "front"}
     assert scanned.fields == {
@@ -65,7 +59,7 @@ def test_a_pod() -> None:
     ],
 )
 def test_field_selectors(resource: tuple[str, str], obj: dict[str, Any], field: str, value: str) -> None:
-    assert _scan(_builtin(*resource), **obj)[field] == value
+    assert _scan(builtin(*resource), **obj)[field] == value
 
 
 def test_every_selector_of_every_resource_has_a_value() -> None:
@@ -75,7 +69,7 @@ def test_every_selector_of_every_resource_has_a_value() -> None:
 
 
 def test_equal_label_sets_are_one() -> None:
-    pods = _builtin("", "pods")
+    pods = builtin("", "pods")
     scanner = Scanner(pods)
     values = [
         encode_object(
@@ -95,7 +89,7 @@ def test_large_fields_on_the_way_are_skipped() -> None:
         "nodeName": "n1",
         "schedulerName": "z" * 200,
     }
-    fields = _scan(_builtin("", "pods"), spec=pod)
+    fields = _scan(builtin("", "pods"), spec=pod)
     assert (fields["spec.nodeName"], fields["spec.schedulerName"]) == ("n1", "z" * 200)
 
 
@@ -105,7 +99,7 @@ def test_a_value_of_another_version_is_scanned_by_its_own_message() -> None:
         "PodDisruptionBudget",
         encode_message("policy.v1beta1.PodDisruptionBudget", {"metadata": {"name": "p"}}),
     )
-    assert Scanner(_builtin("policy", "poddisruptionbudgets")).scan(raw).name == "p"
+    assert Scanner(builtin("policy", "poddisruptionbudgets")).scan(raw).name == "p"
 
 
 def test_a_known_shape_gives_what_walking_gives() -> None:
@@ -177,7 +171,7 @@ def test_an_oddly_shaped_custom_resource_has_empty_fields(spec: bytes) -> None:
 )
 def test_what_cannot_be_read_says_why(raw: bytes) -> None:
     with pytest.raises(CodecError) as error:
-        Scanner(_builtin("", "pods")).scan(raw)
+        Scanner(builtin("", "pods")).scan(raw)
     assert error.value.reason
 
 
@@ -186,7 +180,10 @@ def test_scans_agree_with_the_whole_object() -> None:
         if pair.mod_revision is None or not isinstance(pair.expected.get("metadata"), dict):
             continue
         resource = replace(resource_of(pair.expected), field_selectors=("metadata.name",))
-        scanned, meta = Scanner(resource).scan(pair.raw), json.loads(object_json(pair.raw, 1))["metadata"]
+        scanned, meta = (
+            Scanner(resource).scan(pair.raw),
+            json.loads(codec_for().object_json(pair.raw, 1))["metadata"],
+        )
         assert (scanned.name, scanned.namespace, scanned.uid, scanned.labels) == (
             meta.get("name", ""),
             meta.get("namespace", ""),

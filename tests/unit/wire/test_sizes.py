@@ -2,7 +2,7 @@ import pytest
 
 from ktui.wire.codec import CodecError
 from ktui.wire.encode import encode_message, envelope_of
-from ktui.wire.sizes import ENVELOPE, field_sizes
+from ktui.wire.field_sizes import ENVELOPE, field_sizes
 from tests.unit.wire.corpus import Golden, golden
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.wire.stored_codec import unknown_fields
+from ktui.wire.gotypes import unknown_fields
 
 POD = {"metadata": {"labels": {"any": "x"}, "nope": 1}, "spec": {"containers": [{"name": "c", "x": None}, 5]}}
 

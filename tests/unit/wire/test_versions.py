@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from ktui.wire import versions
-from ktui.wire.codec import item_json, object_json
+from ktui.wire import conversion
+from ktui.wire.codec import codec_for
+from ktui.wire.conversion import same_fields
 from ktui.wire.encode import encode_message, envelope_of
-from ktui.wire.versions import same_fields
 from tests.unit.wire.corpus import golden
 
 
@@ -35,19 +35,19 @@ def test_a_version_of_the_same_fields_only_changes_its_name() -> None:
         "IPAddress",
         encode_message("networking.v1.IPAddress", {"metadata": {"name": "10.0.0.1"}}),
     )
-    shown = json.loads(object_json(raw, 5, "networking.k8s.io/v1beta1"))
+    shown = json.loads(codec_for().object_json(raw, 5, "networking.k8s.io/v1beta1"))
     assert shown["apiVersion"] == "networking.k8s.io/v1beta1"
     assert shown["metadata"] == {"name": "10.0.0.1", "resourceVersion": "5"}
 
 
 def test_what_cannot_be_converted_is_served_as_it_is_stored() -> None:
     pod = next(value for value in golden() if value.served["kind"] == "Pod")
-    assert json.loads(item_json(pod.raw, 1, "apps/v1"))["apiVersion"] == "v1"
+    assert json.loads(codec_for().item_json(pod.raw, 1, "apps/v1"))["apiVersion"] == "v1"
 
 
 def _hpa() -> dict[str, Any]:
     value = next(value for value in golden() if value.note == "hpa v2")
-    shown: dict[str, Any] = json.loads(object_json(value.raw, 4711, "autoscaling/v1"))
+    shown: dict[str, Any] = json.loads(codec_for().object_json(value.raw, 4711, "autoscaling/v1"))
     return shown
 
 
@@ -65,9 +65,9 @@ def test_the_cpu_target_of_v2_is_a_field_of_v1() -> None:
 
 
 def test_what_v1_has_no_field_for_travels_in_annotations() -> None:
-    shown = versions.to_v1(
+    shown = conversion.to_v1(
         {
-            "metadata": {"annotations": {"mine": "x", versions.METRICS: "stale"}},
+            "metadata": {"annotations": {"mine": "x", conversion.METRICS: "stale"}},
             "spec": {
                 "maxReplicas": 3,
                 "behavior": {"scaleDown": {"stabilizationWindowSeconds": 60}},
@@ -95,17 +95,17 @@ def test_what_v1_has_no_field_for_travels_in_annotations() -> None:
     )
     annotations = shown["metadata"]["annotations"]
     assert annotations["mine"] == "x"
-    assert json.loads(annotations[versions.METRICS]) == [
+    assert json.loads(annotations[conversion.METRICS]) == [
         {"type": "Pods", "pods": {"metricName": "rps", "targetAverageValue": "5"}},
         {"type": "Resource", "resource": {"name": "memory", "targetAverageUtilization": 50}},
     ]
-    assert json.loads(annotations[versions.BEHAVIOR]) == {"ScaleDown": {"StabilizationWindowSeconds": 60}}
-    assert json.loads(annotations[versions.CONDITIONS]) == [{"type": "AbleToScale", "status": "True"}]
+    assert json.loads(annotations[conversion.BEHAVIOR]) == {"ScaleDown": {"StabilizationWindowSeconds": 60}}
+    assert json.loads(annotations[conversion.CONDITIONS]) == [{"type": "AbleToScale", "status": "True"}]
     assert shown["status"] == {"currentCPUUtilizationPercentage": 7}
 
 
 def test_a_v1_autoscaler_becomes_v2() -> None:
-    shown = versions.to_v2({"spec": {"maxReplicas": 3, "targetCPUUtilizationPercentage": 40}, "status": {}})
+    shown = conversion.to_v2({"spec": {"maxReplicas": 3, "targetCPUUtilizationPercentage": 40}, "status": {}})
     assert shown["spec"]["metrics"] == [
         {
             "type": "Resource",
@@ -115,8 +115,8 @@ def test_a_v1_autoscaler_becomes_v2() -> None:
 
 
 def test_a_v1_autoscaler_without_metrics_gets_that_of_the_cpu() -> None:
-    for metadata in ({}, {"annotations": {versions.METRICS: "[]"}}):
-        shown = versions.to_v2({"metadata": metadata, "spec": {"maxReplicas": 3}})
+    for metadata in ({}, {"annotations": {conversion.METRICS: "[]"}}):
+        shown = conversion.to_v2({"metadata": metadata, "spec": {"maxReplicas": 3}})
         assert [metric["resource"] for metric in shown["spec"]["metrics"]] == [
             {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
         ]
@@ -158,13 +158,13 @@ def test_what_was_written_through_v1_is_whole_in_v2() -> None:
         ],
     }
     written = {"metadata": {"name": "web", "annotations": {"mine": "x"}}, "spec": spec, "status": status}
-    assert versions.to_v2(versions.to_v1(written)) == written
+    assert conversion.to_v2(conversion.to_v1(written)) == written
 
 
 @pytest.mark.parametrize("text", ["", "x", "{}", "[1, null]", "[" * 100_000, "null"])
 def test_unreadable_annotations_are_ignored(text: str) -> None:
-    annotations = dict.fromkeys([versions.METRICS, versions.CURRENT, versions.CONDITIONS], text)
+    annotations = dict.fromkeys([conversion.METRICS, conversion.CURRENT, conversion.CONDITIONS], text)
     if text != "{}":
-        annotations[versions.BEHAVIOR] = text
-    shown = versions.to_v2({"metadata": {"annotations": annotations}, "spec": {}, "status": {}})
+        annotations[conversion.BEHAVIOR] = text
+    shown = conversion.to_v2({"metadata": {"annotations": annotations}, "spec": {}, "status": {}})
     assert len(shown["spec"]["metrics"]) == 1 and shown["status"] == {} and "behavior" not in shown["spec"]

@@ -4,7 +4,7 @@ import pytest
 
 from ktui.client.repeated_runs import Runs
 from ktui.core.lab.measured import Measured
-from ktui.core.prediction.predict import Prediction
+from ktui.core.prediction.prediction import Prediction
 from ktui.workloads.benchmark import Extrapolation, Row, total_of
 from ktui.workloads.plans import PlannedList
 

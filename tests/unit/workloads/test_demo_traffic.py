@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ktui.supervision import Failure, Supervisor
-from ktui.workloads import traffic
 from ktui.workloads.behaviours import client_reflector
+from ktui.workloads.demo import light_traffic
+from ktui.workloads.demo.light_traffic import INFORMERS, start_kubelets, start_readers
 from ktui.workloads.demo.plan import DemoPlan, DemoSize, make_plan
-from ktui.workloads.traffic import INFORMERS, start_kubelets, start_readers
 from tests.unit.client.rude import BROKEN, Answer, rude_server, whole
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -34,13 +34,13 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(seconds: float, result: Any = None) -> Any:
         return await sleep(0, result)
 
-    for module in (traffic, client_reflector):
+    for module in (light_traffic, client_reflector):
         monkeypatch.setattr(module.asyncio, "sleep", at_once)
 
 
 def agents_of(plan: DemoPlan) -> set[str]:
-    pollers = {poll.user_agent for poll in traffic.polls_of(plan)}
-    return {*pollers, *(agent for agent, _, _ in INFORMERS), traffic.BACKUP}
+    pollers = {poll.user_agent for poll in light_traffic.polls_of(plan)}
+    return {*pollers, *(agent for agent, _, _ in INFORMERS), light_traffic.BACKUP}
 
 
 class Broken:
@@ -88,7 +88,7 @@ async def test_a_bug_in_one_client_leaves_the_others_alone(monkeypatch: pytest.M
     async def breaks(client: object, lists: object, node: str) -> None:
         raise KeyError(node)
 
-    monkeypatch.setattr(traffic, "boot_agent", breaks)
+    monkeypatch.setattr(light_traffic, "boot_agent", breaks)
     plan = make_plan(DemoSize(pods=20, nodes=3, namespaces=4))
     answers, failed = Broken(agents_of(plan)), asyncio.Event()
     supervisor = Supervisor(failed.set)

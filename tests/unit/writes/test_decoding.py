@@ -8,20 +8,14 @@ import pytest
 
 from ktui.apiserver.api import warning_of
 from ktui.documents.jsonreader import duplicate_fields
-from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
 from ktui.writes.decoding.body import SentBody, decode_object
 from ktui.writes.decoding.field_validation import Unfit, check_metadata
+from ktui.writes.validation.common_kinds import change_errors, validate_new
 from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.objects import change_errors, validate_new
 
-
-def resource(name: str, group: str = "", version: str = "v1") -> Resource:
-    found = BUILTIN.find(group, version, name)
-    assert found is not None
-    return found
-
+from .objects import resource
 
 SCHEMA = {
     "type": "object",

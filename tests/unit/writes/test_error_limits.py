@@ -14,11 +14,13 @@ from ktui.apiserver.http.response import warning_headers
 from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError, bad_request
 from ktui.kube.structural.schema import prune_object
-from ktui.wire.stored_codec import unknown_fields
+from ktui.wire.gotypes import unknown_fields
 from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
 from ktui.writes.objectmeta import validate_metadata
+from ktui.writes.validation.common_kinds import validate_new
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import validate_new
+
+from .objects import resource
 
 pytestmark = pytest.mark.slow
 
@@ -29,11 +31,10 @@ KEYS = [f"!{number:08}" for number in range(180_000)]
 
 def refusal(obj: dict[str, Any], plural: str = "configmaps") -> dict[str, Any]:
     """The Status that refuses an object; AssertionError if it is too big."""
-    resource = BUILTIN.find("", "v1", plural)
-    assert resource is not None
+    kind = resource(plural)
     with pytest.raises(StatusError) as refused:
-        validate_new(obj, resource, 36)
-        validate_metadata(obj, resource)
+        validate_new(obj, kind, 36)
+        validate_metadata(obj, kind)
     return bounded(refused.value)
 
 

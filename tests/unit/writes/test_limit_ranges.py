@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
 from ktui.writes.admission.limit_ranges import ANNOTATION, check_limits, set_defaults
 from ktui.writes.admission.pod_resources import pod_total
+
+from .objects import resource
 
 Obj = dict[str, Any]
 
@@ -78,10 +79,8 @@ def test_bounds_of_containers(bound: str, value: str, one: Obj, why: str) -> Non
 
 
 def refusal(plural: str, obj: Obj, limit: Obj) -> str:
-    resource = BUILTIN.find("", "v1", plural)
-    assert resource is not None
     try:
-        check_limits(resource, obj, [[limit]])
+        check_limits(resource(plural), obj, [[limit]])
     except StatusError as error:
         assert (error.code, error.reason) == (403, "Forbidden")
         return error.message

@@ -7,21 +7,20 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError
 from ktui.writes.admission.mutation import admit_pod
 from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
-from ktui.writes.validation.objects import object_errors
+from ktui.writes.validation.common_kinds import object_errors
 from ktui.writes.validation.updates import services
+
+from .objects import resource
 
 Obj = dict[str, Any]
 
 
-def errors(group: str, resource: str, obj: Obj) -> list[str]:
-    found = BUILTIN.find(group, "v1", resource)
-    assert found is not None
-    return [str(error) for error in object_errors(obj, found)]
+def errors(group: str, plural: str, obj: Obj) -> list[str]:
+    return [str(error) for error in object_errors(obj, resource(plural, group))]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.wire.schema import META
-from ktui.writes.patches.documents import of_json_patch, of_merge_patch, patched_text
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
+from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
 from ktui.writes.patches.strategic import BadDirective, BadItem, strategic_merge
 from tests.unit.growth import Compared, growth
 

@@ -7,16 +7,12 @@ from typing import Any
 import pytest
 
 from ktui.kube.quantity import added
-from ktui.kube.resources import BUILTIN, Resource
+from ktui.kube.resources import Resource
 from ktui.writes.admission.quotas import charged_with, in_scope, limited_by, unspecified, usage_now, usage_of
 
+from .objects import resource
+
 Obj = dict[str, Any]
-
-
-def resource(plural: str, group: str = "") -> Resource:
-    found = BUILTIN.find(group, "v1", plural)
-    assert found is not None
-    return found
 
 
 def pod(requests: Obj | None = None, limits: Obj | None = None, **spec: Any) -> Obj:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.wire.stored_codec import unknown_fields
+from ktui.wire.gotypes import unknown_fields
 from ktui.writes.managedfields.typed_config import type_faults
 from tests.unit.writes.objects import resource
 

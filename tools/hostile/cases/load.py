@@ -6,7 +6,7 @@ import asyncio
 import json
 from urllib.parse import quote
 
-from tools.hostile.case import Broken, case
+from tools.hostile.case import case
 from tools.hostile.costly import (
     APPLY,
     CRDS,
@@ -31,7 +31,7 @@ from tools.hostile.costly import (
     with_patterns,
     with_pod,
 )
-from tools.hostile.target import ADMIN, MALLORY, Target
+from tools.hostile.target import ADMIN, MALLORY, Broken, Target
 
 # Patterns.
 post(
@@ -268,20 +268,29 @@ def heavy() -> bytes:
     ).encode()
 
 
-@case("20 large writes of one user at once, beside a write of 20 KB of another", within=90, memory_mb=600)
-async def large_writes_of_one_user(target: Target) -> str:
-    body = await asyncio.to_thread(heavy)
-    tasks = [asyncio.create_task(target.send("POST", PODS + DRY, body, user=MALLORY)) for _ in range(20)]
+async def _worst_of_another(target: Target) -> float:
+    """Return the seconds of the slowest of ten small writes of another user; raise Broken from 2 s on."""
     await asyncio.sleep(1)
-    other = named("b", data={"a": "x" * 20_000})
-    worst = 0.0
+    other, worst = named("b", data={"a": "x" * 20_000}), 0.0
     for _ in range(10):
         answer = await target.send("POST", f"/api/v1/namespaces/beside/configmaps{DRY}", other, user=ADMIN)
         target.expect(answer.status == 201, answer)
         worst = max(worst, answer.seconds)
         await asyncio.sleep(0.2)
     target.expect(worst < 2, f"the other user's write took {worst:.2f} s")
-    answers = await asyncio.gather(*tasks)
+    return worst
+
+
+@case("20 large writes of one user at once, beside a write of 20 KB of another", within=90, memory_mb=600)
+async def large_writes_of_one_user(target: Target) -> str:
+    body = await asyncio.to_thread(heavy)
+    tasks = [asyncio.create_task(target.send("POST", PODS + DRY, body, user=MALLORY)) for _ in range(20)]
+    try:
+        worst = await _worst_of_another(target)
+        answers = await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:  # a broken case leaves no requests to the next one
+            task.cancel()
     return f"the other's slowest write {worst:.2f} s; {sorted({each.status for each in answers})}"
 
 

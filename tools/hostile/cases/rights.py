@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from ktui.client.metrics_page import samples_of
 from tools.hostile.case import case
 from tools.hostile.target import MALLORY, RBAC, Answer, Target
 
@@ -171,10 +172,8 @@ async def ambiguous_headers(target: Target) -> str:
 async def full_disk(target: Target) -> str:
     for number in range(20):
         await target.send("GET", f"{MAPS}/{number}")
-    lost = 0.0
-    for line in (await target.send("GET", "/metrics")).body.decode().splitlines():
-        if line.startswith("apiserver_audit_error_total"):
-            lost = float(line.rpartition(" ")[2])
+    page = (await target.send("GET", "/metrics")).body
+    lost = sum(sample.value for sample in samples_of(page, "apiserver_audit_error_total"))
     target.expect(lost >= 20, f"{lost:.0f} Events counted as lost")
     warnings = (await target.send("GET", "/ktui/v1/info")).json["warnings"]
     target.expect(any("its lines are lost" in text for text in warnings), warnings)

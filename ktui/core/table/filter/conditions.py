@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from ktui.kube.golang.regexps import Matcher
 
 COMPARING = ("<", ">", "<=", ">=")
-_TERM = re.compile(
-    r"""(?P<not>!?)
+# Compiled with the first filter: `re` keeps it.
+_TERM = r"""(?x)(?P<not>!?)
         (?:(?P<column>[A-Za-z][\w-]*)(?P<op>>=|<=|!=|[:~=<>])|(?P<any>~))?
-        (?P<value>"[^"]*"?|'[^']*'?|\S*)""",
-    re.VERBOSE,
-)
-_SPACE = re.compile(r"\s*")
+        (?P<value>"[^"]*"?|'[^']*'?|\S*)"""
 
 
 class Term(Struct, frozen=True):
@@ -50,7 +47,7 @@ def terms_of(text: str) -> tuple[Term, ...]:
     terms = []
     place = _space(text, 0)
     while place < len(text):
-        found = _TERM.match(text, place)
+        found = re.compile(_TERM).match(text, place)
         assert found is not None  # every part may be empty
         terms.append(_term(found, place))
         place = _space(text, max(found.end(), place + 1))
@@ -58,8 +55,8 @@ def terms_of(text: str) -> tuple[Term, ...]:
 
 
 def _space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found is not None else place
+    """Return the place of the first character from `place` on that is not white space."""
+    return len(text) - len(text[place:].lstrip())
 
 
 def _term(found: re.Match[str], start: int) -> Term:
@@ -78,7 +75,7 @@ Row = TypeVar("Row")
 Value = Callable[[Row], Any]
 Test = Callable[[Row], bool]
 
-_NUMBER = re.compile(r"([-+]?[\d,]*\.?\d+)\s*([a-zA-Z]*)")
+_NUMBER = r"([-+]?[\d,]*\.?\d+)\s*([a-zA-Z]*)"
 _NUMBERS = (int, float)
 _SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _TIMES = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -154,7 +151,7 @@ def _compared(value: Value[Row], holds: Callable[[Any, Any], bool], limit: float
 
 def number(column: str, text: str, unit: str = "") -> float:
     """Parse `10`, `4k`, `1.5M`, `1.5MB`; with a `unit` of time also `300ms`, `5m`. Raises FilterError."""
-    found = _NUMBER.fullmatch(text.strip().rstrip(".,"))  # "1." while 1.5 is being typed
+    found = re.fullmatch(_NUMBER, text.strip().rstrip(".,"))  # "1." while 1.5 is being typed
     if found is not None:
         suffix = found[2].lower()
         factor = _TIMES.get(suffix) if unit in _SECONDS_A_UNIT else None

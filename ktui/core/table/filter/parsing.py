@@ -1,4 +1,8 @@
-"""Parse a filter's text for the columns of a table."""
+"""Parse a filter's text for the columns of a table.
+
+Half a word must not empty a table. So while a filter is typed, an incomplete last term is not applied, and
+one that can still become another term is ignored if no row matches it. `enter` applies the filter as it is.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,11 @@ from ktui.core.table.filter.conditions import (
     terms_of,
 )
 
-# The last term of a filter while it is typed: is it complete, and can it still become another term?
-#
-# Half a word must not empty a table. So an incomplete term is not applied, and a term that can still become
-# another one is ignored if no row matches it. `enter` applies the filter as it is typed.
+__all__ = ["Fields", "Filter", "FilterError", "FilterField", "fields_of", "parse_filter"]
 
-_BEGINS_A_NUMBER = re.compile(r"[-+]?[.,]*")
+Row = TypeVar("Row")
+
+_BEGINS_A_NUMBER = r"[-+]?[.,]*"
 
 
 def is_incomplete(term: Term, names: Mapping[str, Any]) -> bool:
@@ -36,7 +39,7 @@ def is_incomplete(term: Term, names: Mapping[str, Any]) -> bool:
     if term.unclosed or term.text in ("!", "~", "!~"):
         return True
     if term.op in COMPARING:
-        return _BEGINS_A_NUMBER.fullmatch(term.value) is not None
+        return re.fullmatch(_BEGINS_A_NUMBER, term.value) is not None
     if not term.column:
         return term.value.endswith("!") and term.value[:-1].lower() in names
     return not term.value and term.text.endswith(term.op)  # client="" selects empty values
@@ -52,10 +55,6 @@ def may_become(term: Term, names: Mapping[str, Any]) -> bool:
 def begun(word: str, names: Mapping[str, Any]) -> list[str]:
     """Return the column names that begin with `word`."""
     return [name for name in names if name.startswith(word.lower())] if word else []
-
-
-Row = TypeVar("Row")
-__all__ = ["Fields", "Filter", "FilterError", "FilterField", "fields_of", "parse_filter"]
 
 
 class FilterField(Struct, Generic[Row], frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ktui.kube.tables.fields import Obj
+from ktui.kube.tables.object_fields import Obj
 from ktui.kube.tables.printers import cluster, core, network, storage, workloads
 
 Printer = Callable[[Obj], list[Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ktui.kube.tables.fields import (
+from ktui.kube.tables.object_fields import (
     NONE,
     UNKNOWN,
     Age,

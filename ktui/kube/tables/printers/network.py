@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.tables.fields import NONE, UNSET, Obj, dig, first_few, items, labels_text, selector_text
+from ktui.kube.tables.object_fields import NONE, UNSET, Obj, dig, first_few, items, labels_text, selector_text
 from ktui.kube.tables.printers.core import born
 
 

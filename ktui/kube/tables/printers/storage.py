@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ktui.kube.tables.fields import NONE, UNSET, Obj, deleting, dig, items, joined, size
+from ktui.kube.tables.object_fields import NONE, UNSET, Obj, deleting, dig, items, joined, size
 from ktui.kube.tables.printers.core import born, paths
 
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.tables.fields import (
+from ktui.kube.tables.object_fields import (
     NONE,
     UNKNOWN,
     UNSET,

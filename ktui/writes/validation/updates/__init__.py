@@ -4,7 +4,7 @@
 `settled` restores fields that a client may omit.
 """
 
+from ktui.writes.validation.updates.kinds import update_errors
 from ktui.writes.validation.updates.preserved_fields import settled
-from ktui.writes.validation.updates.table import update_errors
 
 __all__ = ["settled", "update_errors"]

@@ -64,14 +64,12 @@ def fixed(*paths: str) -> Rule:
     return rule
 
 
-# The differences between two trees as lines, for the message of a refused change of a whole spec.
-#
-# Upstream's lines are go-cmp's, over internal Go types, and deliberately unstable. These name each changed
-# field by its path.
-
-
 def differences(old: Any, new: Any, path: str) -> str:
-    """Return `- path: value` for the old and `+ path: value` for the new value, one per line."""
+    """Return `- path: value` for the old and `+ path: value` for the new value, one per line.
+
+    For the message of a refused change of a whole spec. Upstream's lines are go-cmp's, over internal Go
+    types, and deliberately unstable; these name each changed field by its path.
+    """
     return "".join(f"{line}\n" for line in _lines(old, new, path))
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from ktui.kube.fielderrors import (
     FieldError,
     Path,
-    forbidden,
     invalid_number,
     invalid_value,
     joined,
@@ -32,22 +31,25 @@ from ktui.writes.validation.cluster_kinds import number_or_percent
 from ktui.writes.validation.networking import port_errors, port_name_faults
 from ktui.writes.validation.selectors import label_selector_errors
 
-# Tables of (path, check), and one walk over an object that applies a whole table.
-#
-# A path is `spec.ports[].port`: `[]` stands for each item of a list, `{}` for each value of a map; a path of
-# "" is the object itself. A check gets a value that is there and returns errors whose fields are relative to
-# it: "", `.name`, `[0].key`. The walk visits only what a table names, each value once: its time grows with
-# the object.
-
 Check = Callable[[Any], Iterable[FieldError]]
+"""A value that is there → errors whose fields are relative to it: "", `.name`, `[0].key`."""
+
 Row = tuple[str, Check]
+"""A check and its path, such as `spec.ports[].port`.
+
+`[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself.
+"""
 
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
 
 
 @dataclass(slots=True)
 class RuleTree:
-    """The checks of a value, and the tables of its members, items and entries."""
+    """A table of checks by path: those of a value, and the tables of its members, items and entries.
+
+    One walk over an object applies the whole table. It visits only what the table names, each value once: its
+    time grows with the object.
+    """
 
     checks: list[Check] = field(default_factory=list)
     members: dict[str, RuleTree] = field(default_factory=dict)
@@ -110,11 +112,9 @@ _PRINTABLE_BUT_EQUALS = re.compile("[ -<>-~]+")
 
 
 def at_least(least: int) -> Check:
-    return lambda value: () if value >= least else [_below(value, least)]
-
-
-def _below(value: int, least: int) -> FieldError:
-    return invalid_number("", value, f"must be greater than or equal to {least}")
+    return lambda value: (
+        () if value >= least else [invalid_number("", value, f"must be greater than or equal to {least}")]
+    )
 
 
 def between(least: int, most: int) -> Check:
@@ -167,17 +167,6 @@ def selector(value: Obj) -> Iterable[FieldError]:
 def has(*names: str, why: str = "") -> Check:
     """Demand members that are neither missing nor empty."""
     return lambda value: [required(f".{name}", why) for name in names if not value.get(name)]
-
-
-def at_most_one(names: Iterable[str], why: str) -> Check:
-    """Forbid all but the first of several members that exclude each other."""
-    choices = tuple(names)
-
-    def check(value: Obj) -> Iterator[FieldError]:
-        found = [name for name in choices if value.get(name) is not None]
-        yield from (forbidden(f".{name}", why) for name in found[1:])
-
-    return check
 
 
 def unique(member: str) -> Check:
@@ -269,11 +258,6 @@ def not_negative(value: str) -> Iterable[FieldError]:
 def more_than_nothing(value: str) -> Iterable[FieldError]:
     """A quantity above 0."""
     return () if amount(value) > 0 else [invalid_value("", value, "must be greater than zero")]
-
-
-def whole(value: str) -> Iterable[FieldError]:
-    """A quantity without a fraction."""
-    return () if amount(value) % 1 == 0 else [invalid_value("", value, "must be an integer")]
 
 
 user_id = between(0, 2**31 - 1)

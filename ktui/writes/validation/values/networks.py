@@ -124,7 +124,7 @@ def _block(block: Obj) -> Iterator[FieldError]:
         if not is_range(text):
             continue
         inner = ipaddress.ip_network(text, strict=False)
-        if inner.version != outer.version or inner == outer or not inner.subnet_of(outer):  # type: ignore[arg-type]
+        if inner.prefixlen <= outer.prefixlen or inner.supernet(new_prefix=outer.prefixlen) != outer:
             yield invalid_value(f".except[{index}]", text, "must be a strict subset of `cidr`")
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ktui.kube.routing import decide_get, decide_list, decide_watch
-from ktui.kube.routing.get_plan import BAD_RV_IS_BAD_REQUEST_SINCE
 from ktui.kube.routing.parameters import WatchParameters
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
@@ -69,7 +68,7 @@ def of_version(by_minor: dict[str, Any], version: str) -> Any:
     if version in by_minor:
         return by_minor[version]
     newest = copy.deepcopy(by_minor[max(by_minor, key=lambda minor: int(minor[2:]))])
-    if isinstance(newest, dict) and behaviour_of(version).minor >= BAD_RV_IS_BAD_REQUEST_SINCE:
+    if isinstance(newest, dict) and behaviour_of(version).minor >= 38:
         for outcome in newest.values():
             if "g.badrv" in outcome["reasons"]:
                 outcome["error"] |= {"code": 400, "reason": "BadRequest"}

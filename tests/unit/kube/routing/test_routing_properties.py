@@ -98,7 +98,7 @@ def test_every_list_is_decided(parameters: ListParameters, state: CacheState, be
         assert plan.consistency and plan.list_revision
         assert (plan.limit_honoured is None) == (parameters.limit <= 0)
     if plan.source is Source.SNAPSHOT:
-        assert behaviour.list_from_cache_snapshot
+        assert behaviour.enabled("ListFromCacheSnapshot")
     if plan.source is Source.SNAPSHOT and plan.error is None:
         assert (plan.minimum, plan.fallback) == (plan.revision, Fallback.ETCD_IF_GONE)
     if plan.revision == PROBED:
@@ -156,7 +156,7 @@ def test_a_reader_ahead_of_the_cache_waits(state: CacheState, behaviour: Behavio
 
 @given(behaviours(), st.booleans(), st.booleans())
 def test_any_version_is_never_read_from_etcd(behaviour: Behaviour, selectors: bool, progress: bool) -> None:
-    probes = behaviour.minor <= 29 and behaviour.consistent_list_from_cache
+    probes = behaviour.minor <= 29 and behaviour.enabled("ConsistentListFromCache")
     state = CacheState(Readiness.READY, 100, progress)
     plan = decide_list(ListParameters("0", selectors=selectors), state, behaviour)
     assert plan.source is Source.CACHE

@@ -96,7 +96,9 @@ def test_rules_and_validation_refuse_in_one_order(
     assert request.resource is not None
     try:
         if watch:
-            options = with_watch_defaults(parse_list_options(query), watch_list=behaviour.watch_list)
+            options = with_watch_defaults(
+                parse_list_options(query), watch_list=behaviour.enabled("WatchList")
+            )
             read_watch(options, behaviour, request.resource)
         else:
             read_list(parse_list_options(query), behaviour, request.resource)

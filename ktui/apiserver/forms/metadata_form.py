@@ -1,0 +1,190 @@
+"""PartialObjectMetadata: an object's metadata and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from ktui.apiserver.forms.plain import EventForm, ObjectForm, Plain, UnfitEventError, event_line
+from ktui.apiserver.framing import LIST_TAIL, list_head
+from ktui.kube.golang.formatting import to_json
+from ktui.kube.resources import Resource
+
+if TYPE_CHECKING:
+    from ktui.cacher.watch_events import OutEvent
+    from ktui.storage.objects import StoredObject
+
+_Member = Raw | UnsetType
+
+
+class _OwnerReference(msgspec.Struct):
+    apiVersion: Raw = Raw(b'""')
+    kind: Raw = Raw(b'""')
+    name: Raw = Raw(b'""')
+    uid: Raw = Raw(b'""')
+    controller: _Member = UNSET
+    blockOwnerDeletion: _Member = UNSET
+
+
+class _ManagedFieldsEntry(msgspec.Struct):
+    manager: _Member = UNSET
+    operation: _Member = UNSET
+    apiVersion: _Member = UNSET
+    time: _Member = UNSET
+    fieldsType: _Member = UNSET
+    fieldsV1: _Member = UNSET
+    subresource: _Member = UNSET
+
+
+class _ObjectMeta(msgspec.Struct):
+    """metav1.ObjectMeta: its members in the order in which Go encodes them."""
+
+    name: _Member = UNSET
+    generateName: _Member = UNSET
+    namespace: _Member = UNSET
+    selfLink: _Member = UNSET
+    uid: _Member = UNSET
+    resourceVersion: _Member = UNSET
+    generation: _Member = UNSET
+    creationTimestamp: _Member = UNSET
+    deletionTimestamp: _Member = UNSET
+    deletionGracePeriodSeconds: _Member = UNSET
+    labels: _Member = UNSET
+    annotations: _Member = UNSET
+    ownerReferences: list[_OwnerReference] | UnsetType | None = UNSET
+    finalizers: _Member = UNSET
+    managedFields: list[_ManagedFieldsEntry] | UnsetType | None = UNSET
+
+
+_decoder = msgspec.json.Decoder(_ObjectMeta)
+_encode = msgspec.json.encode
+_EMPTY = frozenset((b"null", b'""', b"{}", b"[]"))
+
+
+def in_type_order(metadata: bytes) -> bytes:
+    """Return metadata as Go encodes ObjectMeta: in the type's order, without empty members.
+
+    Custom resources are stored with sorted members; only their metadata has this type. Metadata that does not
+    fit the type is returned unchanged.
+    """
+    try:
+        meta = _decoder.decode(metadata)
+    except msgspec.ValidationError:
+        return metadata
+    for name in _ObjectMeta.__struct_fields__:
+        value = getattr(meta, name)
+        if not value or (isinstance(value, Raw) and bytes(value) in _EMPTY):
+            setattr(meta, name, UNSET)
+    if meta.generation is not UNSET and bytes(meta.generation) == b"0":
+        meta.generation = UNSET
+    return _encode(meta)
+
+
+KIND: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
+LIST_KIND = "PartialObjectMetadataList"
+
+# Annotations that are fields of upstream's internal types, and missing in forms built from those.
+INTERNAL_ANNOTATIONS = {"daemonsets.apps": "deprecated.daemonset.template.generation"}
+
+
+class _Object(msgspec.Struct):
+    """Only the metadata, undecoded: the rest of the JSON is skipped."""
+
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+def metadata_of(document: bytes) -> bytes:
+    """Return the metadata of an object's JSON, as bytes."""
+    return bytes(msgspec.json.decode(document, type=_Object).metadata)
+
+
+def partial(document: bytes, api_version: str, resource: Resource) -> bytes:
+    """Return the PartialObjectMetadata of an object's JSON; `api_version` is meta.k8s.io's."""
+    metadata = metadata_of(document)
+    if resource.custom:
+        metadata = in_type_order(metadata)
+    if annotation := INTERNAL_ANNOTATIONS.get(resource.id):
+        metadata = _without_annotation(metadata, annotation)
+    return b'{"kind":"PartialObjectMetadata","apiVersion":"%b","metadata":%b}' % (
+        api_version.encode(),
+        metadata,
+    )
+
+
+def _without_annotation(metadata: bytes, name: str) -> bytes:
+    tree = msgspec.json.decode(metadata)
+    annotations = tree.get("annotations") or {}
+    annotations.pop(name, None)
+    if not annotations:
+        tree.pop("annotations", None)
+    return to_json(tree)
+
+
+class Partial:
+    """Wraps the plain form, whose JSON contains the metadata.
+
+    `spliced` is True if the metadata is sent exactly as the cached JSON or the stored message has it.
+    """
+
+    def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
+        self._plain = plain
+        self._api_version = api_version
+        self._resource = resource
+        self._head = b'{"kind":"PartialObjectMetadata","apiVersion":"%b",' % api_version.encode()
+        self.spliced = (
+            type(plain) is Plain and not resource.custom and resource.id not in INTERNAL_ANNOTATIONS
+        )
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return b"".join(self.item(obj))
+
+    def list_head(self, metadata: dict[str, Any]) -> bytes:
+        return list_head(LIST_KIND, self._api_version, metadata)
+
+    def empty_list(self, metadata: dict[str, Any]) -> bytes:
+        """Return a List without items, for which upstream sends null (a nil slice)."""
+        return self.list_head(metadata).removesuffix(b"[") + b"null}\n"
+
+    def list_tail(self, metadata: dict[str, Any]) -> bytes:
+        return LIST_TAIL
+
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        metadata = obj.metadata_pieces() if self.spliced else None
+        if metadata is None:
+            return (partial(b"".join(self._plain.item(obj)), self._api_version, self._resource),)
+        return (self._head, *metadata, b"}")
+
+    def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
+        return self.item(obj) if self.spliced and obj.transcoded is not None else None
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        if event.type == "ERROR":
+            return event.line()
+        return event.encoding((KIND, self._api_version), self._line)
+
+    def of_document(self, document: bytes) -> bytes:
+        """Return the metadata of an object that is not stored, or of a bookmark."""
+        return partial(document, self._api_version, self._resource)
+
+    def _line(self, event: OutEvent) -> bytes:
+        found = self.of_document(event.document) if event.object is None else self.whole(event.object)
+        return event_line(event.type, found)
+
+
+class PartialList:
+    """A WATCH in the form of a list, which no event's object has.
+
+    Upstream detects this after it has answered 200: the first event ends the stream unsent. An ERROR is sent,
+    as it is never transformed.
+    """
+
+    def __init__(self, single: EventForm) -> None:
+        self._single = single
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        if event.type != "ERROR":
+            raise UnfitEventError(event.type)
+        return self._single.event(event, first=first)

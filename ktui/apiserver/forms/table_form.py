@@ -1,0 +1,162 @@
+"""Tables: the columns and cells of `kubectl get`, rendered by the server."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
+
+from ktui.apiserver.forms.metadata_form import Partial
+from ktui.apiserver.forms.plain import ObjectForm, event_line
+from ktui.apiserver.framing import LIST_TAIL
+from ktui.kube.golang.formatting import to_json
+from ktui.kube.resources import Resource
+from ktui.kube.status import bad_request
+from ktui.kube.tables.table import TableRow, table_columns, table_row
+
+if TYPE_CHECKING:
+    from ktui.cacher.watch_events import OutEvent
+    from ktui.storage.objects import StoredObject
+
+_NULL = b"null"
+INCLUDES = ("Metadata", "Object", "None")
+
+
+class _Metadata(TypedDict, total=False):
+    """ObjectMeta without managed fields, which are half of many objects and in no cell."""
+
+    name: Any
+    generateName: Any
+    namespace: Any
+    uid: Any
+    resourceVersion: Any
+    generation: Any
+    creationTimestamp: Any
+    deletionTimestamp: Any
+    deletionGracePeriodSeconds: Any
+    labels: Any
+    annotations: Any
+    ownerReferences: Any
+    finalizers: Any
+
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_metadata = msgspec.json.Decoder(_Metadata)
+_any = msgspec.json.Decoder()
+
+
+def check_include(include: str) -> str:
+    """Validate `includeObject` of a Table request; raise StatusError 400."""
+    if include and include not in INCLUDES:
+        raise bad_request(
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{include}": '
+            "must be 'Metadata', 'Object', 'None', or empty"
+        )
+    return include or "Metadata"
+
+
+class Table:
+    """A Table with one row per object. `include` is the part of the object in each row, next to the cells."""
+
+    def __init__(
+        self,
+        plain: ObjectForm,
+        resource: Resource,
+        api_version: str,
+        include: str,
+    ) -> None:
+        self._plain = plain
+        self._resource = resource
+        self._api_version = api_version
+        self._include = include
+        self._partial = Partial(plain, api_version, resource)
+
+    def list_head(self, metadata: dict[str, Any]) -> bytes:
+        return self._head(metadata, table_columns(self._resource))
+
+    def list_tail(self, metadata: dict[str, Any]) -> bytes:
+        return LIST_TAIL
+
+    def item(self, obj: StoredObject) -> Sequence[bytes]:
+        row = obj.table_row(self._resource, self._made).at(time.time())
+        return (row, *self._object(obj), b"}")
+
+    def kept(self, obj: StoredObject) -> Sequence[bytes] | None:
+        ready = obj.has_table_row(self._resource) and (
+            self._include == "None" or (self._partial.spliced and obj.transcoded is not None)
+        )
+        return self.item(obj) if ready else None
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return self._one(b"".join(self.item(obj)), str(obj.rv))
+
+    def of_document(self, document: bytes) -> bytes:
+        metadata = json.loads(document).get("metadata") or {}
+        return self._one(self._document_row(document), metadata.get("resourceVersion", ""))
+
+    def _one(self, row: bytes, rv: str) -> bytes:
+        return b"%b%b]}" % (self.list_head({"resourceVersion": rv} if rv else {}), row)
+
+    def event(self, event: OutEvent, *, first: bool) -> bytes:
+        if event.type == "ERROR":
+            return event.line()
+        key = ("Table", self._api_version, self._resource.version, self._include, first)
+        return event.encoding(key, lambda e: self._line(e, first))
+
+    def _line(self, event: OutEvent, first: bool) -> bytes:
+        # Only the first event of a watch has the column definitions.
+        columns = table_columns(self._resource) if first else None
+        head = self._head({"resourceVersion": str(event.rv)}, columns)
+        row = (
+            self._document_row(event.document) if event.object is None else b"".join(self.item(event.object))
+        )
+        return event_line(event.type, b"%b%b]}" % (head, row))
+
+    def _head(self, metadata: dict[str, Any], columns: list[dict[str, Any]] | None) -> bytes:
+        head = {
+            "kind": "Table",
+            "apiVersion": self._api_version,
+            "metadata": metadata,
+            "columnDefinitions": columns,
+        }
+        return to_json(head)[:-1] + b',"rows":['
+
+    def _made(self, obj: StoredObject) -> TableRow:
+        return table_row(self._resource, self._tree(b"".join(self._plain.item(obj))))
+
+    def _tree(self, document: bytes) -> dict[str, Any]:
+        if not self._resource.custom:
+            try:
+                members = _members.decode(document)
+                return {
+                    name: (_metadata if name == "metadata" else _any).decode(text)
+                    for name, text in members.items()
+                }
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                pass
+        # The standard library's decoder keeps integers of any size exact.
+        tree: dict[str, Any] = json.loads(document)
+        return tree
+
+    def _document_row(self, document: bytes) -> bytes:
+        row = table_row(self._resource, self._tree(document)).at(time.time())
+        match self._include:
+            case "Object":
+                shown = document
+            case "None":
+                shown = _NULL
+            case _:
+                shown = self._partial.of_document(document)
+        return b"%b%b}" % (row, shown)
+
+    def _object(self, obj: StoredObject) -> Sequence[bytes]:
+        match self._include:
+            case "Object":
+                return (self._plain.whole(obj),)
+            case "None":
+                return (_NULL,)
+            case _:
+                return self._partial.item(obj)

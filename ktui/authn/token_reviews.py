@@ -1,0 +1,119 @@
+"""SelfSubjectReview, TokenReview, and TokenRequest for a service account."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.server import Server
+from ktui.authn.authenticator import TokenAuthenticator
+from ktui.authn.service_accounts import BOUND, BoundObject, InvalidToken
+from ktui.kube.golang.formatting import quote
+from ktui.kube.resources import Resource, builtin
+from ktui.kube.status import StatusCause, bad_request, conflict, invalid, not_found
+from ktui.writes.objectmeta import timestamp
+from ktui.writes.request_body import Obj, answer_review, sent_review
+
+TOKEN_REQUEST = Resource(
+    "authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", "tokenrequest", namespaced=True
+)
+HOUR, LEAST_SECONDS, MOST_SECONDS = 3600, 600, 1 << 32
+
+
+class AuthenticationReviews:
+    """Handlers of POST, one for each review."""
+
+    def __init__(self, authenticator: TokenAuthenticator) -> None:
+        self._authenticator = authenticator
+        self._accounts = authenticator.accounts
+
+    async def of_myself(self, server: Server, call: Call, resource: Resource) -> None:
+        """SelfSubjectReview: the user as the server sees it (`kubectl auth whoami`)."""
+        form, review = await sent_review(server, call, resource)
+        review.setdefault("metadata", {})["creationTimestamp"] = timestamp()
+        review["status"] = {"userInfo": call.who.document()}
+        await answer_review(server, call, resource, review, form)
+
+    async def of_token(self, server: Server, call: Call, resource: Resource) -> None:
+        """TokenReview: the user of a token, for one of the requested audiences."""
+        form, review = await sent_review(server, call, resource)
+        spec = review.setdefault("spec", {})
+        token = spec.get("token") or ""
+        if not token:
+            raise bad_request("token is required for TokenReview in authentication")
+        review["status"] = await self._status(token, tuple(spec.get("audiences") or ()))
+        await answer_review(server, call, resource, review, form)
+
+    async def _status(self, token: str, audiences: tuple[str, ...]) -> Obj:
+        try:
+            found = await self._authenticator.of_token(token, audiences)
+        except InvalidToken as error:
+            return {"user": {}, "error": f"[invalid bearer token, {error}]"}
+        status: Obj = {"authenticated": True, "user": found.user.document()}
+        return status | ({"audiences": list(found.audiences)} if found.audiences else {})
+
+    async def new_token(self, server: Server, call: Call, resource: Resource) -> None:
+        """POST serviceaccounts/NAME/token (`kubectl create token`). StatusError 400, 404, 409, 422."""
+        kind = TOKEN_REQUEST
+        form, request = await sent_review(server, call, kind)
+        namespace, name = call.info.namespace, call.info.name
+        account = await self._accounts.find("serviceaccounts", namespace, name)
+        if account is None:
+            raise not_found(resource, name)
+        spec = request.setdefault("spec", {})
+        spec["audiences"] = list(spec.get("audiences") or self._accounts.audiences)
+        if spec.get("expirationSeconds") is None:
+            spec["expirationSeconds"] = HOUR
+        _check_seconds(spec["expirationSeconds"])
+        spec["boundObjectRef"] = reference = spec.get("boundObjectRef") or None
+        bound = await self._bound(name, namespace, reference) if reference else BoundObject()
+        token, expires = self._accounts.sign(
+            account, tuple(spec["audiences"]), int(spec["expirationSeconds"]), bound
+        )
+        ends = datetime.fromtimestamp(expires, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        request["status"] = {"token": token, "expirationTimestamp": ends}
+        request["metadata"] = {"name": name, "namespace": namespace, "creationTimestamp": timestamp()}
+        await answer_review(server, call, kind, request, form)
+
+    async def _bound(self, account: str, namespace: str, reference: Obj) -> BoundObject:
+        kind, name = reference.get("kind") or "", reference.get("name") or ""
+        if kind not in BOUND or (reference.get("apiVersion") or "v1") != "v1":
+            group, _, version = (reference.get("apiVersion") or "").rpartition("/")
+            raise bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
+        resource = builtin("", BOUND[kind])
+        found = await self._accounts.find(BOUND[kind], "" if kind == "Node" else namespace, name)
+        if found is None:
+            raise not_found(resource, name)
+        if reference.get("uid") not in (None, "", found.uid):
+            why = (
+                f"the UID in the bound object reference ({reference['uid']}) does not match the UID in "
+                "record. The object might have been deleted and then recreated"
+            )
+            raise conflict(resource, name, why)
+        if kind == "Pod":
+            pod: dict[str, Any] = json.loads(found.full_json())
+            if (pod.get("spec") or {}).get("serviceAccountName", "default") != account:
+                raise bad_request(
+                    f"cannot bind token for serviceaccount {quote(account)} to pod running with "
+                    "different serviceaccount name."
+                )
+            if node := (pod.get("spec") or {}).get("nodeName"):
+                there = await self._accounts.find("nodes", "", node)
+                about = {"name": node} | ({"uid": there.uid} if there is not None else {})
+                return BoundObject(kind, name, found.uid, about)
+        return BoundObject(kind, name, found.uid)
+
+
+def _check_seconds(seconds: Any) -> None:
+    fault = ""
+    if seconds < LEAST_SECONDS:
+        fault = "may not specify a duration less than 10 minutes"
+    elif seconds > MOST_SECONDS:
+        fault = "may not specify a duration larger than 2^32 seconds"
+    if fault:
+        cause = StatusCause(
+            "FieldValueInvalid", f"Invalid value: {seconds}: {fault}", "spec.expirationSeconds"
+        )
+        raise invalid("TokenRequest", "authentication.k8s.io", "", [cause])

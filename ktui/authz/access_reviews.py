@@ -1,0 +1,112 @@
+"""The reviews of authorization.k8s.io: may a user do this, and what may I do?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.chain import Authorizer, Decision
+from ktui.apiserver.server import Server
+from ktui.kube.fielderrors import FieldError
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.resources import Resource
+from ktui.kube.status import StatusCause, bad_request, invalid
+from ktui.kube.users import Requester
+from ktui.telemetry.off_loop import compute
+from ktui.writes.request_body import Obj, answer_review, sent_review
+
+CHOICES = "resourceAttributes", "nonResourceAttributes"
+
+
+class AccessReviews:
+    """Handlers of POST, one for each review."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    async def of_myself(self, server: Server, call: Call, resource: Resource) -> None:
+        """SelfSubjectAccessReview: whether the client may do this (`kubectl auth can-i`)."""
+        form, review = await sent_review(server, call, resource)
+        _check(resource, list(_spec_errors(_spec(review))))
+        review["status"] = _status(self._authorizer.decide(call.who, _attributes(_spec(review))))
+        await answer_review(server, call, resource, review, form)
+
+    async def of_anyone(self, server: Server, call: Call, resource: Resource) -> None:
+        """SubjectAccessReview and, in one namespace, LocalSubjectAccessReview; StatusError 400, 422."""
+        form, review = await sent_review(server, call, resource)
+        spec = _spec(review)
+        _check(resource, [*_spec_errors(spec), *_subject_errors(spec)])
+        if resource.namespaced:
+            _check_namespace(call.info.namespace, review, spec)
+        who = Requester(
+            str(spec.get("user") or ""),
+            tuple(spec.get("groups") or ()),
+            str(spec.get("uid") or ""),
+            spec.get("extra") or {},
+        )
+        review["status"] = _status(await compute(self._authorizer.decide, who, _attributes(spec)))
+        await answer_review(server, call, resource, review, form)
+
+    async def my_rules(self, server: Server, call: Call, resource: Resource) -> None:
+        """SelfSubjectRulesReview; StatusError 400 without a namespace."""
+        form, review = await sent_review(server, call, resource)
+        namespace = _spec(review).get("namespace")
+        if not namespace:
+            raise bad_request("no namespace on request")
+        review["status"] = self._authorizer.rules(call.who, namespace)
+        await answer_review(server, call, resource, review, form)
+
+
+def _spec(review: Obj) -> Obj:
+    spec: Obj = review.setdefault("spec", {})
+    return spec
+
+
+def _attributes(spec: Obj) -> RequestAttributes:
+    if (found := spec.get("nonResourceAttributes")) is not None:
+        return RequestAttributes(found.get("verb", ""), path=found.get("path", ""))
+    found = spec["resourceAttributes"]
+    names = ("verb", "group", "resource", "subresource", "namespace", "name", "version")
+    return RequestAttributes(**{name: found.get(name) or "" for name in names})
+
+
+def _status(decision: Decision) -> Obj:
+    found: Obj = {"allowed": decision.allowed}
+    return found | ({"reason": decision.reason} if decision.reason else {})
+
+
+def _check(resource: Resource, errors: list[FieldError]) -> None:
+    if errors:
+        causes = [StatusCause(error.reason, error.message, error.field) for error in errors]
+        raise invalid(resource.kind, resource.group, "", causes)
+
+
+def _spec_errors(spec: Obj) -> Iterator[FieldError]:
+    given = [name for name in CHOICES if spec.get(name) is not None]
+    if len(given) == 2:
+        yield FieldError(
+            "spec.nonResourceAttributes",
+            "FieldValueInvalid",
+            "Invalid value: cannot be specified in combination with resourceAttributes",
+        )
+    if not given:
+        yield FieldError(
+            "spec.resourceAttributes",
+            "FieldValueInvalid",
+            "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
+            "must be specified",
+        )
+
+
+def _subject_errors(spec: Obj) -> Iterator[FieldError]:
+    if not spec.get("user") and not spec.get("groups"):
+        why = 'Invalid value: "": at least one of user or group must be specified'
+        yield FieldError("spec.user", "FieldValueInvalid", why)
+
+
+def _check_namespace(namespace: str, review: Obj, spec: Obj) -> None:
+    """Raise StatusError 400 unless a LocalSubjectAccessReview is about its own namespace."""
+    requested = (spec.get("resourceAttributes") or {}).get("namespace", "")
+    if requested != namespace:
+        found = (review.get("metadata") or {}).get("namespace") or namespace
+        raise bad_request(f"spec.resourceAttributes.namespace must match namespace: {found}")

@@ -1,0 +1,205 @@
+"""The modes of authorization: RBAC, by the stored roles, and AlwaysAllow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ktui.apiserver.chain import Authorizer, Decision
+from ktui.authz.roles import GROUP, Roles
+from ktui.kube.rbac import ALL, PolicyRule, rules_of
+from ktui.kube.requestinfo import RequestAttributes, RequestInfo
+from ktui.kube.resources import builtin
+from ktui.kube.rule_cover import TooManyCombinations, refusal, uncovered
+from ktui.kube.status import StatusError, bad_request, bare_error, forbidden, not_found
+from ktui.kube.users import ANONYMOUS, MASTERS, Requester
+
+Obj = dict[str, Any]
+
+ROLES = ("roles", "clusterroles")
+RESOURCE_OF_KIND = {"Role": "roles", "ClusterRole": "clusterroles"}
+FULL_AUTHORITY = (PolicyRule((ALL,), (ALL,), (ALL,)), PolicyRule((ALL,), non_resource_urls=(ALL,)))
+# The garbage collector writes these, and the server itself writes the last.
+COLLECTORS_OWN = ("ownerReferences", "finalizers", "selfLink", "managedFields")
+
+
+class EscalationCheck:
+    """Refuses roles and bindings that grant more than their author may do.
+
+    Upstream: registry/rbac, policybased. These four resources are the only ones through which RBAC could give
+    a user rights that she does not have.
+    """
+
+    def __init__(self, authorizer: Authorizer, roles: Roles) -> None:
+        self._authorizer = authorizer
+        self._roles = roles
+
+    def confirm(
+        self,
+        who: Requester,
+        info: RequestInfo,
+        new: Obj,
+        old: Obj | None,
+        granted: Iterable[PolicyRule] | None = None,
+    ) -> None:
+        """Raise StatusError 403 if `who` may not store `new`, 404 if a binding's role does not exist.
+
+        `old` is None for a create. `granted` are the rules of the role that a binding refers to; None: as the
+        server knows them.
+        """
+        if MASTERS in who.groups:
+            return
+        of_role = info.resource in ROLES
+        if of_role and self._may(who, "escalate", info.resource, info.namespace, info.name):
+            return
+        if old is not None and only_for_the_collector(new, old):
+            return
+        if of_role:
+            self._confirm_rules(who, info, new, rules_of(new))
+            if aggregates(new) or (old is not None and aggregates(old)):
+                self._confirm_full_authority(who, info, new)
+            return
+        ref = new.get("roleRef") or {}
+        kind, name = str(ref.get("kind") or ""), str(ref.get("name") or "")
+        resource = RESOURCE_OF_KIND.get(kind)
+        if resource is None:
+            raise bare_error(f'unsupported role reference kind: "{kind}"')
+        if self._may(who, "bind", resource, info.namespace, name, str(ref.get("apiGroup") or "")):
+            return
+        if granted is None:
+            granted = self._rules_of_role(resource, info.namespace, name)
+        self._confirm_rules(who, info, new, granted)
+
+    def _may(
+        self, who: Requester, verb: str, resource: str, namespace: str, name: str, group: str = GROUP
+    ) -> bool:
+        asked = RequestAttributes(verb, group, resource, namespace=namespace, name=name, version=ALL)
+        return self._authorizer.decide(who, asked).allowed
+
+    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Iterable[PolicyRule]:
+        if resource == "roles" and not namespace:
+            raise bad_request("Namespace parameter required.")
+        found = self._roles.rules(resource, namespace if resource == "roles" else "", name)
+        if found is None:
+            raise not_found(builtin(GROUP, resource), name)
+        return found
+
+    def _confirm_rules(
+        self, who: Requester, info: RequestInfo, new: Obj, granted: Iterable[PolicyRule]
+    ) -> None:
+        """Raise StatusError 403 unless the rules that `who` has in the namespace include all of `granted`."""
+        owned: list[PolicyRule] = []
+        problems: dict[str, None] = {}
+        for grant in self._roles.grants(who, info.namespace):
+            if grant.rule is None:
+                problems[grant.problem] = None
+            else:
+                owned.append(grant.rule)
+        try:
+            missing = uncovered(owned, list(granted))
+        except TooManyCombinations as error:
+            raise _forbidden(info, new, str(error)) from None
+        if missing:
+            errors = ", ".join(problems)
+            why = refusal(who, missing, f"[{errors}]" if len(problems) > 1 else errors)
+            raise _forbidden(info, new, why)
+
+    def _confirm_full_authority(self, who: Requester, info: RequestInfo, new: Obj) -> None:
+        """An aggregationRule can collect any rule, so it needs all rights."""
+        try:
+            self._confirm_rules(who, info, new, FULL_AUTHORITY)
+        except StatusError:
+            why = "must have cluster-admin privileges to use the aggregationRule"
+            raise _forbidden(info, new, why) from None
+
+
+def aggregates(role: Obj) -> bool:
+    return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
+
+
+def only_for_the_collector(new: Obj, old: Obj) -> bool:
+    """Whether an update changes nothing but fields that the garbage collector writes."""
+    return _without_collectors(new) == _without_collectors(old)
+
+
+def _without_collectors(obj: Obj) -> Obj:
+    metadata = {
+        name: value for name, value in (obj.get("metadata") or {}).items() if name not in COLLECTORS_OWN
+    }
+    return {**obj, "metadata": metadata}
+
+
+def _forbidden(info: RequestInfo, new: Obj, why: str) -> StatusError:
+    name = str((new.get("metadata") or {}).get("name") or "")
+    return forbidden(builtin(GROUP, info.resource), name, why)
+
+
+# Paths that the ClusterRole system:public-info-viewer allows.
+PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
+
+
+class AlwaysAllow:
+    """Allows everything to authenticated users; anonymous users may read health and version, as with RBAC.
+
+    (With AlwaysAllow alone kube-apiserver admits no anonymous request.)
+    """
+
+    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
+        return Decision(who.user != ANONYMOUS.user or attributes.path.rstrip("/") in PUBLIC_PATHS)
+
+    def confirm_grant(self, who: Requester, *_: Any, **__: Any) -> None:
+        """Allow every role and binding: a user who may do everything may also `escalate` and `bind`."""
+
+    def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
+        """Return rules that allow everything."""
+        return {
+            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+            "incomplete": False,
+        }
+
+
+class RbacAuthorizer:
+    """Decides by the stored roles; members of system:masters may do everything."""
+
+    def __init__(self, roles: Roles) -> None:
+        self._roles = roles
+        self.confirm_grant = EscalationCheck(self, roles).confirm
+
+    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
+        if MASTERS in who.groups:
+            return Decision(True)
+        problems: dict[str, None] = {}
+        for grant in self._roles.grants(who, attributes.namespace):
+            if grant.rule is None:
+                problems[grant.problem] = None
+            elif grant.rule.allows(attributes):
+                return Decision(True, f"RBAC: allowed by {grant.binding.described(grant.subject)}")
+        return Decision(False, f"RBAC: {_all_of(list(problems))}" if problems else "")
+
+    def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
+        """Return every rule that bindings grant; `evaluationError` names roles that do not exist."""
+        resource_rules: list[dict[str, Any]] = []
+        other_rules: list[dict[str, Any]] = []
+        problems: dict[str, None] = {}
+        for grant in self._roles.grants(who, namespace):
+            if grant.rule is None:
+                problems[grant.problem] = None
+                continue
+            rule = grant.rule.document()
+            paths = rule.pop("nonResourceURLs", None)
+            if "resources" in rule:
+                resource_rules.append(rule)
+            if paths:
+                other_rules.append({"verbs": rule["verbs"], "nonResourceURLs": paths})
+        status: dict[str, Any] = {
+            "resourceRules": resource_rules,
+            "nonResourceRules": other_rules,
+            "incomplete": bool(problems),
+        }
+        return status | ({"evaluationError": _all_of(list(problems))} if problems else {})
+
+
+def _all_of(problems: list[str]) -> str:
+    """Join errors as Go does."""
+    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"

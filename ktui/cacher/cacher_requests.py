@@ -1,0 +1,123 @@
+"""Requests to a Cacher and its answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ktui.kube.listoptions import ListOptions
+from ktui.kube.routing.plan import Plan
+
+if TYPE_CHECKING:
+    from ktui.cacher.watch_events import OutEvent
+    from ktui.kube.resources import Resource
+    from ktui.storage.objects import SelectionPredicate, StoredObject
+
+FELL_BACK = "cache,etcd"
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """A LIST. `namespace` and `name` are those of the URL (None: all); `selection` holds the selectors."""
+
+    namespace: str | None
+    name: str | None
+    options: ListOptions
+    selection: SelectionPredicate
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """A WATCH. `resource` has the version of its bookmarks (None: the store's).
+
+    `timeout` is in seconds, None for no limit. `form` names the client's encoding.
+    """
+
+    namespace: str | None
+    name: str | None
+    options: ListOptions
+    selection: SelectionPredicate
+    timeout: float | None = None
+    resource: Resource | None = None
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GetAnswer:
+    """The answer to a GET: `object` is None if not found; `rv` is the resourceVersion of cache or etcd."""
+
+    object: StoredObject | None
+    rv: int
+    plan: Plan
+    route: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListAnswer:
+    """A LIST's objects in key order and its ListMeta.
+
+    `route` is the source of the answer: `cache`, `cache_snapshot`, `etcd`, or `cache,etcd` if the cache could
+    not answer and etcd did.
+    """
+
+    objects: Sequence[StoredObject]
+    rv: int
+    continue_: str
+    remaining: int | None
+    plan: Plan
+    route: str
+
+
+class WatchEvents(Protocol):
+    """A WATCH's events, until `close`, its timeout, or an end by the server.
+
+    `buffered` of `capacity` events wait for the client (`capacity` 0: events never wait). `live` is True once
+    the initial and the missed events have been sent; `on_live` is called then.
+    """
+
+    on_live: Callable[[], None]
+
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def bookmarks(self) -> int: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def buffered(self) -> int: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def live(self) -> bool: ...
+
+    def batches(self) -> AsyncIterator[list[OutEvent]]: ...
+
+    def close(self, cause: str) -> None: ...
+
+
+class WatchAnswer:
+    """An accepted WATCH. Errors from here on are ERROR events in the stream."""
+
+    def __init__(self, plan: Plan, route: str, stream: WatchEvents) -> None:
+        self.plan = plan
+        self.route = route
+        self.stream = stream
+
+    def batches(self) -> AsyncIterator[list[OutEvent]]:
+        """Yield batches of events as they arrive, for efficient writing."""
+        return self.stream.batches()
+
+    @property
+    def events(self) -> AsyncIterator[OutEvent]:
+        """Yield the same events one by one."""
+        return self._each()
+
+    def close(self, cause: str = "client gone") -> None:
+        """End the stream; its reader sees the end."""
+        self.stream.close(cause)
+
+    async def _each(self) -> AsyncIterator[OutEvent]:
+        async for batch in self.stream.batches():
+            for event in batch:
+                yield event

@@ -1,0 +1,82 @@
+"""`ktui audit LOG --budget FILE`: judge the requests in logs by budgets."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ktui.audit.budgets import BudgetedLogs
+from ktui.audit.reading.files import open_logs
+from ktui.audit.tally import TallyOptions
+from ktui.cli.auditing.outputs import problems
+from ktui.cli.auditing.read_logs import find_aggregated, list_with_bar
+from ktui.cli.budgets.budget_options import check_options
+from ktui.cli.budgets.ci_files import finish, markdown_report
+from ktui.cli.budgets.report import BudgetReport, print_document, print_report
+from ktui.cli.exit_codes import FAILED, INTERRUPTED, USAGE, fail
+from ktui.cli.options import supports_progress
+from ktui.cli.output import emit
+from ktui.core.budgets.file import RATE
+from ktui.core.budgets.judge import BudgetJudge, BudgetVerdict
+from ktui.core.format import integer, many
+from ktui.kube.gates import DEFAULT_VERSION
+from ktui.kube.versions import behaviour_of, parse_gates
+
+_OTHER_FORMS = (
+    "follow", "listen", "sql", "requests", "screen", "csv", "html", "emit", "partial", "grouped", "dask",
+)  # fmt: skip
+_WORDS = ("merge", "diff")  # instead of a log
+
+
+def judge_logs(args: argparse.Namespace, options: TallyOptions) -> int:
+    """Read the logs, print the report, and return the exit status. Raises ConfigError and ClientError."""
+    other = next((f"--{name}" for name in _OTHER_FORMS if getattr(args, name)), "")
+    if not args.files:
+        return fail("name a log FILE, or - for standard input", USAGE)
+    if (what := args.files[0]) in _WORDS and not Path(what).exists():
+        other = what
+    if not (args.budget or args.write_budget):
+        return fail("--junit is a report on budgets: add --budget FILE", USAGE)
+    if other:
+        return fail(f"--budget judges single requests of logs: leave out {other}", USAGE)
+    if options.sampling != 1_000_000:
+        return fail("--budget needs every request: traces that are sampled (--sampling) have too few", USAGE)
+    judge = BudgetJudge(check_options(args), drafting=bool(args.write_budget))
+    version = args.kube_version or DEFAULT_VERSION
+    behaviour = behaviour_of(version, parse_gates(args.feature_gates))
+    logs = BudgetedLogs(judge, options, behaviour, find_aggregated(args), progress=supports_progress(args))
+    with open_logs(args.files) as opened:
+        finished = list_with_bar(opened, logs.requests)
+    problems(logs.requests)
+    verdict = judge.verdict()
+    source = args.files[0] if len(args.files) == 1 else many(len(args.files), "log")
+    report = BudgetReport(verdict, source, args.budget, notes=_notes(logs, verdict, version))
+    if args.json:
+        print_document(report)
+    elif args.markdown:
+        emit(markdown_report(report).removesuffix("\n"))
+    else:
+        print_report(report)
+    status = finish(report, args)
+    if not finished:
+        return INTERRUPTED
+    if logs.requests.unread or not verdict.requests:
+        return fail(f"no request for a resource was found in {source}", FAILED)
+    return status
+
+
+def _notes(logs: BudgetedLogs, verdict: BudgetVerdict, version: str) -> tuple[str, ...]:
+    notes = []
+    if verdict.predicted:
+        of = f"{integer(verdict.predicted)} of {many(verdict.requests, 'request')}"
+        notes.append(f"the route of {of} is predicted for Kubernetes {version} (--kube-version)")
+    if logs.requests.queryless:
+        notes.append("the log leaves out query strings: routes, pages and selectors are not known")
+    lacking = {limit for entry in verdict.budgets for limit, _ in entry.unknown.items()}
+    if RATE in lacking:
+        notes.append(f"these logs are too long for {RATE}: read parts of them (--since, --until)")
+        lacking.remove(RATE)
+    if lacking:
+        names = ", ".join(sorted(lacking))
+        notes.append(f"not every request has the figure of {names}: of these logs only traces have it")
+    return tuple(notes)

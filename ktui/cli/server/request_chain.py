@@ -1,0 +1,132 @@
+"""The request chain of a server (authentication, authorization, their API handlers), and its controllers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ktui.apiserver.app import Application
+from ktui.apiserver.chain import Authorizer
+from ktui.apiserver.dispatch import Handlers
+from ktui.authn.authenticator import TokenAuthenticator
+from ktui.authn.service_accounts import ServiceAccountTokens, TokenSettings, pages
+from ktui.authn.token_reviews import AuthenticationReviews
+from ktui.authz.access_reviews import AccessReviews
+from ktui.authz.aggregation import RoleAggregation
+from ktui.authz.authorizers import AlwaysAllow, RbacAuthorizer
+from ktui.authz.roles import Roles, create_default_roles
+from ktui.cacher.cachers import Registry
+from ktui.kube.users import Requester
+from ktui.writes.accounts_controller import AccountsController
+from ktui.writes.definitions_controller import DefinitionController
+from ktui.writes.dependents_controller import DependentsController
+from ktui.writes.namespace_controller import NamespaceController
+from ktui.writes.quota_controller import QuotaController
+from ktui.writes.storage_protection import StorageProtection
+
+log = logging.getLogger(__name__)
+
+ALWAYS_ALLOW, RBAC = ("AlwaysAllow", "RBAC")
+SYNC_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RequestChain:
+    """Authenticator and authorizer of a server. `roles` and `aggregation` are None without RBAC."""
+
+    authenticator: TokenAuthenticator
+    authorizer: Authorizer
+    roles: Roles | None
+    aggregation: RoleAggregation | None = None
+
+    @property
+    def handlers(self) -> Handlers:
+        about_users, about_access = AuthenticationReviews(self.authenticator), AccessReviews(self.authorizer)
+        return Handlers(
+            pages=pages(self.authenticator.accounts),
+            subresources={"token": {"POST": about_users.new_token}},
+            reviews={
+                "selfsubjectreviews.authentication.k8s.io": about_users.of_myself,
+                "tokenreviews.authentication.k8s.io": about_users.of_token,
+                "selfsubjectaccessreviews.authorization.k8s.io": about_access.of_myself,
+                "subjectaccessreviews.authorization.k8s.io": about_access.of_anyone,
+                "localsubjectaccessreviews.authorization.k8s.io": about_access.of_anyone,
+                "selfsubjectrulesreviews.authorization.k8s.io": about_access.my_rules,
+            },
+        )
+
+    async def start(self, *, writable: bool) -> None:
+        """With RBAC, create the default roles if `writable`, and wait until all roles are read.
+
+        Each step waits at most SYNC_SECONDS.
+        """
+        if self.roles is None or self.aggregation is None:
+            return
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                if writable:
+                    await create_default_roles(self.roles.registry)
+        except (TimeoutError, ExceptionGroup) as error:
+            log.warning("the default roles could not be created: %s", error)
+        self.roles.start()
+        if writable:
+            self.aggregation.start()
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                await self.roles.synced.wait()
+        except TimeoutError:
+            log.warning("roles are still being read: until then only system:masters may do anything")
+
+    async def stop(self) -> None:
+        if self.roles is not None and self.aggregation is not None:
+            await self.aggregation.stop()
+            await self.roles.stop()
+
+
+def make_chain(
+    registry: Registry,
+    token: str | None,
+    users: Mapping[str, Requester] | None = None,
+    *,
+    mode: str = ALWAYS_ALLOW,
+    tokens: TokenSettings | None = None,
+) -> RequestChain:
+    """Make the request chain.
+
+    `tokens` None: tokens of service accounts are signed by a new key of this process.
+    """
+    authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, tokens), users or {})
+    if mode == RBAC:
+        roles = Roles(registry)
+        return RequestChain(authenticator, RbacAuthorizer(roles), roles, RoleAggregation(registry))
+    return RequestChain(authenticator, AlwaysAllow(), None)
+
+
+class ServerController(Protocol):
+    """Follows objects through their watch caches from `start` to `stop`, and writes what they require."""
+
+    def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[ServerController]:
+    """Return the server's controllers: kube-apiserver's own, and those that kubectl waits for.
+
+    The latter are kube-controller-manager's: they run only if ktui has started the etcd (`owned`), as another
+    etcd has a kube-controller-manager. It must be writable. `root_ca`: of this server, PEM; "" without TLS.
+    """
+    registry = app.server.services.registry
+    controllers: list[ServerController] = [DefinitionController(registry)]
+    if owned:
+        controllers += [
+            QuotaController(registry, lambda: app.catalog.table.preferred()),
+            AccountsController(registry, root_ca),
+            NamespaceController(app.server),
+            DependentsController(app.server),
+            StorageProtection(registry),
+        ]
+    return controllers

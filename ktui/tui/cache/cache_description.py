@@ -1,0 +1,242 @@
+"""What the selected cache is doing, in words; and the clients that read its resource."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
+from ktui.core.ranking.lines import RankLine, shape_runs
+from ktui.core.state import CacheStatus, State, WatcherRow
+from ktui.tui.cache.cache_columns import STATE_STYLES
+from ktui.tui.cache.cache_rows import GLYPHS, CacheLine, is_loading, loaded_share
+from ktui.tui.cache.rv_progress import lag_style
+from ktui.tui.charts.bars import TRACK, bar
+from ktui.tui.keys.hints import key_of
+from ktui.tui.requests.ranking_columns import route_runs
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+
+
+def about(row: CacheLine, head: int, width: int, height: int) -> Content:
+    """Describe the cache in `row`; `head` is etcd's revision. The longest form that fits is used."""
+    state = row.cache.state
+    if state == "cold":
+        return _about_cold(row)
+    if state == "disabled":
+        rule = "etcd answers every GET, LIST and WATCH of it"
+        return lines([_head(row, "no watch cache"), line((rule, "$ink-muted"))])
+    if is_loading(row.cache):
+        return _about_loading(row, width)
+    forms = [_about_ready(row, width), *(_about_ready_tall(row, head, gap) for gap in ([], [line("")]))]
+    fitting = [form for form in forms if form.plain.count("\n") < height]
+    return fitting[-1] if fitting else forms[0]
+
+
+def _about_cold(row: CacheLine) -> Content:
+    prefix = row.prefix
+    cost = "reads all of it from etcd, in pages"
+    if prefix is not None:
+        size = f", {'' if prefix.exact else '~'}{long_bytes(prefix.bytes)}" if prefix.bytes else ""
+        cost = f"{many(prefix.count, 'key')}{size} read from etcd, in pages"
+    return lines([_head(row, "not requested yet"), _keyed("cache.warm", "warms it: ", cost)])
+
+
+def _about_loading(row: CacheLine, width: int) -> Content:
+    cache = row.cache
+    again = "being filled from etcd" if cache.state == "initializing" else "being filled from etcd again"
+    parts = [_head(row, again), _progress(cache, width)]
+    if cache.error:
+        parts += [line((text, "$error")) for text in textwrap.wrap(cache.error, max(10, width))]
+    else:
+        parts.append(line(("until then LISTs wait, go to etcd or get 429, by version", "$ink-muted")))
+    parts.append(_keyed("cache.cancel", "stops filling: the cache is cold again", ""))
+    return lines(parts)
+
+
+def _progress(cache: CacheStatus, width: int) -> Content:
+    share = loaded_share(cache)
+    if not cache.loaded and share is None and not cache.error:
+        return line(("queued: only a few caches are filled at a time", "$route-wait"))
+    read = f" · {long_bytes(cache.loaded_bytes)} read" if cache.loaded_bytes else ""
+    if share is None:
+        return line((f"{integer(cache.loaded)} objects so far{read}", "$route-wait"))
+    room = max(10, min(60, width - 48))
+    done = bar(share, room)
+    return line(
+        (done, "$route-wait"),
+        (TRACK * (room - len(done)), "$ink-faint"),
+        (f" {share:4.0%}", "bold $route-wait"),
+        (f"  {integer(cache.loaded)} of {many(cache.expected, 'object')}{read}", "$foreground"),
+    )
+
+
+def _about_ready(row: CacheLine, width: int) -> Content:
+    cache = row.cache
+    dot = (" · ", "$ink-muted")
+    readers = _labelled("now", *_readers(cache))
+    at = [(" at ", "$ink-muted"), *_revision(row, 0)]  # the last part is how far that is behind
+    holds = [_labelled("holds", *_holdings(cache), *parts) for parts in (at, at[:-1])]
+    return lines(
+        [
+            _head(row, ""),
+            longest_that_fits(holds, width),
+            _labelled("buffer", *_buffered(cache), dot, *_watchable_from(cache)),
+            longest_that_fits([_labelled("now", *_readers(cache), dot, *_costs(cache)), readers], width),
+            *([_checked(cache)] if cache.check else []),
+            _last(row),
+        ]
+    )
+
+
+def _about_ready_tall(row: CacheLine, head: int, gap: list[Content]) -> Content:
+    """Return the description with one fact per line; `gap` is before the last."""
+    cache = row.cache
+    return lines(
+        [
+            _head(row, ""),
+            _labelled("holds", *_holdings(cache)),
+            _labelled("", *_revision(row, head)),
+            _labelled("buffer", *_buffered(cache)),
+            _labelled("", *_watchable_from(cache)),
+            _labelled("now", *_readers(cache)),
+            _labelled("", *_costs(cache)),
+            *([_checked(cache), _check_cost(cache)] if cache.check else []),
+            *gap,
+            _last(row),
+        ]
+    )
+
+
+_Runs = list[tuple[str, str]]
+
+
+def _holdings(cache: CacheStatus) -> _Runs:
+    stored = f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} stored"
+    if not cache.json_bytes and not cache.json_evicted:
+        return [(stored, "$foreground")]
+    evicted = f" ({integer(cache.json_evicted)} evicted)" if cache.json_evicted else ""
+    return [(f"{stored} · {long_bytes(cache.json_bytes)} JSON kept{evicted}", "$foreground")]
+
+
+def _revision(row: CacheLine, head: int) -> _Runs:
+    of = f" ({integer(head)})" if head else ""
+    behind = f"{many(row.lag, 'revision')} behind etcd{of}" if row.lag else "up to date with etcd"
+    style = lag_style(row.lag, row.cache.waiting)
+    return [("RV ", "$ink-muted"), (integer(row.row.rv), "bold $rv-cache"), (f" · {behind}", style)]
+
+
+def _buffered(cache: CacheStatus) -> _Runs:
+    return [(f"{integer(cache.buffered)} of {many(cache.capacity, 'event')}", "$foreground")]
+
+
+def _watchable_from(cache: CacheStatus) -> _Runs:
+    return [("a WATCH can start from RV ", "$ink-muted"), (integer(cache.oldest_rv), "$foreground")]
+
+
+def _readers(cache: CacheStatus) -> _Runs:
+    waiting = f"{integer(cache.waiting)} waiting for it to catch up"
+    return [
+        (f"{many(cache.watchers, 'watcher')} · ", "$foreground"),
+        (waiting, "bold $route-wait" if cache.waiting else "$foreground"),
+    ]
+
+
+def _costs(cache: CacheStatus) -> _Runs:
+    asked = many(cache.progress_requests, "progress request")
+    return [(f"{many(cache.snapshots, 'snapshot')} · {asked}", "$foreground")]
+
+
+_CHECKS = {"success": ("= etcd", "$success"), "failure": ("≠ etcd", "bold $error")}
+
+
+def _checked(cache: CacheStatus) -> Content:
+    """Return what the last consistency check found."""
+    text, style = _CHECKS.get(cache.check, ("could not be made", "$warning"))
+    detail = f": {safe(cache.check_detail)}" if cache.check_detail else ""
+    at = (f" at {clock_time(cache.checked_at)}", "$ink-muted")
+    return _labelled("check", (text, style), at, (detail, style))
+
+
+def _check_cost(cache: CacheStatus) -> Content:
+    read = f"{many(cache.check_objects, 'object')}, {long_bytes(cache.check_bytes)} read from etcd"
+    dropped = "; no snapshots until one succeeds" if cache.check == "failure" else ""
+    return _labelled("", (f"{read} in {milliseconds(cache.check_ms)} ms{dropped}", "$ink-muted"))
+
+
+def _last(row: CacheLine) -> Content:
+    if row.cache.error:
+        return line((row.cache.error, "$error"))
+    if row.row.stale:
+        since = clock_time(row.cache.stale_since)
+        return line((f"no word from etcd since {since}: reads at resourceVersion=0 may be old", "$warning"))
+    return _keyed("table.open", "objects and events", "")
+
+
+def _head(row: CacheLine, what: str) -> Content:
+    state = row.row.shown_state
+    word = "loading" if is_loading(row.cache) else state
+    badge = (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
+    return line((row.resource, "bold $ink-strong"), ("  ", ""), badge, (f"  {what}", "$ink-muted"))
+
+
+def _labelled(label: str, *parts: tuple[str, str]) -> Content:
+    return line((pad(label, 7), "$ink-muted"), *parts)
+
+
+def _keyed(binding: str, what: str, rest: str) -> Content:
+    return line((pad(key_of(binding), 6) + " ", "bold $accent"), (what, "$foreground"), (rest, "$ink-muted"))
+
+
+_ASKED, _SIZE, _LETTERS = 6, 9, 3  # cells
+_CLIENT, _WHOLE_CLIENT = 14, 19  # cells of a client; the latter from _ROOMY cells of width on
+_LEAST_REQUEST, _ROOMY = 10, 60
+
+
+def readers_content(
+    rows: Sequence[RankLine], state: State, resource: str, width: int, height: int
+) -> Content:
+    """Return the most expensive reads of `resource` (`rows` of the ranking, by cost), then its watchers."""
+    watchers = [row for row in state.watchers.values() if row.resource == resource]
+    if not rows and not watchers:
+        return line(("no reads since ktui connected", "$ink-muted"))
+    below = [_watched_by(watchers, width)] if watchers else []
+    room = height - len(below) - 1
+    drawn = [_readers_head(width), *(_row(row, width) for row in rows[: max(1, room)])] if rows else []
+    return lines([*drawn, *below][:height])
+
+
+def _readers_head(width: int) -> Content:
+    asked, size = pad("count", _ASKED, right=True), pad("processed", _SIZE + 1, right=True)
+    return line((pad("", max(0, width - _ASKED - _SIZE - 1)) + asked + size, "$ink-muted"))
+
+
+def _row(row: RankLine, width: int) -> Content:
+    client = _WHOLE_CLIENT if width >= _ROOMY else _CLIENT
+    room = max(_LEAST_REQUEST, width - _LETTERS - client - _ASKED - _SIZE - 2)
+    letters = route_runs(row)[:2]
+    what = line(*shape_runs(row.group.key.shape)) if row.group is not None else line("")
+    return Content.assemble(
+        line(*letters, (" " * (_LETTERS - len(letters)), ""), (pad(row.client, client) + " ", "$ink-strong")),
+        what.truncate(room, ellipsis=True, pad=True),
+        line(
+            (integer(row.count).rjust(_ASKED), "$foreground"),
+            _processed(row.spent.processed_bytes),
+        ),
+    ).truncate(width, ellipsis=True)
+
+
+def _processed(size: float) -> tuple[str, str]:
+    """Return bytes processed as in the ranking, a dot for none."""
+    return (long_bytes(size) if size else "·").rjust(_SIZE + 1), "$ink-strong" if size else "$ink-faint"
+
+
+def _watched_by(watchers: Sequence[WatcherRow], width: int) -> Content:
+    """Return `watched by kubelet ×60, kube-scheduler`, the most frequent first."""
+    clients = Counter(row.opened.client for row in watchers).most_common()
+    words = [f"{client} ×{integer(count)}" if count > 1 else client for client, count in clients]
+    return line(("watched by ", "$ink-muted"), (", ".join(words), "$foreground")).truncate(
+        width, ellipsis=True
+    )

@@ -1,0 +1,191 @@
+"""Commands for the rules, the theme, the current table, kubectl, logs and recordings."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.client.running import state_home
+from ktui.contract.errors import RecordingError
+from ktui.core.format import clock_time
+from ktui.core.recordings.times import pace, spot
+from ktui.core.table.filter import FilterError
+from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
+from ktui.tui.commands.command import Candidate, Command, act
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.dialogs.jump import open_revision
+from ktui.tui.dialogs.text import TextScreen
+from ktui.tui.replay import actions
+from ktui.tui.screen_bases.table_screen import TableScreen
+from ktui.tui.switching import follow_rules, read_rules
+from ktui.tui.table.vtable import VTable
+
+_NO_REPLAY = "this is not a replay: `ktui --replay FILE` plays a recording"
+_NO_TABLE = "there is no table on this screen"
+
+
+def _rules(app: Dashboard, rest: str) -> str:
+    if not rest:
+        return act("rules")(app, rest)
+    try:
+        follow_rules(app, read_rules(rest))
+    except BehaviourError as error:
+        return str(error)
+    return ""
+
+
+def _versions(app: Dashboard) -> Iterator[Candidate]:
+    for version in reversed(KNOWN_VERSIONS):
+        yield Candidate(version, "the server follows its rules")
+
+
+def _theme(app: Dashboard, rest: str) -> str:
+    if rest not in app.available_themes:
+        return f"no theme {rest!r}; there are {', '.join(theme.name for theme in app.own_themes)}"
+    app.theme = rest
+    return ""
+
+
+def _themes(app: Dashboard) -> Iterator[Candidate]:
+    for theme in app.own_themes:
+        yield Candidate(theme.name, "the one in use" if theme.name == app.theme else "colours")
+
+
+def _audit(app: Dashboard, rest: str) -> str:
+    from ktui.tui.audit.open_audit import (
+        open_audit,  # start-up time: loaded when a log is opened
+    )
+
+    return open_audit(app, rest)
+
+
+def _kubeconfig(app: Dashboard, rest: str) -> str:
+    """Show and copy the command that points other programs at this server."""
+    server = app.state.server
+    path = state_home() / "servers" / str(server.pid if server is not None else 0) / "kubeconfig"
+    if not path.exists():
+        return "this server's kubeconfig is not on this machine: `ktui kubeconfig` there writes it"
+    line = f"export KUBECONFIG={shlex.quote(str(path))}"
+    app.copy_to_clipboard(line)
+    app.push_screen(TextScreen("point a client at this server", f"{line}\nkubectl get pods -A"))
+    return ""
+
+
+def _revision(app: Dashboard, rest: str) -> str:
+    digits = rest.replace(",", "")
+    if not (digits.isascii() and digits.isdigit()):
+        return f"{rest!r} is not a revision"
+    open_revision(app, int(digits))
+    return ""
+
+
+def _revisions(app: Dashboard) -> Iterator[Candidate]:
+    if app.state.head.revision:
+        yield Candidate(str(app.state.head.revision), "etcd's head")
+    for row in app.state.caches.values():
+        if row.live:
+            yield Candidate(str(row.rv), f"revision of the cache of {row.resource}")
+
+
+def _active_table(app: Dashboard) -> VTable[Any] | None:
+    return app.screen.active_table() if isinstance(app.screen, TableScreen) else None
+
+
+def set_filter(app: Dashboard, text: str) -> str:
+    """Filter the current table. Return what is wrong with `text`, "" if nothing is."""
+    if (table := _active_table(app)) is None:
+        return _NO_TABLE
+    try:
+        table.set_filter(text)
+    except FilterError as error:
+        return str(error)
+    return ""
+
+
+def _namespace(app: Dashboard, rest: str) -> str:
+    """Filter the current table by a namespace; without a name, clear the filter."""
+    if (table := _active_table(app)) is None:
+        return _NO_TABLE
+    column = next((item.id for item in table.columns if item.id in ("ns", "namespace")), "")
+    if not column:
+        return "this table has no namespaces"
+    return set_filter(app, f"{column}:{rest}" if rest else "")
+
+
+def _namespaces(app: Dashboard) -> Iterator[Candidate]:
+    names = {row.started.namespace for row in app.state.requests.values()}
+    names |= {row.opened.namespace for row in app.state.watchers.values()}
+    yield from (Candidate(name, "named in a request") for name in sorted(filter(None, names)))
+
+
+def _record(app: Dashboard, rest: str) -> str:
+    if rest:
+        return actions.start_recording(app, rest)
+    actions.toggle_recording(app)
+    return ""
+
+
+def _seek(app: Dashboard, rest: str) -> str:
+    playback = app.intake.playback
+    if playback is None:
+        return _NO_REPLAY
+    try:
+        playback.seek(spot(rest, playback.index.began, playback.index.ended))
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+def _marks(app: Dashboard) -> Iterator[Candidate]:
+    if (playback := app.intake.playback) is not None:
+        for marker in playback.markers:
+            yield Candidate(f"@{clock_time(marker.at)}", marker.text)
+
+
+def _speed(app: Dashboard, rest: str) -> str:
+    playback = app.intake.playback
+    if playback is None:
+        return _NO_REPLAY
+    try:
+        playback.player.speed = pace(rest)
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+THEME = Command("theme", "colours", _theme, "NAME", needed=True, candidates=_themes, title="Theme:")
+SETTINGS = (
+    Command("kube", "set the Kubernetes version that the server follows", _rules, "[1.30 Gate=true,…]",
+            candidates=_versions, title="Kubernetes"),
+    THEME,
+    Command("rv", "what happened at a revision of etcd", _revision, "N", needed=True, candidates=_revisions,
+            aliases=("rev", "revision")),
+    Command("filter", "filter the table, as / does", set_filter, "[ms>10 client~cilium]"),
+    Command("ns", "filter the table by a namespace", _namespace, "[NAME]", candidates=_namespaces,
+            aliases=("namespace",)),
+    Command("kubeconfig", "point kubectl at this server", _kubeconfig, title="Point kubectl at this server"),
+    Command("audit", "analyse logs of kube-apiserver and etcd", _audit, "FILE…", needed=True),
+)  # fmt: skip
+
+ACTIONS = (
+    Command("pause", "pause or resume the tables", act("pause"), title="Pause the tables"),
+    Command("writes", "show or hide writes in the logs", act("writes"), title="Show or hide writes"),
+    Command("export", "write the table to a file", act("screen.export"), title="Export the table"),
+    Command("open", "open what the selected row refers to", act("screen.elsewhere"), title="Open related"),
+    Command("back", "back", act("go_back"), title="Back"),
+    Command("forward", "forward", act("go_forward"), title="Forward"),
+    Command("restart", "restart a server that has stopped", act("restart"), title="Restart the server"),
+    Command("help", "every key of this screen", act("help"), aliases=("keys",), title="Show the keys"),
+    Command("quit", "leave ktui", act("quit"), aliases=("q", "exit"), title="Quit"),
+)
+
+
+RECORDING = (
+    Command(
+        "record", "start or stop recording to a file", _record, "[FILE]", title="Start or stop recording"
+    ),
+    Command("marker", "add a marker to the recording", actions.set_marker, "[TEXT]", title="Set a marker"),
+    Command("seek", "go to a time of the recording", _seek, "1:30", needed=True, candidates=_marks),
+    Command("speed", "the speed of the replay", _speed, "4, max", needed=True),
+)

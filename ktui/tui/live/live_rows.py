@@ -1,0 +1,268 @@
+"""Rows of the live tables, made again after each scrape or dump."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
+from ktui.core.live.checks import Checks, checks_of, row_of
+from ktui.core.live.findings import Finding, findings
+from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.live_state import LiveState, UserRow, all_routes, at_replica
+from ktui.core.live.processes import AdmissionRow, ProcessGrowth, admission_rows, process_growth
+from ktui.core.live.replica import ReplicaRow
+from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.kube.versions import BehaviourError, behaviour_of
+
+WINDOW = 60.0  # seconds that rates cover
+VERBS = ("gets", "lists", "watch_requests", "creates", "updates", "patches", "deletes")
+
+UserLine = UserRow
+
+
+class RouteLine(msgspec.Struct, frozen=True, gc=False):
+    """One resource, summed over all replicas; or with `checks` the consistency checks of all resources."""
+
+    routes: ResourceRoutes
+    checks: Checks | None = None
+
+
+class CacheAt(msgspec.Struct, frozen=True, gc=False):
+    """A resource's watch cache at one replica."""
+
+    resource: str
+    replica: str
+    routes: ResourceRoutes
+    rv: int | None
+    behind: int | None
+    capacity: int | None
+    probe: CacheProbe | None = None
+
+    @property
+    def lag(self) -> int | None:
+        """Revisions behind etcd by the newest probe; None without a probe."""
+        return max(0, self.probe.newest_rv - self.probe.cache_rv) if self.probe is not None else None
+
+
+class RunningLine(msgspec.Struct, frozen=True):
+    """One request in a replica's flow control."""
+
+    replica: str
+    request: RunningRequest
+    age: float
+    place: int
+
+
+class LevelLine(msgspec.Struct, frozen=True):
+    """A level with its requests in the newest dumps, or without dumps in the last scrape."""
+
+    row: LevelRow
+    held: float | None
+    executing: float | None
+    queued: float | None
+
+    @property
+    def level(self) -> str:
+        return self.row.level
+
+    @property
+    def dispatched(self) -> float | None:
+        """Requests per second over the time seen, at least 1 s: the first requests come in a burst."""
+        row = self.row
+        return row.dispatched / max(1.0, row.seconds) if row.dispatched is not None and row.seconds else None
+
+
+class SchemaLine(msgspec.Struct, frozen=True):
+    """A FlowSchema with its requests in the newest dumps."""
+
+    schema: SchemaConfig
+    executing: int
+    queued: int
+
+
+class QueueLine(msgspec.Struct, frozen=True):
+    """A queue with requests, at one replica."""
+
+    replica: str
+    queue: QueueSample
+
+
+class GateLine(msgspec.Struct, frozen=True):
+    """A feature gate as the server reports it; `default` is None for a gate that ktui does not know."""
+
+    name: str
+    on: bool
+    default: bool | None
+
+
+class ReplicaLine(msgspec.Struct, frozen=True):
+    """One kube-apiserver process."""
+
+    row: ReplicaRow
+    present: bool
+    uptime: float  # until it was last seen
+    growth: ProcessGrowth
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+
+class FindingLine(msgspec.Struct, frozen=True):
+    """A finding and its rank, the most urgent first."""
+
+    finding: Finding
+    place: int
+
+
+def routes(live: LiveState) -> list[RouteLine]:
+    return [RouteLine(row) for row in all_routes(live, WINDOW)]
+
+
+def since_the_start(live: LiveState) -> list[RouteLine]:
+    """Return the rates over all that was scraped, or for Prometheus over its history."""
+    return [RouteLine(row) for row in all_routes(live)]
+
+
+def listed(live: LiveState) -> list[RouteLine]:
+    """Return the resources with LISTs by clients in the window, those whose LISTs read most first.
+
+    The last line has the consistency checks of all resources.
+    """
+    lines = routes(live)
+    found = [line for line in lines if line.routes.lists or line.routes.served]
+    checks = checks_of([line.routes for line in lines])
+    return [*found, RouteLine(row_of(checks), checks)] if checks is not None and checks.seconds else found
+
+
+def requested(live: LiveState) -> list[RouteLine]:
+    """Return the resources with requests in the window, those with most GETs first."""
+    found = [line for line in routes(live) if any(getattr(line.routes, verb) for verb in VERBS)]
+    return sorted(found, key=lambda line: (-(line.routes.gets or 0), line.routes.resource))
+
+
+def admission(live: LiveState) -> list[AdmissionRow]:
+    return admission_rows(live, WINDOW)
+
+
+def etcd_lines(live: LiveState) -> list[RouteLine]:
+    rows = routes(live)
+    return sorted(rows, key=lambda line: (-(line.routes.etcd_calls or 0), line.routes.resource))
+
+
+def watched(live: LiveState) -> list[RouteLine]:
+    rows = [line for line in routes(live) if line.routes.watches or line.routes.watch_events]
+    return sorted(rows, key=lambda line: (-(line.routes.watch_events or 0), -(line.routes.watches or 0)))
+
+
+def caches(live: LiveState) -> list[CacheAt]:
+    """Return every cache of every replica, those whose LISTs read most first."""
+    found = []
+    for resource in live.resources:
+        rows = [row for row in live.present if resource in row.resources]
+        revisions = {row.name: row.resources[resource].last.gauges.rv for row in rows}
+        newest = max((rv for rv in revisions.values() if rv is not None), default=None)
+        for row in rows:
+            gauges = row.resources[resource].last.gauges
+            if gauges.rv is None and gauges.capacity is None:
+                continue  # no watch cache
+            behind = newest - gauges.rv if newest is not None and gauges.rv is not None else None
+            own = at_replica(live, row, resource, WINDOW)
+            if own is None:
+                continue  # the next scrape has it
+            probe = row.probes.get(resource)
+            found.append(CacheAt(resource, row.name, own, gauges.rv, behind, gauges.capacity, probe))
+    most = {item.resource: 0.0 for item in found}
+    for item in found:
+        most[item.resource] += item.routes.fetched or 0
+    return sorted(found, key=lambda item: (-most[item.resource], item.resource, item.replica))
+
+
+def running(live: LiveState) -> list[RunningLine]:
+    """Return the sampled requests: those that wait first, then the oldest."""
+    found = []
+    for place, (replica, request) in enumerate(live.running()):
+        dump = live.replicas[replica].dump
+        at = dump.at if dump is not None else live.now
+        age = max(0.0, at - request.arrived) if request.arrived else 0.0
+        found.append(RunningLine(replica, request, age, place))
+    return sorted(found, key=lambda line: (not line.request.queued, -line.age))
+
+
+def levels(live: LiveState) -> list[LevelLine]:
+    """Return the priority levels, busiest first."""
+    dumped = any(row.dump is not None for row in live.present)
+    requests = [request for _, request in live.running()]
+    found = []
+    for row in level_rows(live, WINDOW):
+        own = [request for request in requests if request.level == row.level]
+        executing = [request for request in own if not request.queued]
+        counted = _executing(live, row.level)
+        found.append(
+            LevelLine(row, sum(item.seats for item in executing), len(executing), len(own) - len(executing))
+            if counted is None
+            else LevelLine(row, row.executing_seats, counted, len(own) - len(executing))
+            if dumped
+            else LevelLine(row, row.executing_seats, row.executing, row.queued)
+        )
+    return sorted(found, key=lambda line: (-(line.queued or 0), -(line.held or 0), line.level))
+
+
+def _executing(live: LiveState, level: str) -> int | None:
+    """Return the executing requests by dump_priority_levels for versions before 1.28; else None.
+
+    Before 1.28 dump_requests has queued requests only.
+    """
+    if any(row.minor == 0 or row.minor >= 28 for row in live.present):
+        return None
+    dumps = [row.levels_dump for row in live.present if row.levels_dump is not None]
+    return sum(item.executing for dump in dumps for item in dump.levels if item.level == level)
+
+
+def replicas(live: LiveState) -> list[ReplicaLine]:
+    present = {row.name for row in live.present}
+    found = []
+    for row in live.replicas.values():
+        seen = live.now if row.name in present else row.down.at if row.down is not None else row.scrape.at
+        up = max(0.0, seen - row.scrape.started)
+        found.append(ReplicaLine(row, row.name in present, up, process_growth(row, WINDOW)))
+    return found
+
+
+def finding_lines(live: LiveState) -> list[FindingLine]:
+    return [FindingLine(finding, place) for place, finding in enumerate(findings(live, WINDOW))]
+
+
+def schemas(live: LiveState) -> list[SchemaLine]:
+    """Return the flow schemas in the order in which they are matched."""
+    requests = [request for _, request in live.running()]
+    found = []
+    for schema in live.flow.schemas if live.flow is not None else ():
+        own = [request for request in requests if request.schema == schema.name]
+        queued = sum(request.queued for request in own)
+        found.append(SchemaLine(schema, len(own) - queued, queued))
+    return found
+
+
+def queues(live: LiveState) -> list[QueueLine]:
+    """Return the queues with requests, longest first."""
+    found = [
+        QueueLine(row.name, queue)
+        for row in live.present
+        if row.levels_dump is not None
+        for queue in row.levels_dump.queues
+    ]
+    return sorted(found, key=lambda line: (-line.queue.pending, -line.queue.seats, line.queue.level))
+
+
+def gates(live: LiveState) -> list[GateLine]:
+    """Return the feature gates, those that differ from the version's default first."""
+    server = live.server
+    if server is None:
+        return []
+    try:
+        defaults = behaviour_of(server.version).gates if server.version else {}
+    except BehaviourError:  # older or newer than the rules
+        defaults = {}
+    found = [GateLine(name, on, defaults.get(name)) for name, on in server.gates.items()]
+    return sorted(found, key=lambda line: (line.default in (None, line.on), line.default is None, line.name))

@@ -1,0 +1,234 @@
+"""Columns and panels of the Versions screen."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from urllib.parse import unquote
+
+from msgspec.structs import replace
+from textual.content import Content
+
+from ktui.core.badges import ERROR, Badge, badge_of_route
+from ktui.core.format import safe
+from ktui.core.prediction.alternatives import Alternative
+from ktui.core.selection import Selection
+from ktui.core.state import RouteStep
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.kube.flow_schemas import PriorityLevel
+from ktui.kube.routing import sentences
+from ktui.kube.routing.plan import Wait
+from ktui.kube.seats import SeatRange, levels_cap_seats
+from ktui.tui.keys.hints import key_of
+from ktui.tui.requests.decision_trace import headed_steps
+from ktui.tui.requests.why import INDENT, badged_lines
+from ktui.tui.versions.minor_rows import Matrix, VersionRow, cause_sentences, causes_text
+from ktui.tui.widgets.lines import between, line, lines, pad, parts_that_fit
+
+NEW, SAME = "bold $accent", "$ink-muted"
+
+
+def badge(row: VersionRow) -> Badge:
+    """Return the badge of an error if the version refuses the request, else of its route."""
+    plan = row.under.plan
+    return ERROR if plan.error is not None else badge_of_route(plan.source.value)
+
+
+def _style(row: VersionRow, *aspects: str) -> str:
+    if row.first:
+        return "$foreground"
+    return NEW if row.changed(*aspects) else SAME
+
+
+def _version(row: VersionRow) -> Cell:
+    style = "bold $ink-strong" if row.first or row.under.changed else SAME
+    return ((row.versions, style), (" ◂", "bold $rv-cache") if row.current else ("", ""))
+
+
+def _badge(row: VersionRow) -> Cell:
+    item = badge(row)
+    return (item.letter, item.style)
+
+
+def _route(row: VersionRow) -> Cell:
+    item = badge(row)
+    error = row.under.outcome.error
+    word = f"{error} {item.word}" if error is not None else item.word
+    return (word, item.style if row.first or row.changed("route", "error") else SAME)
+
+
+def _reason(row: VersionRow) -> Cell:
+    return (row.under.plan.reason_id, _style(row, "reason"))
+
+
+def _limit(row: VersionRow) -> Cell:
+    honoured = row.under.outcome.limit
+    if honoured is None:
+        return NOTHING
+    return ("honoured" if honoured else "ignored", _style(row, "limit"))
+
+
+def _consistency(row: VersionRow) -> Cell:
+    text = row.under.outcome.consistency
+    return (text.replace("_", " "), _style(row, "consistency")) if text else NOTHING
+
+
+def _wait(row: VersionRow) -> Cell:
+    plan = row.under.plan
+    faint = plan.wait is Wait.NONE and not row.changed("wait")
+    return (sentences.short_wait(plan), "$ink-faint" if faint else _style(row, "wait"))
+
+
+def seats_text(seats: SeatRange) -> str:
+    if not seats.max:
+        return "·"
+    return f"{seats.min}" if seats.min == seats.max else f"{seats.min}–{seats.max}"
+
+
+def _seats(row: VersionRow) -> Cell:
+    return (seats_text(row.under.outcome.seats), _style(row, "seats"))
+
+
+def _why(row: VersionRow) -> Cell:
+    """Return the reason only where it changed: repeated on each line it would hide that."""
+    if row.first or row.changed("reason"):
+        return (_rule(row), "$foreground")
+    return NOTHING
+
+
+def _rule(row: VersionRow) -> str:
+    return sentences.reason(row.under.plan)
+
+
+def _causes(row: VersionRow) -> Cell:
+    return (causes_text(row), "$foreground")
+
+
+_VERSIONS: tuple[Column[VersionRow], ...] = (
+    Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0,
+           about="Kubernetes versions that decide the same; ◂ the current one"),
+    Column("badge", "", _badge, width=1, priority=0,
+           about="C cache, S snapshot, E etcd, ! refused"),
+    Column("route", "route", _route, width=14, priority=5,
+           about="where the answer comes from"),
+    Column("reason", "reason", _reason, width=15, priority=2,
+           about="id of the rule that decides"),
+    Column("consistency", "consistency", _consistency, width=12, priority=1,
+           about="consistency of the answer"),
+    Column("limit", "limit", _limit, width=8, priority=3,
+           about="whether limit is honoured"),
+    Column("wait", "wait", _wait, width=6, priority=1,
+           about="how long it may wait for the cache"),
+    Column("seats", "seats", _seats, lambda row: row.under.outcome.seats.max, 5, align="right", priority=1,
+           descending=True,
+           about="seats of API Priority and Fairness, minimum and maximum"),
+    Column("changed", "changed by", _causes, width=16, flex=2, priority=0, wish=24,
+           about="the gate or release that changed it"),
+    Column("why", "why", _why, _rule, width=50, flex=3, priority=8, copied=_rule,
+           about="the rule in a sentence"),
+)  # fmt: skip
+
+
+def columns(*, grouped: bool, limits: bool) -> tuple[Column[VersionRow], ...]:
+    """Return the columns; `limits` adds that on limit, `grouped` makes room for several versions in a row."""
+    chosen = (column for column in _VERSIONS if limits or column.id != "limit")
+    return tuple(
+        replace(column, width=13) if grouped and column.id == "version" else column for column in chosen
+    )
+
+
+def request_content(selection: Selection, matrix: Matrix, width: int, height: int) -> Content:
+    """Return the request, and below it, if the height allows, what is assumed."""
+    taken = line(
+        (f"{selection.taken_from}  ", "$ink-muted"),
+        (key_of("versions.edit"), "bold $accent"),
+        (" edits the request", "$ink-muted"),
+    )
+    request = line((f"{selection.verb} ", "$ink-muted"), (unquote(selection.target), "bold $ink-strong"))
+    rows = [between(request, taken, width)]
+    if matrix.problem:
+        rows.append(line((matrix.problem, "$route-error")))
+    else:
+        rows.append(line((f"predicted by the rules of each version, {matrix.cache}", "$ink-muted")))
+    return lines([row.truncate(width, ellipsis=True) for row in rows[:height]])
+
+
+def trace_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
+    """Return the route, guarantees and causes of a change, then each predicate with its value."""
+    if row is None:
+        return line(("select a version to see its decision trace", "$ink-muted"))
+    above = [*_verdict(row, width), _guarantees(row, level, width)]
+    above += [
+        line((f"  {row.version} changed by ", "$ink-muted"), (text, "$foreground")).truncate(
+            width, ellipsis=True
+        )
+        for text in cause_sentences(row)
+    ]
+    steps = sentences.trace(row.under.plan, RouteStep)
+    return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
+
+
+def _verdict(row: VersionRow, width: int) -> list[Content]:
+    item, plan = badge(row), row.under.plan
+    error = plan.error
+    word = f"{error.code} {error.reason}" if error is not None else item.word
+    text = error.message if error is not None else sentences.reason(plan)
+    return badged_lines(item, word, text, width, 3)
+
+
+def _seats_panel(row: VersionRow, level: PriorityLevel | None) -> str:
+    seats = row.under.outcome.seats
+    if not seats.max:
+        return "no seats: no flow control"
+    text = f"{seats_text(seats)} seat{'' if seats.max == 1 else 's'}"
+    if level is not None:
+        return f"{text} at {level.name}"
+    capped = levels_cap_seats(row.under.behaviour) and seats.max > 1
+    return f"{text}, the limit of its priority level is not known" if capped else text
+
+
+def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:
+    parts = sentences.guarantees(row.under.plan, _seats_panel(row, level))
+    return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT)
+
+
+_INDENT, _VERSION = 2, 6  # cells
+NO_VARIANT = "no cheaper variant is known under this version"
+
+
+def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Content:
+    """Return each version that changed something, its causes, and what they changed."""
+    if not rows:
+        return Content("")
+    causes = [(row.version, text) for row in rows for text in cause_sentences(row)]
+    if not causes:
+        return line((f"{rows[0].version} to {rows[-1].version} answer it the same way", "$ink-muted"))
+    drawn = [
+        line((pad(version, _VERSION), "bold $ink-strong"), (text, "$foreground")) for version, text in causes
+    ]
+    return lines([each.truncate(width, ellipsis=True) for each in drawn[:height]])
+
+
+def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Content:
+    """Return each cheaper variant with its route and reason."""
+    blocks = [_block(item, width) for item in found]
+    if not blocks:
+        return line((NO_VARIANT, "$ink-muted"))
+    apart = sum(map(len, blocks)) + len(blocks) - 1 <= height
+    drawn: list[Content] = []
+    for block in blocks:
+        drawn += [line(""), *block] if drawn and apart else block
+    return lines(drawn[:height])
+
+
+def _block(item: Alternative, width: int) -> list[Content]:
+    badge = badge_of_route(item.route)
+    head = line(
+        ("→ ", f"bold {item.style}"),
+        (item.change or "cheaper variants", "bold $ink-strong"),
+        ("  ", ""),
+        (f"{badge.letter} ", badge.style),
+        (badge.word, "$ink-muted"),
+    ).truncate(width, ellipsis=True)
+    why = textwrap.wrap(safe(item.why), max(10, width - _INDENT))
+    return [head, *(line((" " * _INDENT + text, "$ink-muted")) for text in why)]

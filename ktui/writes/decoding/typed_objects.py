@@ -1,0 +1,121 @@
+"""An object in the form of its type: defaults set, unknown fields removed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.apiserver.http.response import warning_headers
+from ktui.apiserver.server import Server
+from ktui.kube.json_trees import copied
+from ktui.kube.resources import Resource
+from ktui.kube.status import internal_error
+from ktui.kube.structural.schema import ANYTHING, prune_object
+from ktui.kube.structural.shaping import shape
+from ktui.writes import stored_objects
+from ktui.writes.decoding.body import kind_fault
+from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_texts
+from ktui.writes.defaults import set_defaults
+from ktui.writes.objectmeta import drop_empty, metadata_of
+from ktui.writes.patches.patch_documents import patched_text
+
+Obj = dict[str, Any]
+
+
+# Members that most patches leave unchanged: they have been typed already.
+_PARTS = ("spec", "status")
+
+
+def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None) -> tuple[Obj, list[str]]:
+    """The object to store, and the errors or warnings for unknown fields.
+
+    `obj` is not changed; `old` is the stored one, for an update. Raises Unfit for members of a
+    wrong type.
+    """
+    if resource.custom:
+        _check_named(obj)
+    if fault := kind_fault(obj, resource, server.services.codec.knows):
+        raise Unfit(fault)
+    if not resource.custom:
+        _check_types(server, obj, old or {}, resource)
+        unknown = server.services.codec.unknown_fields(
+            _changed(obj, old or {}), resource.api_version, resource.kind
+        )
+        own = copied(obj)
+        server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
+        set_defaults(own)
+        stored = _patched(server, own, _untouched(obj, old or {}, own), resource)
+        return stored, unknown_texts(unknown)
+    own = copied(obj)
+    if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
+        raise Unfit(fault)
+    check_metadata(own)
+    metadata = metadata_of(own)
+    for name in ("labels", "annotations"):
+        if metadata.get(name):  # as Go decodes a null into a map of texts
+            metadata[name] = {key: "" if text is None else text for key, text in metadata[name].items()}
+    drop_empty(metadata)
+    schema = resource.schemas.get(resource.version, ANYTHING)
+    unknown = shape(own, schema)
+    return own, unknown_texts(sorted(unknown))
+
+
+def _check_types(server: Server, obj: Obj, old: Obj, resource: Resource) -> None:
+    """Raise Unfit for a member of another type; unchanged parts of `old` are skipped."""
+    if fault := server.services.codec.go_mismatch(_changed(obj, old), resource.api_version, resource.kind):
+        raise Unfit(fault)
+
+
+def _changed(obj: Obj, old: Obj) -> Obj:
+    """Return the object without the parts of `old` that a patch left unchanged, which were checked before."""
+    return {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
+
+
+def _check_named(obj: Obj) -> None:
+    """Raise Unfit for a custom resource that a patch left without kind, StatusError 500 for apiVersion."""
+    if not obj.get("apiVersion"):
+        raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+    if not obj.get("kind"):
+        raise Unfit(f"Object 'Kind' is missing in '{patched_text(obj, None)}'")
+
+
+def _untouched(obj: Obj, old: Obj, own: Obj) -> Obj:
+    """The parts of `old` that a patch left unchanged in `obj`: identical trees, not only equal ones.
+
+    `own` is `obj` with its defaults, which may be missing in the stored one.
+    """
+    parts = {name: old[name] for name in _PARTS if name in old and obj.get(name) is old[name]}
+    return {name: part for name, part in parts.items() if own.get(name) == part}
+
+
+def _patched(server: Server, obj: Obj, same: Obj, resource: Resource) -> Obj:
+    """As `as_stored`, without the parts in `same`: a new status alone is typed."""
+    if not same or resource.encoding != "protobuf" or resource.api_version != resource.storage_version:
+        return stored_objects.as_stored(server, obj, resource)
+    stored = stored_objects.as_stored(server, {name: obj[name] for name in obj if name not in same}, resource)
+    if any(name not in stored for name in same):  # its position among the others is unknown
+        return stored_objects.as_stored(server, obj, resource)
+    stored.update(same)
+    return stored
+
+
+def keep_empty_lists(obj: Obj, sent: Obj) -> None:
+    """Restore the empty lists of `sent` that are null in storage: a client that sends one manages it."""
+    for name, value in obj.items():
+        given = sent.get(name)
+        if value is None and given == []:
+            obj[name] = []
+        elif isinstance(value, dict) and isinstance(given, dict):
+            keep_empty_lists(value, given)
+
+
+def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
+    """Paths that the type of `config` does not declare."""
+    if resource.custom:
+        return prune_object(copied(config), resource.schemas.get(resource.version, ANYTHING))
+    return server.services.codec.unknown_fields(config, resource.api_version, resource.kind)
+
+
+def warn(call: Call, faults: list[str]) -> None:
+    """Add a Warning header for each unknown or duplicate field."""
+    call.response.add_headers(warning_headers(faults))

@@ -1,0 +1,155 @@
+"""Read a patch and apply it, to objects and to their scales; quote the patched object in errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ktui.apiserver.call import Call
+from ktui.kube.resources import Resource
+from ktui.kube.status import (
+    StatusError,
+    bad_request,
+    bare_error,
+    request_entity_too_large,
+    unsupported_media_type,
+)
+from ktui.wire.schema import message_of
+from ktui.writes.decoding.body import APPLY, SentBody, json_type, media_type
+from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
+from ktui.writes.patches.strategic import BadDirective, BadItem, strategic_merge
+
+Touched = dict[str, Any]
+"""The containers that a patch changes, as a tree of member names."""
+
+
+def of_merge_patch(patch: Any) -> Touched:
+    """Return the containers that a merge patch changes."""
+    if not isinstance(patch, dict):
+        return {}
+    return {name: of_merge_patch(value) for name, value in patch.items() if isinstance(value, dict)}
+
+
+def of_json_patch(operations: list[Any]) -> Touched:
+    """Return the containers on the paths of a JSON patch's operations."""
+    touched: Touched = {}
+    for operation in operations:
+        for member in ("path", "from"):
+            pointer = operation.get(member) if isinstance(operation, dict) else None
+            if isinstance(pointer, str):
+                _mark(touched, pointer)
+    return touched
+
+
+def patched_text(patched: Any, touched: Touched | None) -> str:
+    """Return a patched object's compact JSON as kube-apiserver quotes it in errors.
+
+    Upstream's patch library decodes only the containers that a patch changes, and encodes those with sorted
+    members; all others keep the order of the type. The outermost object counts as touched. `touched` None: a
+    custom resource, all sorted.
+    """
+    arranged = patched if touched is None else _arranged(patched, touched)
+    return json.dumps(arranged, separators=(",", ":"), ensure_ascii=False, sort_keys=touched is None)
+
+
+def _mark(touched: Touched, pointer: str) -> None:
+    for token in pointer.split("/")[1:-1]:
+        touched = touched.setdefault(token.replace("~1", "/").replace("~0", "~"), {})
+
+
+def _arranged(value: Any, touched: Touched) -> Any:
+    if isinstance(value, list):
+        return [_inner(item, touched.get(str(at))) for at, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    return {name: _inner(value[name], touched.get(name)) for name in sorted(value)}
+
+
+def _inner(value: Any, touched: Touched | None) -> Any:
+    return value if touched is None else _arranged(value, touched)
+
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
+CUSTOM_TYPES = (JSON_PATCH, MERGE_PATCH, APPLY)
+MAX_OPERATIONS = 10_000
+
+
+def patch_type(call: Call, resource: Resource) -> str:
+    """Return one of TYPES; raise StatusError 415."""
+    kind = media_type(call.request.headers.get("content-type", ""))
+    if resource.custom:
+        if kind not in CUSTOM_TYPES:
+            raise unsupported_media_type(CUSTOM_TYPES)
+    elif kind not in TYPES:
+        raise StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    return kind
+
+
+def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
+    """Return the operations of a JSON patch, or the tree of a merge patch; raise StatusError 400 or 413.
+
+    `strict` is False with fieldValidation=Ignore: a wrong type is reported when the patch is applied.
+    """
+    wanted, go_type = (
+        (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
+    )
+    try:
+        document = body.document()
+    except ValueError as error:
+        raise bad_request(f"error decoding patch: {error}") from None
+    if document is None:
+        if kind == MERGE_PATCH:
+            raise bad_request("Invalid JSON Patch")
+        return wanted()
+    if not isinstance(document, wanted):
+        raise _undecodable(document, f"value of type {go_type}")
+    if isinstance(document, list):
+        _check_operations(document, strict=strict)
+    return document
+
+
+def _check_operations(operations: list[Any], *, strict: bool) -> None:
+    """Raise StatusError 400 for an invalid operation, 413 for too many.
+
+    Missing members are reported when the patch is applied.
+    """
+    for operation in operations:
+        if operation is not None and not isinstance(operation, dict):
+            raise _undecodable(operation, "value of type handlers.jsonPatchOp")
+        for name in ("op", "from", "path") if strict else ():
+            member = (operation or {}).get(name)
+            if member is not None and not isinstance(member, str):
+                raise _undecodable(member, f"struct field jsonPatchOp.{name} of type string")
+    if len(operations) > MAX_OPERATIONS:
+        raise request_entity_too_large(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        )
+
+
+def _undecodable(value: Any, where: str) -> StatusError:
+    return bad_request(f"error decoding patch: json: cannot unmarshal {json_type(value)} into Go {where}")
+
+
+def patched(kind: str, old: Any, document: Any, api_version: str, of_kind: str) -> dict[str, Any]:
+    """Return the patched `old`, an object of this kind; raise StatusError 400 or 422."""
+    try:
+        if kind == JSON_PATCH:
+            new = json_patch(old, document)
+        elif kind == STRATEGIC:
+            new = strategic_merge(old, document, message_of(api_version, of_kind) or "")
+        else:
+            new = merge_patch(old, document)
+    except PatchFailed:
+        # kube-apiserver has no more details.
+        message = "the server rejected our request due to an error in our request"
+        raise StatusError(422, "Invalid", message, {}) from None
+    except BadDirective as error:
+        raise bad_request(str(error)) from None
+    except BadItem as error:
+        raise bare_error(str(error)) from None
+    if not isinstance(new, dict):
+        raise bad_request("the patch leaves no object")
+    return new

@@ -1,0 +1,202 @@
+"""The update rules by kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.writes.validation.selectors import selector_shown
+from ktui.writes.validation.updates import definitions, pods, services, storage
+from ktui.writes.validation.updates.field_rules import (
+    IMMUTABLE,
+    Obj,
+    Rule,
+    at,
+    bad,
+    fixed,
+    same,
+    spec_of,
+    unchanged,
+)
+
+_SET = "field is immutable when `immutable` is set"
+
+
+def config_map(old: Obj, new: Obj) -> list[FieldError]:
+    return _sealed(old, new, ("data", "binaryData"))
+
+
+def secret(old: Obj, new: Obj) -> list[FieldError]:
+    return unchanged(old.get("type"), new.get("type"), "type") + _sealed(old, new, ("data",))
+
+
+def _sealed(old: Obj, new: Obj, members: tuple[str, ...]) -> list[FieldError]:
+    if not old.get("immutable"):
+        return []
+    changed = [] if new.get("immutable") else ["immutable"]
+    changed += [name for name in members if not same(old.get(name), new.get(name))]
+    return [forbidden(name, _SET) for name in changed]
+
+
+def node(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    before, after = _pod_ranges(was), _pod_ranges(wanted)
+    changed = sum(a != b for a, b in zip(before, after, strict=True)) if len(before) == len(after) else 1
+    errors = [_only_set("podCIDRs", "podCIDR")] * (changed if before else 0)
+    if was.get("providerID") and was["providerID"] != wanted.get("providerID"):
+        errors.append(_only_set("providerID", "providerID"))
+    if (was.get("externalID") or "") != (wanted.get("externalID") or ""):
+        errors.append(forbidden("spec.externalID", "may not be updated"))
+    return errors
+
+
+def _pod_ranges(spec: Obj) -> list[str]:
+    return list(spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else []))
+
+
+def _only_set(field: str, name: str) -> FieldError:
+    return forbidden(f"spec.{field}", f'node updates may not change {name} except from "" to valid')
+
+
+def role_binding(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = old.get("roleRef") or {}, new.get("roleRef") or {}
+    names = ("apiGroup", "kind", "name")
+    if all((was.get(name) or "") == (wanted.get(name) or "") for name in names):
+        return []
+    # The internal type has no JSON names.
+    shown = {name[0].upper() + name[1:]: wanted.get(name) or "" for name in ("kind", "name")}
+    return [bad("roleRef", {"APIGroup": wanted.get("apiGroup") or "", **shown}, "cannot change roleRef")]
+
+
+def priority_class(old: Obj, new: Obj) -> list[FieldError]:
+    errors = []
+    if (old.get("value") or 0) != (new.get("value") or 0):
+        errors.append(forbidden("value", "may not be changed in an update."))
+    policy = new.get("preemptionPolicy")
+    return errors + unchanged(old.get("preemptionPolicy"), policy, "preemptionPolicy")
+
+
+def quota(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = at(old, "spec.scopes") or [], at(new, "spec.scopes") or []
+    return [] if set(was) == set(wanted) else [bad("spec.scopes", wanted or None, IMMUTABLE)]
+
+
+_STATEFUL_SET_FIELDS = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+_STATEFUL_SET = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+_DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
+
+
+def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    rest = (was.keys() | wanted.keys()) - set(_STATEFUL_SET_FIELDS)
+    same_rest = all(same(_bare(was.get(name)), _bare(wanted.get(name))) for name in rest)
+    return [] if same_rest else [forbidden("spec", _STATEFUL_SET)]
+
+
+def job(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    errors = _completions(was, wanted) + _selector(old, new)
+    free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
+    if not same(_template(was, free), _template(wanted, free)):
+        errors.append(bad("spec.template", wanted.get("template"), "field is immutable"))
+    names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+    for name in names:
+        errors += unchanged(was.get(name), wanted.get(name), f"spec.{name}")
+    return errors
+
+
+def _selector(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = spec_of(old).get("selector"), spec_of(new).get("selector")
+    return unchanged(was, wanted, "spec.selector", selector_shown(wanted))
+
+
+def _bare(value: Any) -> Any:
+    """Return claim templates without the fields that decoding defaults."""
+    if not isinstance(value, list):
+        return value
+    return [
+        {name: v for name, v in item.items() if name not in ("apiVersion", "kind", "status")}
+        if isinstance(item, dict)
+        else item
+        for item in value
+    ]
+
+
+def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
+    """The completions of an indexed job must follow its parallelism."""
+    old, new = was.get("completions"), wanted.get("completions")
+    if wanted.get("completionMode") != "Indexed":
+        return unchanged(old, new, "spec.completions")
+    if old == new or new is None or new == wanted.get("parallelism"):
+        return []
+    return [bad("spec.completions", new, "can only be modified in tandem with spec.parallelism")]
+
+
+def _template(spec: Obj, free: bool) -> Any:
+    """Return the part of a job's template to compare; `free`: the job is suspended and has no pods.
+
+    Its scheduling (MutableSchedulingDirectivesForSuspendedJobs) and resources
+    (MutablePodResourcesForSuspendedJobs) may then change as well; both gates are on in 1.36.
+    """
+    template = spec.get("template") or {}
+    if not free:
+        return template
+    pod = {name: value for name, value in (template.get("spec") or {}).items() if name not in _DIRECTIVES}
+    affinity = {
+        name: value for name, value in (pod.pop("affinity", None) or {}).items() if name != "nodeAffinity"
+    }
+    for name in ("containers", "initContainers"):
+        pod[name] = [{k: v for k, v in c.items() if k != "resources"} for c in pod.get(name) or []]
+    metadata = {
+        name: value
+        for name, value in (template.get("metadata") or {}).items()
+        if name not in ("labels", "annotations")
+    }
+    return {"metadata": metadata, "spec": {**pod, "affinity": affinity}}
+
+
+RULES: dict[str, Rule] = {
+    "clusterrolebindings.rbac.authorization.k8s.io": role_binding,
+    "configmaps": config_map,
+    "controllerrevisions.apps": fixed("data"),
+    "csidrivers.storage.k8s.io": storage.driver,
+    "csistoragecapacities.storage.k8s.io": storage.capacity,
+    definitions.ID: definitions.definition_change_errors,
+    "daemonsets.apps": _selector,
+    "deployments.apps": _selector,
+    "endpointslices.discovery.k8s.io": fixed("addressType"),
+    "ingressclasses.networking.k8s.io": fixed("spec.controller"),
+    "jobs.batch": job,
+    "nodes": node,
+    "persistentvolumeclaims": storage.claim,
+    "persistentvolumes": storage.volume,
+    "pods": pods.pod,
+    "priorityclasses.scheduling.k8s.io": priority_class,
+    "replicasets.apps": _selector,
+    "resourcequotas": quota,
+    "rolebindings.rbac.authorization.k8s.io": role_binding,
+    "runtimeclasses.node.k8s.io": fixed("handler"),
+    "secrets": secret,
+    "services": services.service,
+    "statefulsets.apps": stateful_set,
+    "storageclasses.storage.k8s.io": storage.storage_class,
+    "volumeattributesclasses.storage.k8s.io": storage.attributes_class,
+}
+"""Rules by resource id. Subresources have none: they change other parts, or nothing."""
+
+
+def update_errors(resource: str, old: Obj, new: Obj) -> list[FieldError]:
+    """Return every cause, in upstream's order; both objects must have their defaults."""
+    rule = RULES.get(resource)
+    return rule(old, new) if rule is not None else []
