@@ -113,7 +113,9 @@ class ShotEtcd:
             header = rpc.LeaseRevokeResponse.FromString(raw).header
             return Decoded(header.revision, header)
 
-        return await self.client._transport.call(_REVOKE, rpc.LeaseRevokeRequest(ID=lease), decode, str, "lease")
+        return await self.client._transport.call(
+            _REVOKE, rpc.LeaseRevokeRequest(ID=lease), decode, str, "lease"
+        )
 
 
 def _key(prefix: str, name: str) -> bytes:
