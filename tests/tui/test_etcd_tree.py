@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ktui.contract.events import EtcdHealth, EtcdProgress
-from ktui.tui.etcd import tree_pane as tree_module
+from ktui.tui.screen_bases import server_screen
 
 from .asking import asking_app, until
 from .etcd import FAILING, put_cursor, screen_of, show_first_key
@@ -52,7 +52,7 @@ async def test_sampled_bytes_are_marked() -> None:
 
 
 async def test_a_cursor_on_its_way_asks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_module, "SETTLE", 3_600.0)
+    monkeypatch.setattr(server_screen, "SETTLE", 3_600.0)
     server = FakeServer()
     app = asking_app(server)
     async with app.run_test(size=NORMAL) as pilot:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 
 from textual import on, work
@@ -10,13 +13,137 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
-from ktui.contract.etcd_documents import KeyDetail, StoredKey
+from ktui.contract.etcd_documents import KeyDetail, KeyHistory, StoredKey
 from ktui.core.format import integer
-from ktui.tui.etcd.etcd_rows import Difference, KeyRevisions, difference, revision_columns
-from ktui.tui.etcd.places import SETTLE, Debounce
+from ktui.core.object_lines import Line, TextSpan, hex_lines, yaml_lines
+from ktui.core.table.columns import Cell, Column
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
+
+CONTEXT = 3  # unchanged lines around a change
+
+
+class KeyRevisions:
+    """The revisions of one key, newest first; each is compared with `marked`, or with the previous if 0."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.revisions: list[StoredKey] = []
+        self.complete = True
+        self.marked = 0
+        self.reveal = False
+        self._read: dict[tuple[int, bool], KeyDetail] = {}
+
+    def put(self, page: KeyHistory) -> None:
+        self.revisions, self.complete = page.revisions, page.complete
+
+    def mark(self, revision: int) -> None:
+        """Compare with this revision from now on; the same revision again removes the mark."""
+        self.marked = 0 if self.marked == revision else revision
+
+    def pair(self, revision: int) -> tuple[int, int]:
+        """Return the two revisions to compare, the older first; that is 0 if there is none."""
+        if self.marked and self.marked != revision:
+            return min(self.marked, revision), max(self.marked, revision)
+        older = [row.mod_revision for row in self.revisions if row.mod_revision < revision]
+        return (older[0] if older else 0), revision
+
+    def keep(self, detail: KeyDetail) -> None:
+        self._read[detail.mod_revision, self.reveal] = detail
+
+    def read(self, revision: int) -> KeyDetail | None:
+        """Return what was read of a revision with the current `reveal`; None if nothing."""
+        return self._read.get((revision, self.reveal))
+
+    def missing(self, revision: int) -> list[int]:
+        """Return the revisions to read before `revision` can be compared."""
+        return [each for each in self.pair(revision) if each and self.read(each) is None]
+
+    def grown(self, row: StoredKey) -> int | None:
+        """Return the bytes by which a revision is larger than the previous one; None if unknown."""
+        at = self.revisions.index(row)
+        if at + 1 >= len(self.revisions):
+            return row.bytes if self.complete else None
+        before = self.revisions[at + 1].bytes
+        return None if row.bytes is None or before is None else row.bytes - before
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Lines, the changed ones with a sign (+, −), and how many were added and removed."""
+
+    lines: list[Line] = field(default_factory=list)
+    added: int = 0
+    removed: int = 0
+
+
+def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
+    """Return the changes from `old` (None: the key did not exist) to `new`, as a unified diff."""
+    before = _texts(old) if old is not None else []
+    lines: list[Line] = []
+    added = removed = 0
+    for text in list(difflib.unified_diff(before, _texts(new), n=CONTEXT, lineterm=""))[2:]:
+        sign, rest = text[:1], text[1:]
+        if sign == "@":
+            lines.append((TextSpan(text, "dim"),))
+        elif sign == "+":
+            added += 1
+            lines.append((TextSpan(f"+ {rest}", "added"),))
+        elif sign == "-":
+            removed += 1
+            lines.append((TextSpan(f"− {rest}", "removed"),))
+        else:
+            lines.append((TextSpan(f"  {rest}", "plain"),))
+    return Difference(lines, added, removed)
+
+
+def _texts(detail: KeyDetail) -> list[str]:
+    """Return the value's lines: YAML without the resourceVersion (always different), text, or hex."""
+    if detail.json is not None:
+        lines = yaml_lines(_without_revision(detail.json))
+    elif detail.text:
+        return detail.text.splitlines()
+    else:
+        lines = hex_lines(bytes.fromhex(detail.hex), detail.raw_bytes)
+    return ["".join(span.text for span in line) for line in lines]
+
+
+def _without_revision(value: object) -> object:
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return value
+    metadata = {name: item for name, item in value["metadata"].items() if name != "resourceVersion"}
+    return {**value, "metadata": metadata}
+
+
+def revision_columns(past: Callable[[], KeyRevisions]) -> tuple[Column[StoredKey], ...]:
+    """Return the columns of a key's revisions; `past()` has the marked one."""
+
+    def mark(row: StoredKey) -> Cell:
+        return ("◆" if past().marked == row.mod_revision else "", "$warning")
+
+    def grown(row: StoredKey) -> Cell:
+        change = past().grown(row)
+        if change is None:
+            return ("?", "$ink-faint")
+        return (f"{change:+,}".replace("-", "−"), "$ink-muted")
+
+    return (
+        Column("mark", "", mark, width=1, priority=0,
+               about="◆ the revision that others are compared with"),
+        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 10,
+               copied=lambda row: str(row.mod_revision), align="right", priority=0, descending=True,
+               about="mod_revision: the revision of this write", unit="rv"),
+        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
+               align="right", priority=4, descending=True,
+               about="writes since it was created"),
+        Column("bytes", "bytes", lambda row: (integer(row.bytes or 0), ""), lambda row: row.bytes or 0, 8,
+               align="right", priority=1, descending=True,
+               about="size of the value then", unit="B"),
+        Column("grown", "change", grown, width=8, align="right", priority=3,
+               about="change in bytes since the revision before", unit="B"),
+    )  # fmt: skip
+
 
 REVISIONS = 200
 
@@ -40,7 +167,6 @@ class HistoryPane(ServerPane):
         super().__init__(id="past-box", classes="box")
         self.past: KeyRevisions | None = None
         self._wanted = 0  # the revision to put the cursor on once it is read
-        self._debounce = Debounce(self, SETTLE)
 
     def compose(self) -> ComposeResult:
         yield VTable[StoredKey](
@@ -90,7 +216,7 @@ class HistoryPane(ServerPane):
     def compare(self) -> None:
         """Show what the revision under the cursor changed."""
         if self.past is not None:
-            self.replace_read(partial(self._compare, self.past))
+            self.server_screen.read_selected(partial(self._compare, self.past))
 
     # Reading.
 
@@ -140,7 +266,7 @@ class HistoryPane(ServerPane):
 
     @on(VTable.Highlighted)
     def _highlighted(self) -> None:
-        self._debounce.schedule(self.compare)
+        self.once_settled(self.compare)
 
     @on(VTable.Selected)
     def _selected(self) -> None:

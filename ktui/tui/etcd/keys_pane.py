@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from textual import on, work
@@ -11,14 +11,41 @@ from textual.message import Message
 
 from ktui.client.connection import ClientError
 from ktui.contract.etcd_documents import KeyPage, StoredKey
-from ktui.core.format import integer
-from ktui.tui.etcd.etcd_rows import key_columns
-from ktui.tui.etcd.places import SETTLE, Debounce
+from ktui.core.format import integer, short_bytes
+from ktui.core.table.columns import Cell, Column
 from ktui.tui.etcd.value_pane import key_tail
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
+
+
+def key_columns(shared: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
+    """Return the columns of keys that all begin with `shared()`, which their names leave out."""
+
+    def name(row: StoredKey) -> str:
+        return row.key.removeprefix(shared()) or row.key
+
+    return (
+        Column("key", "key", name, width=24, wish=28, flex=1, priority=0, tail=True,
+               copied=lambda row: row.key, about="the key, without what is in the title"),
+        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
+               align="right", priority=2, descending=True,
+               about="mod_revision: the revision of its last write", unit="rv"),
+        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
+               align="right", priority=3, descending=True,
+               about="writes since it was created"),
+        Column("lease", "lease", lambda row: ("ttl" if row.lease else "", "$route-wait"),
+               lambda row: row.lease, 5, priority=4,
+               about="time until its lease expires"),
+        Column("bytes", "bytes", _size, lambda row: row.bytes or 0, 6, align="right", priority=1,
+               descending=True,
+               about="size of its value", unit="B"),
+    )  # fmt: skip
+
+
+def _size(row: StoredKey) -> Cell:
+    return (short_bytes(row.bytes) if row.bytes is not None else "–", "$ink-muted")
 
 
 class KeyList:
@@ -82,7 +109,6 @@ class KeysPane(ServerPane):
         self.wanted = ""
         self._short_prefix = ""  # for the title: without the tree's root
         self._number = ""  # of keys, for the title
-        self._debounce = Debounce(self, SETTLE)
 
     def compose(self) -> ComposeResult:
         yield OnDemandTable[StoredKey](
@@ -208,7 +234,7 @@ class KeysPane(ServerPane):
         if key == self.wanted or (self.wanted and not event.by_user):
             return  # that key is being read already, or the cursor is moving to it
         self.wanted = ""
-        self._debounce.schedule(lambda: self.post_message(self.Rested(key)))
+        self.once_settled(lambda: self.post_message(self.Rested(key)))
 
     @on(VTable.Selected)
     def _selected(self) -> None:

@@ -1,9 +1,10 @@
-"""The panes of the etcd screen, and the screen: keys as a tree or by prefix, values and their history."""
+"""The etcd screen: keys as a tree or by prefix, values and their history."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,14 +17,13 @@ from textual.widgets import Static
 from ktui.client.connection import ClientError
 from ktui.core.object_lines import yaml_text
 from ktui.core.prediction.assumptions import server_behaviour
-from ktui.core.references import Crumb, KeyRef, PrefixRef, Reference
+from ktui.core.references import Crumb, KeyRef, Place, PrefixRef, Reference
 from ktui.core.state import State
 from ktui.kube.versions import BehaviourError
 from ktui.tui.dialogs.text import pretty
 from ktui.tui.etcd.history_pane import HistoryPane
 from ktui.tui.etcd.keys_pane import KeysPane
-from ktui.tui.etcd.places import ROOT, EtcdLocation, prefix_above
-from ktui.tui.etcd.tree_pane import TreePane
+from ktui.tui.etcd.tree_pane import ROOT, TreePane
 from ktui.tui.etcd.value_pane import ValueView
 from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.filtering import Copies
@@ -32,179 +32,32 @@ from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line
 
 
-class EtcdPanes(ServerPane):
-    """Connects the panes by their messages."""
+@dataclass(frozen=True, slots=True)
+class EtcdLocation:
+    """What is open; `prefix` and `key` are "" if none is."""
 
-    def __init__(self) -> None:
-        super().__init__(id="etcd-panes")
-        self.prefixes, self.keys, self.past = TreePane(), KeysPane(), HistoryPane()
-        self.value = ValueView(id="value-box", classes="box")
-        self._read_from: object = None  # the client with which the tree was read
-        self._histories = 0  # of etcd, when the tree was read
+    prefix: str = ""
+    key: str = ""
+    past: bool = False
 
-    def compose(self) -> ComposeResult:
-        yield self.prefixes
-        with Container(id="right"):
-            yield self.keys
-            yield self.past
-            yield self.value
+    def crumbs(self, root: str) -> Iterator[Crumb]:
+        if self.prefix:
+            yield Crumb(
+                self.prefix.removeprefix(root).rstrip("/") or self.prefix, _at(PrefixRef(self.prefix))
+            )
+        if self.key:
+            yield Crumb(self.key.removeprefix(self.prefix), _at(KeyRef(self.key)))
+        if self.past:
+            yield Crumb("revisions", _at(KeyRef(self.key, past=True)))
 
-    # The place shown.
 
-    @property
-    def location(self) -> EtcdLocation:
-        focused, prefix, past = self.screen.focused, self.keys.list.prefix, self.past.past
-        if focused is None or focused is self.prefixes.table:
-            return EtcdLocation()
-        if past is not None:
-            return EtcdLocation(prefix, past.key, past=True)
-        if focused is self.keys.table or self.value.detail is None:
-            return EtcdLocation(prefix, self.keys.wanted)
-        return EtcdLocation(prefix, self.value.detail.key)
+def _at(reference: Reference) -> Place:
+    return Place("etcd", reference)
 
-    def references(self) -> Sequence[Reference]:
-        """Return what the row under the cursor refers to."""
-        if self.past.past is not None:
-            row = self.past.table.row
-            return (KeyRef(self.past.past.key, row.mod_revision if row is not None else 0),)
-        if self.prefixes.table.has_focus:
-            row_of_tree = self.prefixes.table.row
-            return () if row_of_tree is None else (PrefixRef(row_of_tree.prefix),)
-        key = self.keys.table.row
-        return () if key is None else (KeyRef(key.key),)
 
-    # Opening a reference.
-
-    def visit(self, reference: Reference | None) -> None:
-        """Show a prefix, a key, or a key's revisions; None is the tree."""
-        self.past.close()
-        if isinstance(reference, KeyRef):
-            self._go_to_prefix(prefix_above(reference.key))
-            self.keys.select_key(reference.key)  # its prefix may have been read already
-            self.replace_read(partial(self._read_wanted, reference))
-        elif isinstance(reference, PrefixRef):
-            self._go_to_prefix(reference.prefix)
-        else:
-            self.prefixes.table.focus()
-
-    def _go_to_prefix(self, prefix: str) -> None:
-        self.prefixes.show_prefix(prefix)
-        if prefix != self.keys.list.prefix:
-            self.start_keys(prefix)
-        self.keys.select_key("")
-        self.keys.table.focus()
-
-    async def _read_wanted(self, wanted: KeyRef) -> None:
-        """Show a key's value, even if the list of keys has not been read up to it."""
-        await self._show_value(wanted.key)
-        found = self.value.detail is not None and self.value.detail.key == wanted.key
-        if found and (wanted.past or wanted.revision):
-            self.past.open(wanted.key, wanted.revision)
-        elif wanted.revision:  # gone since
-            await self._show_value(wanted.key, revision=wanted.revision - 1)
-
-    # The tree.
-
-    def read_if_needed(self, state: State) -> None:
-        """Read the tree's root once there is a server; again for another one or after an outage."""
-        client = self.ktui.client
-        if client is None:
-            self.prefixes.say(self.prefixes.table, self.server_screen.why_no_answer())
-        elif client is not self._read_from or state.head.histories != self._histories:
-            self._read_from, self._histories = client, state.head.histories
-            self._start_over(state)
-        elif self.prefixes.may_retry(state):
-            self._set_root(self.prefixes.branches.root)
-
-    def _start_over(self, state: State) -> None:
-        """Read the shown prefix and key from another server, or another history of etcd."""
-        prefix = self.keys.list.prefix
-        key = self.value.detail.key if self.value.detail is not None else self.keys.wanted
-        self._set_root(_home(state))
-        if prefix:
-            self.prefixes.show_prefix(prefix)
-            self.start_keys(prefix)
-        if key:
-            self.keys.select_key(key)
-            self.read_value(key)
-
-    def turn_root(self) -> None:
-        """Switch between all of etcd and the prefix of Kubernetes' keys."""
-        if self.ktui.client is not None:
-            self.prefixes.table.focus()
-            self._set_root("" if self.prefixes.branches.root else _home(self.ktui.state))
-
-    def _set_root(self, root: str) -> None:
-        """Clear all panes, whose data may be of another server or history, and read the tree from `root`."""
-        self.past.close()
-        self.value.clear()
-        self.keys.clear()
-        self.prefixes.set_root(root)
-
-    # Messages of the panes.
-
-    @on(TreePane.Moved)
-    def _somewhere_else(self) -> None:
-        self.keys.select_key("")
-
-    @on(TreePane.Rested)
-    def _prefix_rested(self, event: TreePane.Rested) -> None:
-        if event.prefix != self.keys.list.prefix:
-            self.start_keys(event.prefix)
-
-    def start_keys(self, prefix: str) -> None:
-        """Read the keys below a prefix from the first."""
-        self.past.close()
-        self.value.clear()
-        self.keys.start(prefix, self.prefixes.branches.root)
-
-    def read_again(self) -> None:
-        """Read all that is shown again; the values of a Secret are hidden again."""
-        self.prefixes.read_again()
-        self.keys.read_again()
-        detail = self.value.detail
-        if self.past.past is not None:
-            self.past.open(self.past.past.key)
-        elif detail is not None:
-            self.read_value(detail.key)
-
-    @on(TreePane.Entered)
-    def _to_keys(self) -> None:
-        self.keys.table.focus()
-
-    @on(KeysPane.Rested)
-    def _key_rested(self, event: KeysPane.Rested) -> None:
-        self.read_value(event.key)
-
-    @on(KeysPane.Entered)
-    @on(HistoryPane.Entered)
-    def _to_value(self) -> None:
-        self.value.focus_view()
-
-    @on(ServerPane.Failed)
-    def _failed(self, event: ServerPane.Failed) -> None:
-        self.value.fail(event.problem)
-
-    # The value.
-
-    def read_value(self, key: str, *, reveal: bool = False) -> None:
-        self.replace_read(partial(self._show_value, key, reveal=reveal))
-
-    async def _show_value(self, key: str, *, reveal: bool = False, revision: int = 0) -> None:
-        self.value.reading(key)
-        try:
-            stored = await self.server.key(key, revision=revision, reveal=reveal)
-            self.value.show(stored, revealed=reveal)
-        except ClientError as error:
-            self.value.fail(str(error))
-        self.screen.refresh_bindings()
-
-    @on(HistoryPane.Compared)
-    def _compared(self, event: HistoryPane.Compared) -> None:
-        past = self.past.past
-        if past is not None and past.key == event.after.key:
-            self.value.show_change(event.before, event.after, event.change, revealed=past.reveal)
-            self.screen.refresh_bindings()
+def prefix_above(key: str) -> str:
+    """Return the prefix under which a key is listed: the key up to its last slash."""
+    return key[: key.rfind("/") + 1]
 
 
 def no_streams(state: State) -> str:
@@ -239,11 +92,18 @@ class EtcdScreen(ServerScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.panes = panes = EtcdPanes()
-        self.prefixes, self.keys, self.past, self.value = panes.prefixes, panes.keys, panes.past, panes.value
+        self.prefixes, self.keys, self.past = TreePane(), KeysPane(), HistoryPane()
+        self.value = ValueView(id="value-box", classes="box")
+        self._read_from: object = None  # the client with which the tree was read
+        self._histories = 0  # of etcd, when the tree was read
 
     def compose_body(self) -> ComposeResult:
-        yield self.panes
+        with Container(id="etcd-panes"):
+            yield self.prefixes
+            with Container(id="right"):
+                yield self.keys
+                yield self.past
+                yield self.value
         yield Static(id="streams", markup=False)
 
     def on_mount(self) -> None:
@@ -251,7 +111,7 @@ class EtcdScreen(ServerScreen):
         self.prefixes.table.focus()
 
     def paint_panels(self, state: State) -> None:
-        self.panes.read_if_needed(state)
+        self._read_if_needed(state)
         text = no_streams(state)
         streams = self.query_one("#streams", Static)
         streams.display = bool(text)
@@ -259,17 +119,33 @@ class EtcdScreen(ServerScreen):
 
     # Places and selection.
 
+    @property
+    def location(self) -> EtcdLocation:
+        focused, prefix, past = self.focused, self.keys.list.prefix, self.past.past
+        if focused is None or focused is self.prefixes.table:
+            return EtcdLocation()
+        if past is not None:
+            return EtcdLocation(prefix, past.key, past=True)
+        if focused is self.keys.table or self.value.detail is None:
+            return EtcdLocation(prefix, self.keys.wanted)
+        return EtcdLocation(prefix, self.value.detail.key)
+
     def crumbs(self) -> Sequence[Crumb]:
-        return tuple(self.panes.location.crumbs(self.prefixes.branches.root))
+        return tuple(self.location.crumbs(self.prefixes.branches.root))
 
     def on_descendant_focus(self) -> None:
         self.moved()
 
-    def visit(self, reference: Reference | None) -> None:
-        self.panes.visit(reference)
-
     def references(self) -> Sequence[Reference]:
-        return self.panes.references()
+        """Return what the row under the cursor refers to."""
+        if self.past.past is not None:
+            row = self.past.table.row
+            return (KeyRef(self.past.past.key, row.mod_revision if row is not None else 0),)
+        if self.prefixes.table.has_focus:
+            row_of_tree = self.prefixes.table.row
+            return () if row_of_tree is None else (PrefixRef(row_of_tree.prefix),)
+        key = self.keys.table.row
+        return () if key is None else (KeyRef(key.key),)
 
     def selected_object(self) -> tuple[str, Any] | None:
         detail = self.value.detail
@@ -283,6 +159,123 @@ class EtcdScreen(ServerScreen):
         if detail.json is None:
             return (("the value", detail.text or detail.hex), key, number)
         return (("YAML", yaml_text(detail.json)), ("JSON", pretty(detail.json)), key, number)
+
+    # Opening a reference.
+
+    def visit(self, reference: Reference | None) -> None:
+        """Show a prefix, a key, or a key's revisions; None is the tree."""
+        self.past.close()
+        if isinstance(reference, KeyRef):
+            self._go_to_prefix(prefix_above(reference.key))
+            self.keys.select_key(reference.key)  # its prefix may have been read already
+            self.read_selected(partial(self._read_wanted, reference))
+        elif isinstance(reference, PrefixRef):
+            self._go_to_prefix(reference.prefix)
+        else:
+            self.prefixes.table.focus()
+
+    def _go_to_prefix(self, prefix: str) -> None:
+        self.prefixes.show_prefix(prefix)
+        if prefix != self.keys.list.prefix:
+            self._start_keys(prefix)
+        self.keys.select_key("")
+        self.keys.table.focus()
+
+    async def _read_wanted(self, wanted: KeyRef) -> None:
+        """Show a key's value, even if the list of keys has not been read up to it."""
+        await self._show_value(wanted.key)
+        found = self.value.detail is not None and self.value.detail.key == wanted.key
+        if found and (wanted.past or wanted.revision):
+            self.past.open(wanted.key, wanted.revision)
+        elif wanted.revision:  # gone since
+            await self._show_value(wanted.key, revision=wanted.revision - 1)
+
+    # The tree.
+
+    def _read_if_needed(self, state: State) -> None:
+        """Read the tree's root once there is a server; again for another one or after an outage."""
+        client = self.ktui.client
+        if client is None:
+            self.prefixes.say(self.prefixes.table, self.why_no_answer())
+        elif client is not self._read_from or state.head.histories != self._histories:
+            self._read_from, self._histories = client, state.head.histories
+            self._start_over(state)
+        elif self.prefixes.may_retry(state):
+            self._set_root(self.prefixes.branches.root)
+
+    def _start_over(self, state: State) -> None:
+        """Read the shown prefix and key from another server, or another history of etcd."""
+        prefix = self.keys.list.prefix
+        key = self.value.detail.key if self.value.detail is not None else self.keys.wanted
+        self._set_root(_home(state))
+        if prefix:
+            self.prefixes.show_prefix(prefix)
+            self._start_keys(prefix)
+        if key:
+            self.keys.select_key(key)
+            self._read_value(key)
+
+    def _set_root(self, root: str) -> None:
+        """Clear all panes, whose data may be of another server or history, and read the tree from `root`."""
+        self.past.close()
+        self.value.clear()
+        self.keys.clear()
+        self.prefixes.set_root(root)
+
+    # Messages of the panes.
+
+    @on(TreePane.Moved)
+    def _somewhere_else(self) -> None:
+        self.keys.select_key("")
+
+    @on(TreePane.Rested)
+    def _prefix_rested(self, event: TreePane.Rested) -> None:
+        if event.prefix != self.keys.list.prefix:
+            self._start_keys(event.prefix)
+
+    def _start_keys(self, prefix: str) -> None:
+        """Read the keys below a prefix from the first."""
+        self.past.close()
+        self.value.clear()
+        self.keys.start(prefix, self.prefixes.branches.root)
+
+    @on(TreePane.Entered)
+    def _to_keys(self) -> None:
+        self.keys.table.focus()
+
+    @on(KeysPane.Rested)
+    def _key_rested(self, event: KeysPane.Rested) -> None:
+        self._read_value(event.key)
+
+    @on(KeysPane.Entered)
+    @on(HistoryPane.Entered)
+    def _to_value(self) -> None:
+        self.value.focus_view()
+
+    @on(ServerPane.Failed)
+    def _failed(self, event: ServerPane.Failed) -> None:
+        self.value.fail(event.problem)
+
+    # The value.
+
+    def _read_value(self, key: str, *, reveal: bool = False) -> None:
+        self.read_selected(partial(self._show_value, key, reveal=reveal))
+
+    async def _show_value(self, key: str, *, reveal: bool = False, revision: int = 0) -> None:
+        self.value.reading(key)
+        try:
+            stored = await self.server.key(key, revision=revision, reveal=reveal)
+            self.value.show(stored, revealed=reveal)
+        except ClientError as error:
+            self.value.fail(str(error))
+        self.refresh_bindings()
+
+    @on(HistoryPane.Compared)
+    def _compared(self, event: HistoryPane.Compared) -> None:
+        past = self.past.past
+        if past is not None and past.key == event.after.key:
+            self.value.show_change(event.before, event.after, event.change, revealed=past.reveal)
+            self.refresh_bindings()
 
     # Keys.
 
@@ -314,7 +307,9 @@ class EtcdScreen(ServerScreen):
 
     def action_all_of_etcd(self) -> None:
         """Switch between all of etcd and the prefix of Kubernetes' keys."""
-        self.panes.turn_root()
+        if self.ktui.client is not None:
+            self.prefixes.table.focus()
+            self._set_root("" if self.prefixes.branches.root else _home(self.ktui.state))
 
     def action_turn_view(self) -> None:
         self.value.turn()
@@ -330,10 +325,17 @@ class EtcdScreen(ServerScreen):
         if self.past.past is not None:
             self.past.reveal()
         elif self.value.detail is not None:
-            self.panes.read_value(self.value.detail.key, reveal=True)
+            self._read_value(self.value.detail.key, reveal=True)
 
     def action_read_again(self) -> None:
-        self.panes.read_again()
+        """Read all that is shown again; the values of a Secret are hidden again."""
+        self.prefixes.read_again()
+        self.keys.read_again()
+        detail = self.value.detail
+        if self.past.past is not None:
+            self.past.open(self.past.past.key)
+        elif detail is not None:
+            self._read_value(detail.key)
 
     def action_leave(self) -> None:
         past = self.past.past
@@ -341,7 +343,7 @@ class EtcdScreen(ServerScreen):
             self.past.close()
             self.keys.show()
             self.keys.table.focus()
-            self.panes.read_value(past.key, reveal=past.reveal)
+            self._read_value(past.key, reveal=past.reveal)
         elif past is not None:
             self.past.table.focus()
         else:

@@ -2,18 +2,183 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from textual import on, work
 from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
-from ktui.core.format import integer
+from ktui.contract.etcd_documents import PrefixChild, PrefixPage
+from ktui.core.format import integer, interval, short_bytes, short_count
 from ktui.core.state import State
-from ktui.tui.etcd.etcd_rows import PREFIXES, PrefixTree, TreeRow
-from ktui.tui.etcd.places import ROOT, SETTLE, Debounce, prefixes_down_to
+from ktui.core.table.columns import Cell, Column
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
+
+ROOT = "/registry/"
+
+
+def prefixes_down_to(prefix: str, root: str) -> Sequence[str]:
+    """Return the prefixes to open so that `prefix` is visible in the tree, the outermost first."""
+    found, start = [], len(root)
+    while prefix.startswith(root) and (end := prefix.find("/", start)) >= 0:
+        found.append(prefix[: end + 1])
+        start = end + 1
+    return found[:-1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeRow:
+    """A row of the tree. `problem` says why the prefix's children could not be read."""
+
+    child: PrefixChild
+    label: str
+    depth: int
+    open: bool = False
+    reading: bool = False
+    problem: str = ""
+
+    @property
+    def prefix(self) -> str:
+        return self.child.prefix
+
+    @property
+    def sign(self) -> str:
+        if self.child.leaf:
+            return "·"
+        if self.problem:
+            return "!"
+        return "…" if self.reading else "▾" if self.open else "▸"
+
+
+class PrefixTree:
+    """The known prefixes below `root`, and which of them are open."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._children: dict[str, list[PrefixChild]] = {}
+        self._read_at: dict[str, int] = {}  # prefix → revision at which its children were read
+        self._stale: set[str] = set()  # prefixes to read again; until then their old children are shown
+        self._open: set[str] = set()
+        self._reading: set[str] = set()
+        self._problems: dict[str, str] = {}
+        self._rows: dict[str, TreeRow] = {}
+
+    def knows(self, prefix: str) -> bool:
+        """Return True if the children of `prefix` have been read."""
+        return prefix in self._children
+
+    def begin(self, prefix: str) -> bool:
+        """Open a prefix. Return True if its children must be read first."""
+        self._open.add(prefix)
+        self._problems.pop(prefix, None)
+        if prefix in self._reading or (prefix in self._children and prefix not in self._stale):
+            return False
+        self._reading.add(prefix)
+        return True
+
+    def put(self, prefix: str, page: PrefixPage) -> None:
+        self._reading.discard(prefix)
+        self._stale.discard(prefix)
+        self._children[prefix] = page.children
+        self._read_at[prefix] = page.revision
+
+    def fail(self, prefix: str, problem: str) -> None:
+        self._reading.discard(prefix)
+        self._open.discard(prefix)
+        self._problems[prefix] = problem
+
+    def close(self, prefix: str) -> None:
+        self._open.discard(prefix)
+
+    def is_open(self, prefix: str) -> bool:
+        return prefix in self._open
+
+    def parent_of(self, prefix: str) -> str | None:
+        """Return the prefix that `prefix` is a child of; None at the top."""
+        for parent, children in self._children.items():
+            if parent != self.root and any(child.prefix == prefix for child in children):
+                return parent
+        return None
+
+    def mark_stale(self) -> None:
+        """Have all prefixes read again when they are next opened; until then they are shown as they are."""
+        self._stale.update(self._children)
+        self._problems.clear()
+        self._reading.clear()
+
+    @property
+    def revision(self) -> int:
+        """The oldest revision of any visible branch; 0 if none has been read."""
+        shown = {self.root, *self._open}
+        return min((at for prefix, at in self._read_at.items() if prefix in shown), default=0)
+
+    @property
+    def open_prefixes(self) -> list[str]:
+        return sorted(self._open)
+
+    def rows(self) -> list[TreeRow]:
+        """Return the visible rows in order; unchanged rows are the same objects as before."""
+        before, self._rows = self._rows, {}
+        self._collect(self.root, 0, before)
+        return list(self._rows.values())
+
+    def _collect(self, parent: str, depth: int, before: dict[str, TreeRow]) -> None:
+        for child in self._children.get(parent, ()):
+            row = self._row(child, parent, depth)
+            old = before.get(child.prefix)
+            self._rows[child.prefix] = old if old is not None and _same(old, row) else row
+            if row.open and not child.leaf:
+                self._collect(child.prefix, depth + 1, before)
+
+    def _row(self, child: PrefixChild, parent: str, depth: int) -> TreeRow:
+        prefix = child.prefix
+        return TreeRow(
+            child,
+            label=child.label(parent),
+            depth=depth,
+            open=prefix in self._open and prefix in self._children,
+            reading=prefix in self._reading,
+            problem=self._problems.get(prefix, ""),
+        )
+
+
+def _same(item: TreeRow, other: TreeRow) -> bool:
+    return (item.child, item.open, item.reading, item.problem) == (
+        other.child,
+        other.open,
+        other.reading,
+        other.problem,
+    )
+
+
+def _prefix(row: TreeRow) -> Cell:
+    sign = "$error" if row.problem else "$accent"
+    return (("  " * row.depth, ""), (f"{row.sign} ", sign), (row.label, ""))
+
+
+def _bytes(row: TreeRow) -> Cell:
+    exact = row.child.exact
+    if not exact and not row.child.bytes:  # values of Secrets: only ktui's own etcd is sampled
+        return ("?", "$ink-muted")
+    between = interval(row.child.low, row.child.high)
+    estimated = between or f"~{short_bytes(row.child.bytes)}"
+    return short_bytes(row.child.bytes) if exact else (estimated, "$ink-muted")
+
+
+PREFIXES: tuple[Column[TreeRow], ...] = (
+    Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
+           tail=True, copied=lambda row: row.prefix, about="the next part of the keys under the prefix"),
+    Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
+           align="right", priority=0, descending=True,
+           about="keys under it, counted by count_only reads"),
+    Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 6, align="right", priority=0,
+           descending=True,
+           about="keys and values; a range if sampled, ? not read", unit="B"),
+)  # fmt: skip
 
 
 class TreePane(ServerPane):
@@ -37,7 +202,6 @@ class TreePane(ServerPane):
         self.branches = PrefixTree(ROOT)
         self.detached = False
         self._goal = ""  # prefix that the cursor moves to as its branches are read
-        self._debounce = Debounce(self, SETTLE)
         self._refused_at: float | None = None  # Unix seconds when reading the root failed
 
     def compose(self) -> ComposeResult:
@@ -102,7 +266,7 @@ class TreePane(ServerPane):
             self.detached, self._goal = False, ""
             self.post_message(self.Moved())
         if not self.detached:
-            self._debounce.schedule(lambda: self._rested(prefix))
+            self.once_settled(lambda: self._rested(prefix))
 
     def _rested(self, prefix: str) -> None:
         if not self.detached:

@@ -14,12 +14,25 @@ from ktui.contract.etcd_documents import FieldSize, KeyDetail
 from ktui.core.format import duration, integer, long_bytes, many, percent, safe
 from ktui.core.object_lines import Line, TextSpan, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.charts.bars import bar
-from ktui.tui.etcd.etcd_rows import Difference
-from ktui.tui.etcd.places import is_secret, lease_id
+from ktui.tui.etcd.history_pane import Difference
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 from ktui.tui.widgets.panel import Panel
+
+# etcd has no lease 0: it stands for "none".
+NO_LEASE = 0
+
+
+def lease_id(lease: int) -> str:
+    """Return a lease as etcdctl writes it: in hexadecimal, or `–` for none."""
+    return "–" if lease == NO_LEASE else f"{lease & 0xFFFF_FFFF_FFFF_FFFF:x}"
+
+
+def is_secret(key: str) -> bool:
+    """Return True for the key of a Secret: `/registry/secrets/…` under any etcd prefix."""
+    return "/secrets/" in key
+
 
 _BAR = 8  # cells of a bar for 100%
 

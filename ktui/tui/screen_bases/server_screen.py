@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.containers import Container
 from textual.message import Message
+from textual.timer import Timer
 from textual.worker import Worker
 
 from ktui.client.connection import ClientError
@@ -52,13 +53,22 @@ class ServerScreen(ModeScreen):
         worker: Worker[None] = self.run_worker(work, group=group, exclusive=exclusive)
         return worker
 
+    def read_selected(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Start `work`; it cancels what was being read for the row selected before."""
+        self.in_background(work, "selected")
+
     async def ask(self, path: str) -> Any:
         """GET `path` and return the JSON answer. Raises ClientError."""
         return await self.client.get_json(path)
 
 
+SETTLE = 0.12  # seconds without a move before a row is read: not once for every row passed
+
+
 class ServerPane(Container):
     """A container on a ServerScreen."""
+
+    _settling: Timer | None = None
 
     class Failed(Message):
         """The pane's data could not be read."""
@@ -80,9 +90,11 @@ class ServerPane(Container):
         """The `/ktui/v1` API of the server. Raises ClientError without one."""
         return self.server_screen.server
 
-    def replace_read(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Start `work`; it cancels what any pane of the screen was reading for the selected row."""
-        self.server_screen.in_background(work, "selected")
+    def once_settled(self, callback: Callable[[], object]) -> None:
+        """Call back when no other call has come for SETTLE seconds; of several only the last counts."""
+        if self._settling is not None:
+            self._settling.stop()
+        self._settling = self.set_timer(SETTLE, callback)
 
     @staticmethod
     def say(table: VTable[Any], text: str) -> None:

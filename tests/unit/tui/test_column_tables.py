@@ -10,7 +10,9 @@ from ktui.core.table.columns import Column
 from ktui.tui.audit.group_columns import groups
 from ktui.tui.audit.summary import SLOW
 from ktui.tui.cache.cache_columns import CACHES, EVENTS, OBJECTS
-from ktui.tui.etcd.etcd_rows import PREFIXES, KeyRevisions, key_columns, revision_columns
+from ktui.tui.etcd.history_pane import KeyRevisions, revision_columns
+from ktui.tui.etcd.keys_pane import key_columns
+from ktui.tui.etcd.tree_pane import PREFIXES
 from ktui.tui.lab.lab_columns import columns as lab_columns
 from ktui.tui.overview.holdings import COLUMNS as OVERVIEW_CACHES
 from ktui.tui.overview.prefix_table import COLUMNS as OVERVIEW_PREFIXES

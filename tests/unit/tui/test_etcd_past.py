@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.contract.etcd_documents import FieldSize, KeyDetail, KeyHistory, StoredKey
-from ktui.tui.etcd.etcd_rows import KeyRevisions, difference
+from ktui.tui.etcd.history_pane import KeyRevisions, difference
 from ktui.tui.etcd.value_pane import heaviest, size_lines
 
 

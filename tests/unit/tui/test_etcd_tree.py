@@ -1,7 +1,7 @@
 """The prefix tree opens lazily."""
 
 from ktui.contract.etcd_documents import PrefixChild, PrefixPage
-from ktui.tui.etcd.etcd_rows import PrefixTree
+from ktui.tui.etcd.tree_pane import PrefixTree
 
 
 def page(parent: str, *names: str, leaf: bool = False) -> PrefixPage:

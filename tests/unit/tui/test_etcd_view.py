@@ -4,7 +4,7 @@ import msgspec
 
 from ktui.contract.etcd_documents import KeyDetail, KeyPage, PrefixPage, StoredKey
 from ktui.tui.etcd.keys_pane import KeyList
-from ktui.tui.etcd.places import is_secret, lease_id
+from ktui.tui.etcd.value_pane import is_secret, lease_id
 
 
 def read_key(answer: object) -> KeyDetail:
