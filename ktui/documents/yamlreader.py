@@ -39,7 +39,7 @@ _MARGIN = 4  # bytes that a node takes in JSON besides its text
 _MAX_TAG_DIRECTIVES = 100  # libyaml compares each with all others
 _TOO_DEEP_FOR_LIBYAML = "exceeded maximum nesting depth"  # its own limit, since PyYAML 6.0.4
 
-_TAG_DIRECTIVES = re.compile(rb"^(?:%%TAG\b.*\s+){%d}" % _MAX_TAG_DIRECTIVES, re.MULTILINE)
+_TAG_DIRECTIVES = re.compile(rb"^(?:%%TAG\b[^\r\n]*+\s++){%d}" % _MAX_TAG_DIRECTIVES, re.MULTILINE)
 
 
 @dataclass(slots=True)

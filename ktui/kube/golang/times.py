@@ -10,8 +10,10 @@ from functools import lru_cache
 from ktui.kube.golang.formatting import quote
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
-_NUMBER_ONLY = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)$")
+# Possessive: without, 60,000 digits before no unit would be divided in every way.
+_NUMBER = r"([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"
+_PART = re.compile(rf"{_NUMBER}(ns|us|µs|μs|ms|s|m|h)")
+_NUMBER_ONLY = re.compile(rf"{_NUMBER}$")
 
 
 def parse_duration(text: str) -> float:

@@ -18,7 +18,7 @@ Step = Callable[[Any], Iterable[Any]]
 
 _NAME = re.compile(r"\.((?:[^.\[\\]|\\.)+)")
 _BRACKET = re.compile(r"\[((?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\]'\"])*)\]")
-_FILTER = re.compile(r"\?\(\s*@((?:\.|\[).*?)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?)\s*)?\)\s*")
+_OPERATOR = re.compile("==|!=|<=|>=|<|>")
 _SLICE = re.compile(r"\s*(-?\d*)\s*:\s*(-?\d*)\s*")
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -74,13 +74,22 @@ def _bracket(inside: str) -> Step:
         return _every
     if inside[:1] in ("'", '"'):
         return _member(re.sub(r"\\(.)", r"\1", inside[1:-1]))
-    if condition := _FILTER.fullmatch(inside):
-        return _where(condition[1], condition[2], condition[3])
+    if inside.startswith("?(") and inside.endswith(")"):
+        return _condition(inside[2:-1].strip())
     if bounds := _SLICE.fullmatch(inside):
         return _slice(*(int(n) if n else None for n in bounds.groups()))
     if re.fullmatch(r"-?\d+", inside):
         return _index(int(inside))
     raise JSONPathError(f"[{inside}] is not understood")
+
+
+def _condition(text: str) -> Step:
+    """Read `@.type=='Ready'`, or without a comparison `@.type`; in steps that do not backtrack."""
+    if not text.startswith(("@.", "@[")):
+        raise JSONPathError(f"[?({text})] is not understood")
+    if (found := _OPERATOR.search(text, 2)) and (literal := text[found.end() :].lstrip()):
+        return _where(text[1 : found.start()].rstrip(), found[0], literal)
+    return _where(text[1:], None, None)
 
 
 def _member(name: str) -> Step:

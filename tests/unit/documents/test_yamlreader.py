@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -121,6 +122,14 @@ def test_containers_and_directives_are_bounded() -> None:
     directives = b"".join(b"%%TAG !t%d! tag:x,2000:\n" % i for i in range(200))
     with pytest.raises(TooLarge, match="limit is 100 %TAG directives"):
         read_yaml(directives + b"---\na: 1")
+
+
+def test_directives_are_counted_in_linear_time() -> None:
+    """Spaces at the ends of 99 lines could be divided in 50^99 ways."""
+    began = time.thread_time()
+    with pytest.raises(DocumentError):
+        read_yaml((b"%TAG" + b" " * 50 + b"\n") * 99 + b"x: '%TAG %TAG'\n")
+    assert time.thread_time() - began < 1
 
 
 TEXT = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ktui.kube.golang.times import format_duration, parse_duration
@@ -39,6 +41,15 @@ def test_what_is_none(text, words):
     with pytest.raises(ValueError) as refused:
         parse_duration(text)
     assert str(refused.value) == words
+
+
+def test_digits_without_a_unit_are_refused_in_linear_time():
+    """30,000 took 5 s, of anybody's `?timeout=`, before authentication; a second has millions of steps."""
+    began = time.thread_time()
+    for text in ("1" * 30_000, "1" * 30_000 + ".", "1s" + "1" * 30_000 + "x"):
+        with pytest.raises(ValueError, match="time: "):
+            parse_duration(text)
+    assert time.thread_time() - began < 1
 
 
 @pytest.mark.parametrize(

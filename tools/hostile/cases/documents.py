@@ -237,7 +237,24 @@ post(
     lambda: b"k8s\0" + b"\x0a\x05" * 1_400_000,
     content_type="application/vnd.kubernetes.protobuf",
 )
+post(
+    "yaml_directives",
+    "99 %TAG directives that end with spaces",
+    (400, 413),
+    MAPS,
+    lambda: (b"%TAG" + b" " * 200 + b"\n") * 99 + b"x: '%TAG %TAG'",
+    content_type=YAML,
+)
 # Queries.
+add(
+    "timeout_digits",
+    "a timeout of 60,000 digits, without credentials",
+    (400,),
+    "GET",
+    f"/api/v1/pods?timeout={'1' * 60_000}",
+    lambda: None,
+    user="",
+)
 for _name, _text in (
     ("exists", "a{}"),
     ("absent", "!k{}"),
