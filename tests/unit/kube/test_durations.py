@@ -44,7 +44,7 @@ def test_what_is_none(text, words):
 
 
 def test_digits_without_a_unit_are_refused_in_linear_time():
-    """30,000 took 5 s, of anybody's `?timeout=`, before authentication; a second has millions of steps."""
+    """30,000 took 5 s, as the `?timeout=` of a client without credentials; a second has millions of steps."""
     began = time.thread_time()
     for text in ("1" * 30_000, "1" * 30_000 + ".", "1s" + "1" * 30_000 + "x"):
         with pytest.raises(ValueError, match="time: "):
