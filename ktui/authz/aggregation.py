@@ -5,7 +5,6 @@ Without its clusterrole-aggregation controller these roles would allow nothing.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Sequence
@@ -15,66 +14,61 @@ from typing import TYPE_CHECKING, Any
 from ktui.authz.roles import GROUP
 from ktui.kube.rbac import aggregated_rules
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.status import StatusError
+from ktui.kube.status import ignoring_not_found
 from ktui.storage.writer import NoWrite
-from ktui.supervision import stop
+from ktui.writes.controller import DELETED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import timestamp
 
 if TYPE_CHECKING:
     from ktui.cacher.cachers import Registry
-    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
 
 MANAGER = "clusterrole-aggregation-controller"
 Obj = dict[str, Any]
+ROLES = builtin(GROUP, "clusterroles")
 
 
-class RoleAggregation:
-    """Follows ClusterRoles until `stop`; only for an etcd that may be written."""
+class RoleAggregation(Controller):
+    """Reconciles aggregated ClusterRoles: (name,). Only for an etcd that may be written."""
+
+    NAME = "the aggregation of cluster roles"
 
     def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        resource = builtin(GROUP, "clusterroles")
-        self._resource: Resource = resource
+        super().__init__(registry, ROLES)
         self._roles: dict[str, Obj] = {}
-        self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        self._task = self._registry.follow(
-            "the aggregation of cluster roles", self._resource, self._replaced, self._changed
-        )
+    async def listed(self, resource: Resource, objects: Sequence[StoredObject]) -> None:
+        self._roles.clear()
+        await super().listed(resource, objects)
 
-    async def stop(self) -> None:
-        await stop(self._task)
-
-    async def _replaced(self, objects: Sequence[StoredObject], _: int) -> None:
-        self._roles = {obj.name: json.loads(obj.full_json()) for obj in objects}
-        await self._reconcile()
-
-    async def _changed(self, batch: Sequence[OutEvent], _: int) -> None:
-        for event in batch:
-            if event.object is not None:
-                self._roles.pop(event.object.name, None)
-                if event.type != "DELETED":
-                    self._roles[event.object.name] = json.loads(event.object.full_json())
-        await self._reconcile()
-
-    async def _reconcile(self) -> None:
-        store = self._registry.for_resource(self._resource).store
+    def changed(self, resource: Resource, type_: str, obj: StoredObject) -> None:
+        """Any role may be part of any aggregated one."""
+        self._roles.pop(obj.name, None)
+        if type_ != DELETED:
+            self._roles[obj.name] = json.loads(obj.full_json())
         for name, role in self._roles.items():
-            try:
-                rules = aggregated_rules(role, self._roles)
-                if rules is not None and rules != (role.get("rules") or []):
-                    await store.update(None, name, partial(self._with_rules, rules))
-            except (StatusError, ValueError, TypeError, AttributeError, KeyError) as error:
-                log.warning("ClusterRole %s cannot be aggregated: %s", name, error)
+            if role.get("aggregationRule") is not None:
+                self.add((name,))
 
-    def _with_rules(self, rules: list[Any], old: Obj) -> Obj:
-        if rules == (old.get("rules") or []) or old.get("aggregationRule") is None:
-            raise NoWrite
-        new = {**old, "metadata": dict(old["metadata"]), "rules": rules}
-        track_update(old, new, manager=MANAGER, time=timestamp(), resource=self._resource)
-        return new
+    async def reconcile(self, key: Key) -> float:
+        role = self._roles.get(key[0], {})
+        try:
+            rules = aggregated_rules(role, self._roles)
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            log.warning("ClusterRole %s cannot be aggregated: %s", key[0], error)
+            return 0
+        if rules is not None and rules != (role.get("rules") or []):
+            with ignoring_not_found():
+                await self.store(ROLES).update(None, key[0], partial(_with_rules, rules))
+        return 0
+
+
+def _with_rules(rules: list[Any], old: Obj) -> Obj:
+    if rules == (old.get("rules") or []) or old.get("aggregationRule") is None:
+        raise NoWrite
+    new = {**old, "metadata": dict(old["metadata"]), "rules": rules}
+    track_update(old, new, manager=MANAGER, time=timestamp(), resource=ROLES)
+    return new

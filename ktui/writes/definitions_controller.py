@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, Resource, builtin
-from ktui.kube.status import StatusError, ignoring_not_found
+from ktui.kube.status import ignoring_not_found
 from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
-from ktui.supervision import stop
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.bootstrap import AUTOMANAGED, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, api_service
+from ktui.writes.controller import DELETED, Controller, Key
 from ktui.writes.definitions import CLEANUP, accept_names, set_condition
-from ktui.writes.deletion_controller import DeletionController
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
@@ -28,7 +27,6 @@ from ktui.writes.own_objects import MANAGER, create_own
 
 if TYPE_CHECKING:
     from ktui.cacher.cachers import Registry
-    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
     from ktui.storage.store import Store
 
@@ -38,58 +36,58 @@ Obj = dict[str, Any]
 
 RETRY_SECONDS = 1.0  # while objects with finalizers remain
 PAGE = 500
+DEFINITIONS = builtin("apiextensions.k8s.io", "customresourcedefinitions")
+API_SERVICES = builtin("apiregistration.k8s.io", "apiservices")
 
 
-class DefinitionController:
-    """Follows definitions through their watch cache until `stop`; only for an etcd that may be written."""
+class DefinitionController(Controller):
+    """Reconciles definitions: (name,). Only for an etcd that may be written."""
+
+    NAME = "the controller of definitions"
+    WORKERS = 5  # upstream's finalizer has as many
 
     def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+        super().__init__(registry, DEFINITIONS)
         self._known: dict[str, Obj] = {}
-        self._resource = builtin("apiextensions.k8s.io", "customresourcedefinitions")
-        self._deletions = DeletionController(registry, [self._resource], _is_held, self._clean)
-        self._task: asyncio.Task[None] | None = None
+        self._deleted: dict[str, Obj] = {}  # until reconciled
+        self._accepting = asyncio.Lock()
 
-    def start(self) -> None:
-        self._task = self._registry.follow(
-            "the controller of definitions", self._resource, self._replace, self._change
-        )
-        self._deletions.start()
+    async def listed(self, resource: Resource, objects: Sequence[StoredObject]) -> None:
+        there = {obj.name for obj in objects}
+        for name in [name for name in self._known if name not in there]:
+            self._delete(name, self._known[name])
+        await super().listed(resource, objects)
 
-    async def stop(self) -> None:
-        await stop(self._task)
-        await self._deletions.stop()
+    def changed(self, resource: Resource, type_: str, obj: StoredObject) -> None:
+        definition: Obj = json.loads(obj.full_json())
+        if type_ == DELETED:
+            self._delete(obj.name, definition)
+        else:
+            self._known[obj.name] = definition
+            self.add((obj.name,))
 
-    async def _replace(self, objects: Sequence[StoredObject], rv: int) -> None:
-        self._known = {obj.name: json.loads(obj.full_json()) for obj in objects}
-        for definition in list(self._known.values()):
-            await self._reconcile(definition)
+    def _delete(self, name: str, definition: Obj) -> None:
+        self._known.pop(name, None)
+        self._deleted[name] = definition
+        self.add((name,))
 
-    async def _change(self, batch: Sequence[OutEvent], rv: int) -> None:
-        for event in batch:
-            if event.object is None:
-                continue
-            definition: Obj = json.loads(event.object.full_json())
-            if event.type == "DELETED":
-                self._known.pop(event.object.name, None)
-                await self._register(definition)
-            else:
-                self._known[event.object.name] = definition
-                await self._reconcile(definition)
-
-    async def _reconcile(self, definition: Obj) -> None:
-        metadata = metadata_of(definition)
-        name = str(metadata.get("name"))
+    async def reconcile(self, key: Key) -> float:
+        """Accept the names, register the versions; of one that is being deleted, delete the objects."""
+        (name,) = key
+        definition = self._known.get(name)
+        deleted = self._deleted.pop(name, None)
         try:
-            if not metadata.get("deletionTimestamp"):
-                await self._accept(name, definition)
-            await self._register(definition)
-        except (KeyError, TypeError, AttributeError, StatusError) as error:
+            if definition is not None and not metadata_of(definition).get("deletionTimestamp"):
+                await self._accept(name)
+            for each in (deleted, definition):
+                if each is not None:
+                    await self._register(each)
+        except (KeyError, TypeError, AttributeError) as error:
             log.warning("custom resource definition %s is left as it is: %r", name, error)
+        return await self._clean(name) if definition is not None and _is_held(definition) else 0
 
-    async def _accept(self, name: str, definition: Obj) -> None:
+    async def _accept(self, name: str) -> None:
         """Write the definition's status if accepting the names changes it."""
-        store = self._registry.for_resource(self._resource).store
 
         def accepted(old: Obj) -> Obj:
             new = dict(old)
@@ -98,10 +96,14 @@ class DefinitionController:
                 raise NoWrite
             return _tracked(old, new)
 
-        trial = dict(definition)
-        accept_names(trial, self._taken(name, definition["spec"]["group"]))
-        if trial["status"] != definition.get("status"):
-            await store.update(None, name, accepted)
+        async with self._accepting:
+            definition = self._known[name]
+            trial = dict(definition)
+            accept_names(trial, self._taken(name, definition["spec"]["group"]))
+            if trial["status"] != definition.get("status"):
+                with ignoring_not_found():
+                    stored = await self.store(DEFINITIONS).update(None, name, accepted)
+                    self._known[name] = json.loads(stored.full_json())  # the next one must not take its names
 
     def _taken(self, name: str, group: str | None) -> dict[str, set[str]]:
         """Return the accepted names of the group's other definitions."""
@@ -130,26 +132,24 @@ class DefinitionController:
             for version in known["spec"].get("versions") or []
             if version.get("served")
         }
-        cacher = self._registry.for_resource(builtin("apiregistration.k8s.io", "apiservices"))
+        store = self.store(API_SERVICES)
         for version in sorted({v["name"] for v in definition["spec"].get("versions") or []} | wanted):
-            there, _ = await cacher.store.get(None, f"{version}.{group}")
+            there, _ = await store.get(None, f"{version}.{group}")
             if version in wanted and there is None:
                 new = api_service(group, version, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, "true")
-                await create_own(self._registry, new)
+                await create_own(self.registry, new)
             elif version not in wanted and there is not None and _automanaged(there):
-                await cacher.store.delete(None, there.name)
+                await store.delete(None, there.name)
 
-    async def _clean(self, resource: Resource, namespace: str, name: str) -> None:
-        """Delete the definition's objects, wait for those with finalizers, then remove its own finalizer."""
-        store = self._registry.for_resource(resource).store
+    async def _clean(self, name: str) -> float:
+        """Delete the definition's objects; once there are none, remove its finalizer."""
+        store = self.store(DEFINITIONS)
         found, _ = await store.get(None, name)
         if found is None:
-            return
+            return 0
         resources = resources_of(json.loads(found.full_json()))
-        remaining = len(resources)
-        while remaining:
-            remaining = await self._delete_objects(resources[0])
-            await asyncio.sleep(RETRY_SECONDS if remaining else 0)
+        if resources and await self._delete_objects(resources[0]):
+            return RETRY_SECONDS
 
         def released(old: Obj) -> Obj | None:
             metadata = dict(metadata_of(old))
@@ -161,10 +161,11 @@ class DefinitionController:
 
         with ignoring_not_found():
             await store.update(None, name, released)
+        return 0
 
     async def _delete_objects(self, resource: Resource) -> int:
         """Delete every object; return how many remain."""
-        store = self._registry.uncached_store(resource)
+        store = self.registry.uncached_store(resource)
         remaining, start = 0, ""
         while True:
             page = await store.list(StoreListRequest(limit=PAGE, start_key=start))
@@ -205,8 +206,6 @@ def _automanaged(service: StoredObject) -> bool:
 
 
 def _tracked(old: Obj, new: Obj) -> Obj:
-    resource = builtin("apiextensions.k8s.io", "customresourcedefinitions")
     new["metadata"] = dict(metadata_of(new))
-    now = timestamp()
-    track_update(old, new, manager=MANAGER, time=now, resource=resource, subresource="status")
+    track_update(old, new, manager=MANAGER, time=timestamp(), resource=DEFINITIONS, subresource="status")
     return new

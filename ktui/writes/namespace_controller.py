@@ -5,10 +5,8 @@ Without it `kubectl delete namespace` would wait forever. Upstream: pkg/controll
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import json
-import logging
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,24 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.status import StatusError, not_found
+from ktui.kube.status import StatusError, ignoring_not_found, not_found
 from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
+from ktui.writes.controller import DELETED, Controller, Key
 from ktui.writes.definitions import set_condition
 from ktui.writes.delete import delete
-from ktui.writes.deletion_controller import DeletionController
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
-
-log = logging.getLogger(__name__)
+    from ktui.storage.store import Store
 
 Obj = dict[str, Any]
 
 FINALIZER = "kubernetes"
-WORKERS = 10  # upstream's --concurrent-namespace-syncs
 RETRY_SECONDS = 1.0  # while objects remain: pods in their grace period, objects with finalizers
 PAGE = 500
 # Type → (status, reason, message) once no objects remain; upstream's wording.
@@ -83,45 +79,53 @@ class Remaining:
                 yield kind, "False", *_DONE[kind]
 
 
-class NamespaceController(DeletionController):
-    """Only for an etcd that ktui has started: another has a kube-controller-manager."""
+class NamespaceController(Controller):
+    """Reconciles namespaces that are being deleted: (name,).
+
+    Only for an etcd that ktui has started: another has a kube-controller-manager.
+    """
+
+    NAME = "the controller of deleted namespaces"
+    WORKERS = 10  # upstream's --concurrent-namespace-syncs
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._registry = server.services.registry
-        self._workers = asyncio.Semaphore(WORKERS)
-        super().__init__(self._registry, [builtin("", "namespaces")], _is_held, self._delete)
+        super().__init__(server.services.registry, builtin("", "namespaces"))
 
-    async def _delete(self, _: Resource, __: str, name: str) -> None:
-        while True:
-            try:
-                async with self._workers:
-                    if not (uid := await self._held(name)):
-                        return
-                    remaining = await self._delete_content(name, uid)
-                    await self._report(name, uid, remaining)
-                    if not remaining.resources:
-                        await self._finalize(name, uid)
-                        return
-            except StatusError as error:
-                if error.code == 404:
-                    return
-                log.warning("the content of namespace %s is not deleted yet: %s", name, error.message)
-            await asyncio.sleep(RETRY_SECONDS)
+    def changed(self, resource: Resource, type_: str, obj: StoredObject) -> None:
+        if type_ != DELETED and _is_held(json.loads(obj.full_json())):
+            self.add((obj.name,))
+
+    async def reconcile(self, key: Key) -> float:
+        """Delete the content; once there is none, remove the finalizer."""
+        (name,) = key
+        with ignoring_not_found():
+            if not (uid := await self._held(name)):
+                return 0
+            remaining = await self._delete_content(name, uid)
+            await self._report(name, uid, remaining)
+            if remaining.resources:
+                return RETRY_SECONDS
+            await self._finalize(name, uid)
+        return 0
+
+    @property
+    def _store(self) -> Store:
+        return self.store(builtin("", "namespaces"))
 
     async def _held(self, name: str) -> str:
         """Return the namespace's uid, "" unless it waits for this controller.
 
         A client may remove the finalizer itself and create the namespace again, with content that must stay.
         """
-        found, _ = await self._registry.for_resource(builtin("", "namespaces")).store.get(None, name)
+        found, _ = await self._store.get(None, name)
         return found.uid if found is not None and _is_held(json.loads(found.full_json())) else ""
 
     async def _delete_content(self, namespace: str, uid: str) -> Remaining:
         """Delete every object as a client would; return the remaining ones."""
         remaining = Remaining()
         for resource in self._content():
-            store = self._registry.uncached_store(resource)
+            store = self.registry.uncached_store(resource)
             start = ""
             while True:
                 page = await store.list(StoreListRequest(namespace, limit=PAGE, start_key=start))
@@ -172,7 +176,7 @@ class NamespaceController(DeletionController):
                 raise NoWrite
             return new
 
-        await self._registry.for_resource(builtin("", "namespaces")).store.update(None, name, reported)
+        await self._store.update(None, name, reported)
 
     async def _finalize(self, name: str, uid: str) -> None:
         """Remove the finalizer; a namespace without another one is deleted."""
@@ -184,7 +188,7 @@ class NamespaceController(DeletionController):
                 return None
             return {**old, "spec": {**(old.get("spec") or {}), "finalizers": kept}}
 
-        await self._registry.for_resource(builtin("", "namespaces")).store.update(None, name, finalized)
+        await self._store.update(None, name, finalized)
 
 
 def _check_uid(namespace: Obj, uid: str) -> None:

@@ -6,168 +6,110 @@ when objects are deleted or change their usage. Upstream: pkg/controller/resourc
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.cacher_requests import ListRequest
-from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.status import StatusError, ignoring_not_found
-from ktui.storage.objects import EVERYTHING
+from ktui.kube.status import ignoring_not_found
 from ktui.storage.writer import NoWrite
-from ktui.supervision import stop
-from ktui.telemetry.off_loop import Slices
 from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quotas import in_scope, limited_by, usage_now
+from ktui.writes.controller import DELETED, LISTED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 
 if TYPE_CHECKING:
     from ktui.cacher.cachers import Registry
-    from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
-
-log = logging.getLogger(__name__)
 
 MANAGER = "kube-controller-manager"
 RESYNC_SECONDS = 300.0  # --resource-quota-sync-period
+OVERTAKEN_SECONDS = 0.1  # until a count is repeated that a charge of admission has overtaken
 # Resources whose updates can change their usage; a pod's usage changes only when it ends.
 CHANGING = ("services", "persistentvolumeclaims")
 ENDED = ("Succeeded", "Failed")
+QUOTAS = builtin("", "resourcequotas")
+LIMITED: Key = ()
+"""The key of what is followed: the resources that some quota limits."""
 Obj = dict[str, Any]
-Key = tuple[str, str]
-"""Namespace and name of a quota."""
 
 
-class QuotaController:
-    """Follows quotas, and the resources that they limit, until `stop`.
+class QuotaController(Controller):
+    """Reconciles quotas, (namespace, name), and LIMITED.
 
     Only for an etcd that ktui has started: another has a kube-controller-manager. `resources` returns all
     served resources.
     """
 
+    NAME = "the controller of quotas"
+
     def __init__(self, registry: Registry, resources: Callable[[], Iterable[Resource]]) -> None:
-        self._registry = registry
-        self._resources = resources
-        self._quotas: dict[Key, Obj] = {}
-        self._followed: dict[str, asyncio.Task[None]] = {}
-        self._dirty: dict[Key, None] = {}
-        self._wake = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        super().__init__(registry, QUOTAS)
+        self._served = resources
+        self._quotas: defaultdict[str, dict[str, Obj]] = defaultdict(dict)  # by namespace and name
+        self._limited: dict[str, Resource] = {}
 
-    def start(self) -> None:
-        quotas = builtin("", "resourcequotas")
-        self._tasks = [
-            self._registry.follow("the quotas", quotas, self._replaced, self._changed),
-            self._registry.supervisor.start("the controller of quotas", self._work),
-        ]
+    async def listed(self, resource: Resource, objects: Sequence[StoredObject]) -> None:
+        if resource.id != QUOTAS.id:
+            for namespace in list(self._quotas):
+                self._add_limiting(resource, namespace)
+            return
+        there = {(obj.namespace, obj.name) for obj in objects}
+        for namespace, quotas in self._quotas.items():
+            for name in [name for name in quotas if (namespace, name) not in there]:
+                del quotas[name]
+        self.add(LIMITED)
+        await super().listed(resource, objects)
 
-    async def stop(self) -> None:
-        await stop(*self._tasks, *self._followed.values())
+    def changed(self, resource: Resource, type_: str, obj: StoredObject) -> None:
+        if resource.id == QUOTAS.id:
+            self._quota_changed(type_, obj)
+        if type_ == DELETED or (type_ == "MODIFIED" and _changes_its_use(resource, obj)):
+            self._add_limiting(resource, obj.namespace)
 
-    # Changes of quotas and objects.
+    def _quota_changed(self, type_: str, obj: StoredObject) -> None:
+        quotas = self._quotas[obj.namespace]
+        before = quotas.pop(obj.name, None)
+        if type_ == DELETED:
+            self.add(LIMITED)
+            return
+        quota = quotas[obj.name] = json.loads(obj.full_json())
+        if before is None or _hard(before) != _hard(quota):
+            self.add(LIMITED)
+        status = quota.get("status") or {}
+        if type_ in (LISTED, "ADDED") or _hard(quota) != status.get("hard") or "used" not in status:
+            self.add((obj.namespace, obj.name))
 
-    async def _replaced(self, objects: Sequence[StoredObject], _: int) -> None:
-        slices, quotas = Slices(), {}
-        for obj in objects:
-            quotas[(obj.namespace, obj.name)] = json.loads(obj.full_json())
-            await slices.yield_if_due()
-        self._quotas = quotas
-        self._follow_limited()
-        self._mark(self._quotas)
-
-    async def _changed(self, batch: Sequence[OutEvent], _: int) -> None:
-        limits_changed = False
-        for event in batch:
-            if event.object is None:
-                continue
-            key, quota = (event.object.namespace, event.object.name), json.loads(event.object.full_json())
-            before = self._quotas.get(key)
-            if event.type == "DELETED" or before is None or _hard(before) != _hard(quota):
-                limits_changed = True
-            if event.type == "DELETED":
-                self._quotas.pop(key, None)
-                self._dirty.pop(key, None)
-                continue
-            self._quotas[key] = quota
-            status = quota.get("status") or {}
-            if event.type == "ADDED" or _hard(quota) != status.get("hard") or "used" not in status:
-                self._mark([key])
-        if limits_changed:
-            self._follow_limited()
+    def _add_limiting(self, resource: Resource, namespace: str) -> None:
+        """Queue the namespace's quotas that limit the resource."""
+        for name, quota in self._quotas[namespace].items():
+            if limited_by(resource, _hard(quota)):
+                self.add((namespace, name))
 
     def _follow_limited(self) -> None:
         """Follow the resources that some quota limits, and no others."""
-        names = {name for quota in self._quotas.values() for name in _hard(quota)}
-        wanted = {resource.id: resource for resource in self._resources() if limited_by(resource, names)}
-        for unwanted in self._followed.keys() - wanted.keys():
-            self._followed.pop(unwanted).cancel()
-        for name in wanted.keys() - self._followed.keys():
-            resource = wanted[name]
-            self._followed[name] = self._registry.follow(
-                f"what quotas limit of {name}",
-                resource,
-                partial(self._objects_replaced, resource),
-                partial(self._objects_changed, resource),
-            )
+        hard = [_hard(quota) for quotas in self._quotas.values() for quota in quotas.values()]
+        names = {name for each in hard for name in each}
+        wanted = {resource.id: resource for resource in self._served() if limited_by(resource, names)}
+        wanted.pop(QUOTAS.id, None)  # is followed anyway
+        for unwanted in self._limited.keys() - wanted.keys():
+            self.unfollow(unwanted)
+        for name in wanted.keys() - self._limited.keys():
+            self.follow(wanted[name])
+        self._limited = wanted
 
-    async def _objects_replaced(self, resource: Resource, objects: Sequence[StoredObject], _: int) -> None:
-        self._mark(self._limiting(resource, None))
-
-    async def _objects_changed(self, resource: Resource, batch: Sequence[OutEvent], _: int) -> None:
-        slices, namespaces = Slices(), set()
-        for event in batch:
-            if event.object is not None and (event.type == "DELETED" or _changes_its_use(resource, event)):
-                namespaces.add(event.object.namespace)
-            await slices.yield_if_due()
-        if namespaces:
-            self._mark(self._limiting(resource, namespaces))
-
-    def _limiting(self, resource: Resource, namespaces: Collection[str] | None) -> list[Key]:
-        """Return the quotas that limit the resource, in these namespaces or (None) in all."""
-        return [
-            key
-            for key, quota in self._quotas.items()
-            if (namespaces is None or key[0] in namespaces) and limited_by(resource, _hard(quota))
-        ]
-
-    def _mark(self, keys: Iterable[Key]) -> None:
-        self._dirty.update(dict.fromkeys(keys))
-        self._wake.set()
-
-    # Reconciling.
-
-    async def _work(self) -> None:
-        clock = asyncio.get_running_loop().time
-        resync = clock() + RESYNC_SECONDS
-        while True:
-            try:
-                async with asyncio.timeout_at(resync):
-                    await self._wake.wait()
-            except TimeoutError:
-                pass
-            if clock() >= resync:  # however often it was woken
-                self._mark(self._quotas)
-                resync = clock() + RESYNC_SECONDS
-            self._wake.clear()
-            while self._dirty:
-                key = next(iter(self._dirty))
-                del self._dirty[key]
-                try:
-                    await self._sync(key)
-                except StatusError as error:
-                    log.warning("the status of quota %s/%s cannot be written: %s", *key, error.message)
-
-    async def _sync(self, key: Key) -> None:
-        quota = self._quotas.get(key)
+    async def reconcile(self, key: Key) -> float:
+        """Write the status; admission changes it too, so a count that is overtaken is repeated."""
+        if key == LIMITED:
+            self._follow_limited()
+            return 0
+        namespace, name = key
+        quota = self._quotas[namespace].get(name)
         if quota is None:
-            return
-        used = await self._used(key[0], quota)
-        store = self._registry.for_resource(builtin("", "resourcequotas")).store
+            return 0
+        used = await self._used(namespace, quota)
         seen = metadata_of(quota).get("resourceVersion")
         overtaken = False
 
@@ -180,27 +122,21 @@ class QuotaController:
             return with_status(old, used)
 
         with ignoring_not_found():
-            await store.update(key[0], key[1], count)
-        if overtaken and metadata_of(self._quotas.get(key) or {}).get("resourceVersion") != seen:
-            self._mark([key])  # otherwise its event will follow
+            await self.store(QUOTAS).update(namespace, name, count)
+        return OVERTAKEN_SECONDS if overtaken else RESYNC_SECONDS
 
     async def _used(self, namespace: str, quota: Obj) -> Quantities:
         """Return the usage by those names in `spec.hard` that some resource counts towards."""
-        hard, found, slices = _hard(quota), Quantities(), Slices()
-        for resource in list(self._resources()):
+        hard, found = _hard(quota), Quantities()
+        for resource in list(self._served()):
             names = limited_by(resource, hard)
             if not names:
                 continue
             found = dict.fromkeys(names, "0") | found
-            cacher = self._registry.for_resource(resource)
-            await cacher.ready()
-            request = ListRequest(namespace, None, ListOptions(resource_version="0"), EVERYTHING)
-            for obj in (await cacher.list(request)).objects:
-                tree = json.loads(obj.full_json())
-                if in_scope(resource, tree, quota.get("spec") or {}):
-                    usage = usage_now(resource, tree)
+            async for _, obj in self.objects(resource, namespace, version="0"):
+                if in_scope(resource, obj, quota.get("spec") or {}):
+                    usage = usage_now(resource, obj)
                     found = plus(found, {name: usage[name] for name in names if name in usage})
-                await slices.yield_if_due()
         return found
 
 
@@ -212,8 +148,7 @@ def with_status(quota: Obj, used: Quantities) -> Obj:
     if wanted == status:
         raise NoWrite
     new = {**quota, "metadata": dict(metadata_of(quota)), "status": wanted}
-    resource = builtin("", "resourcequotas")
-    track_update(quota, new, manager=MANAGER, time=timestamp(), resource=resource, subresource="status")
+    track_update(quota, new, manager=MANAGER, time=timestamp(), resource=QUOTAS, subresource="status")
     return new
 
 
@@ -222,9 +157,7 @@ def _hard(quota: Obj) -> Quantities:
     return hard
 
 
-def _changes_its_use(resource: Resource, event: OutEvent) -> bool:
-    if event.type != "MODIFIED" or event.object is None:
-        return False
+def _changes_its_use(resource: Resource, obj: StoredObject) -> bool:
     if resource.id != "pods":
         return resource.id in CHANGING
-    return (json.loads(event.object.full_json()).get("status") or {}).get("phase") in ENDED
+    return (json.loads(obj.full_json()).get("status") or {}).get("phase") in ENDED

@@ -6,65 +6,59 @@ pkg/controller/volume/pvcprotection and pvprotection.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
-from ktui.cacher.cacher_requests import ListRequest
-from ktui.kube.listoptions import ListOptions
-from ktui.kube.resources import builtin
-from ktui.storage.objects import EVERYTHING
-from ktui.telemetry.off_loop import Slices
+from ktui.kube.resources import Resource, builtin
 from ktui.writes.before_create import PROTECTED
-from ktui.writes.deletion_controller import DeletionController, release
+from ktui.writes.controller import DELETED, Controller, Key, release
 from ktui.writes.objectmeta import metadata_of
 
 if TYPE_CHECKING:
     from ktui.cacher.cachers import Registry
-    from ktui.kube.resources import Resource
-    from ktui.storage.store import Store
+    from ktui.storage.objects import StoredObject
 
 Obj = dict[str, Any]
 
 RETRY_SECONDS = 1.0  # while a pod uses the claim, or the volume is bound
 
 
-class StorageProtection(DeletionController):
-    """Only for an etcd that ktui has started: another has a kube-controller-manager."""
+class StorageProtection(Controller):
+    """Reconciles deleted claims and volumes: (resource, namespace, name).
+
+    Only for an etcd that ktui has started: another has a kube-controller-manager.
+    """
+
+    NAME = "the controller of deleted claims and volumes"
 
     def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        resources = [builtin("", f"{kind.lower()}s") for kind in PROTECTED]
-        super().__init__(registry, resources, _is_held, self._release)
+        super().__init__(registry, *(builtin("", f"{kind.lower()}s") for kind in PROTECTED))
 
-    async def _release(self, resource: Resource, namespace: str, name: str) -> None:
-        """Wait until the object is not in use, then remove the finalizer."""
-        store = self._registry.for_resource(resource).store
-        while True:
-            if not await self._is_used(store, namespace, name):
-                break
-            await asyncio.sleep(RETRY_SECONDS)
-        await release(store, namespace, name, [PROTECTED[resource.kind]], _is_held)
+    def changed(self, resource: Resource, type_: str, obj: StoredObject) -> None:
+        if type_ != DELETED and _is_held(json.loads(obj.full_json())):
+            self.add((resource.id, obj.namespace, obj.name))
 
-    async def _is_used(self, store: Store, namespace: str, name: str) -> bool:
+    async def reconcile(self, key: Key) -> float:
+        """Remove the finalizer once the object is not in use."""
+        resource_id, namespace, name = key
+        resource = self.resources[resource_id]
+        if await self._is_used(resource, namespace, name):
+            return RETRY_SECONDS
+        await release(self.store(resource), namespace, name, [PROTECTED[resource.kind]], _is_held)
+        return 0
+
+    async def _is_used(self, resource: Resource, namespace: str, name: str) -> bool:
         """True for a bound volume, and for a claim that a scheduled pod names.
 
         As in upstream a pod that has ended counts, and one without a node does not: no kubelet starts it with
         a claim that is deleted.
         """
-        if store.resource.kind == "PersistentVolume":
-            volume, _ = await store.get(None, name)
+        if resource.kind == "PersistentVolume":
+            volume, _ = await self.store(resource).get(None, name)
             return volume is not None and _phase(json.loads(volume.full_json())) == "Bound"
-        cacher = self._registry.for_resource(builtin("", "pods"))
-        await cacher.ready()
-        pods = await cacher.list(ListRequest(namespace, None, ListOptions(), EVERYTHING))
-        slices, text = Slices(), name.encode()
-        for stored in pods.objects:
-            if text in stored.raw:  # few of the namespace's pods have to be decoded
-                pod: Obj = json.loads(stored.full_json())
-                if (pod.get("spec") or {}).get("nodeName") and name in _claims_of(pod):
-                    return True
-            await slices.yield_if_due()
+        async for _, pod in self.objects(builtin("", "pods"), namespace, name):
+            if (pod.get("spec") or {}).get("nodeName") and name in _claims_of(pod):
+                return True
         return False
 
 

@@ -30,7 +30,6 @@ from ktui.cli.server.flow import ServerFlow
 from ktui.cli.server.request_chain import (
     SYNC_SECONDS,
     RequestChain,
-    ServerController,
     make_chain,
     make_controllers,
 )
@@ -53,6 +52,7 @@ from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for
 from ktui.wire.stored_codec import StoredCodec, prepare
 from ktui.writes.bootstrap import create_cluster_objects
+from ktui.writes.controller import Controller
 from ktui.writes.handlers import WRITES
 
 log = log_of(__name__)
@@ -86,7 +86,7 @@ class Composition:
         self._facts: ServerFacts | None = None
         self._census: Census | None = None
         self._codec = StoredCodec()
-        self._controllers: list[ServerController] = []
+        self._controllers: list[Controller] = []
         self._connections = Connections(config.most_connections)
         self._stop = asyncio.Event()
 

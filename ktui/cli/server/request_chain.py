@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from ktui.apiserver.app import Application
 from ktui.apiserver.chain import Authorizer
@@ -21,6 +20,7 @@ from ktui.authz.roles import Roles, create_default_roles
 from ktui.cacher.cachers import Registry
 from ktui.kube.users import Requester
 from ktui.writes.accounts_controller import AccountsController
+from ktui.writes.controller import Controller
 from ktui.writes.definitions_controller import DefinitionController
 from ktui.writes.dependents_controller import DependentsController
 from ktui.writes.namespace_controller import NamespaceController
@@ -105,22 +105,14 @@ def make_chain(
     return RequestChain(authenticator, AlwaysAllow(), None)
 
 
-class ServerController(Protocol):
-    """Follows objects through their watch caches from `start` to `stop`, and writes what they require."""
-
-    def start(self) -> None: ...
-
-    async def stop(self) -> None: ...
-
-
-def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[ServerController]:
+def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[Controller]:
     """Return the server's controllers: kube-apiserver's own, and those that kubectl waits for.
 
     The latter are kube-controller-manager's: they run only if ktui has started the etcd (`owned`), as another
     etcd has a kube-controller-manager. It must be writable. `root_ca`: of this server, PEM; "" without TLS.
     """
     registry = app.server.services.registry
-    controllers: list[ServerController] = [DefinitionController(registry)]
+    controllers: list[Controller] = [DefinitionController(registry)]
     if owned:
         controllers += [
             QuotaController(registry, lambda: app.catalog.table.preferred()),
