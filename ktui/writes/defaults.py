@@ -1,59 +1,94 @@
-"""Defaults that kube-apiserver sets on objects before it stores them."""
+"""Defaults that kube-apiserver sets on objects before it stores them: a table for each kind."""
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from ktui.writes import other_defaults
+from ktui.kube.flow_rules import DEFAULT_PRECEDENCE, DEFAULT_SHARES
+from ktui.writes.default_rows import Fill, Obj, Table, Unset, filler, members
 from ktui.writes.definitions import set_definition_defaults
-
-Obj = dict[str, Any]
+from ktui.writes.objectmeta import metadata_of
 
 
 def set_defaults(obj: Obj) -> None:
     """Set the defaults of missing fields, in place. Kinds not listed here are stored as sent."""
-    setter = _BY_KIND.get(str(obj.get("kind")))
-    if setter is not None:
-        setter(obj)
+    _filler(str(obj.get("kind")))(obj)
 
 
-def _sub(obj: Obj, name: str) -> Obj:
-    value = obj.setdefault(name, {})
-    return value if isinstance(value, dict) else {}
+@cache
+def _filler(kind: str) -> Fill:
+    return filler(_BY_KIND.get(kind, ()))
 
 
-def _fill(obj: Obj, **defaults: Any) -> None:
-    """Set missing members; an empty text is missing, too, as Go's types cannot tell them apart."""
-    for name, value in defaults.items():
-        if obj.get(name, "") == "":
-            obj[name] = value
+def _pulled(image: str, policy: str) -> Fill:
+    """Set the pull policy by the tag of the image."""
+
+    def pull(obj: Obj) -> None:
+        name = str(obj.get(image, ""))
+        latest = "@" not in name and name.rpartition("/")[2].partition(":")[2] in ("", "latest")
+        obj[policy] = obj.get(policy) or ("Always" if latest else "IfNotPresent")
+
+    return pull
 
 
-def _pod(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
-    _pod_spec(spec)
-    spec.setdefault("enableServiceLinks", True)
-    for name in ("initContainers", "containers"):
-        for container in spec.get(name) or []:
-            if not isinstance(container, dict):
-                continue
-            if isinstance(container.get("resources"), dict):
-                _requests(container["resources"])
-            if spec.get("hostNetwork"):  # for templates only with a deprecated gate
-                for port in container.get("ports") or []:
-                    port.setdefault("hostPort", port.get("containerPort"))
-    _pod_addresses(_sub(obj, "status"))
+_OF_THE_POD = (("fieldRef.apiVersion", Unset("v1")), ("resourceFieldRef.divisor", "0"))
+_PROTOCOL = (("ports[].protocol", Unset("TCP")),)
+_HTTP = (("httpGet", members(path=Unset("/"), scheme=Unset("HTTP"))),)
+_PROBE = (
+    *members(timeoutSeconds=Unset(1), periodSeconds=Unset(10)),
+    *members(successThreshold=Unset(1), failureThreshold=Unset(3)),
+    *_HTTP,
+    ("grpc.service", ""),
+)
+_CONTAINER: Table = (
+    ("", _pulled("image", "imagePullPolicy")),
+    ("resources", {}),
+    ("terminationMessagePath", Unset("/dev/termination-log")),
+    ("terminationMessagePolicy", Unset("File")),
+    *_PROTOCOL,
+    ("env[].valueFrom", _OF_THE_POD),
+    ("livenessProbe", _PROBE),
+    ("readinessProbe", _PROBE),
+    ("startupProbe", _PROBE),
+    ("lifecycle.postStart", _HTTP),
+    ("lifecycle.preStop", _HTTP),
+)
+_VOLUME = (
+    ("secret.defaultMode", 0o644),
+    ("configMap.defaultMode", 0o644),
+    ("downwardAPI.defaultMode", 0o644),
+    ("downwardAPI.items[]", _OF_THE_POD),
+    ("projected.defaultMode", 0o644),
+    ("projected.sources[].serviceAccountToken.expirationSeconds", 3600),
+    ("projected.sources[].downwardAPI.items[]", _OF_THE_POD),
+    ("hostPath.type", ""),
+    ("image", _pulled("reference", "pullPolicy")),
+    ("iscsi.iscsiInterface", "default"),
+    ("ephemeral.volumeClaimTemplate.spec!.volumeMode", "Filesystem"),
+)
 
 
-def _pod_addresses(status: Obj) -> None:
-    """Set the older member from the list, or the list from it where they differ, as upstream's conversion."""
-    one, several = status.get("podIP"), status.get("podIPs")
-    if one and (not several or several[0].get("ip") != one):
-        status["podIPs"] = [{"ip": one}]
-    elif several and several[0].get("ip"):
-        status["podIP"] = several[0]["ip"]
+def _account(spec: Obj) -> None:
+    if "serviceAccountName" in spec:
+        spec.setdefault("serviceAccount", spec["serviceAccountName"])
+
+
+_POD_SPEC: Table = (
+    ("dnsPolicy", Unset("ClusterFirst")),
+    ("restartPolicy", Unset("Always")),
+    ("schedulerName", Unset("default-scheduler")),
+    ("terminationGracePeriodSeconds", 30),
+    ("securityContext", {}),
+    ("", _account),
+    ("initContainers[]", _CONTAINER),
+    ("containers[]", _CONTAINER),
+    ("ephemeralContainers[]", _CONTAINER),
+    ("volumes[]", _VOLUME),
+)
+_TEMPLATE_PARTS = (("metadata!", ()), ("spec!", _POD_SPEC))
+_TEMPLATE = (("template!", _TEMPLATE_PARTS),)
 
 
 def _requests(resources: Obj) -> None:
@@ -63,237 +98,96 @@ def _requests(resources: Obj) -> None:
         resources["requests"] = {**limits, **requests}
 
 
-def _pod_spec(spec: Obj) -> None:
-    _fill(
-        spec,
-        dnsPolicy="ClusterFirst",
-        restartPolicy="Always",
-        schedulerName="default-scheduler",
-        terminationGracePeriodSeconds=30,
-        securityContext={},
-    )
-    if "serviceAccountName" in spec:
-        spec.setdefault("serviceAccount", spec["serviceAccountName"])
-    for name in ("initContainers", "containers", "ephemeralContainers"):
-        for container in spec.get(name) or []:
-            if isinstance(container, dict):
-                _container(container)
-    for volume in spec.get("volumes") or []:
-        _volume(volume)
+def _host_ports(spec: Obj) -> None:
+    """The ports of a host's network; of templates only with a deprecated gate."""
+    if spec.get("hostNetwork"):
+        for name in ("initContainers", "containers"):
+            for container in spec.get(name) or []:
+                for port in container.get("ports") or []:
+                    port.setdefault("hostPort", port.get("containerPort"))
 
 
-def _container(container: Obj) -> None:
-    _fill(
-        container,
-        imagePullPolicy=_pull_policy(str(container.get("image", ""))),
-        resources={},
-        terminationMessagePath="/dev/termination-log",
-        terminationMessagePolicy="File",
-    )
-    for port in container.get("ports") or []:
-        _fill(port, protocol="TCP")
-    for variable in container.get("env") or []:
-        _references(variable.get("valueFrom") or {})
-    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
-        if isinstance(container.get(probe), dict):
-            _probe(container[probe])
-    for hook in ("postStart", "preStop"):
-        if isinstance(handler := (container.get("lifecycle") or {}).get(hook), dict):
-            _http(handler)
+def _either(one: str, several: str, item: str = "") -> Fill:
+    """Set the older member from the list, or the list from it where they differ, as upstream's conversion."""
 
+    def convert(obj: Obj) -> None:
+        first, found = obj.get(one), obj.get(several) or []
+        listed = (found[0].get(item) if item else found[0]) if found else None
+        if first and listed != first:
+            obj[several] = [{item: first} if item else first]
+        elif listed:
+            obj[one] = listed
 
-def _pull_policy(image: str) -> str:
-    tag = image.rpartition("/")[2].partition(":")[2]
-    return "Always" if "@" not in image and tag in ("", "latest") else "IfNotPresent"
-
-
-def _references(source: Obj) -> None:
-    """Set the defaults of references to a pod's own fields, in its environment or in a volume."""
-    if isinstance(field := source.get("fieldRef"), dict):
-        _fill(field, apiVersion="v1")
-    if isinstance(resource := source.get("resourceFieldRef"), dict):
-        resource.setdefault("divisor", "0")
-
-
-# 0 is missing.
-_PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
-
-
-def _probe(probe: Obj) -> None:
-    for name, value in _PROBE.items():
-        probe[name] = probe.get(name) or value
-    _http(probe)
-    if isinstance(probe.get("grpc"), dict):
-        probe["grpc"].setdefault("service", "")
-
-
-def _http(handler: Obj) -> None:
-    if isinstance(handler.get("httpGet"), dict):
-        _fill(handler["httpGet"], path="/", scheme="HTTP")
-
-
-_MODES = {"secret": 0o644, "configMap": 0o644, "downwardAPI": 0o644, "projected": 0o644}
-
-
-def _volume(volume: Obj) -> None:
-    for source, mode in _MODES.items():
-        if isinstance(volume.get(source), dict):
-            volume[source].setdefault("defaultMode", mode)
-    if isinstance(volume.get("hostPath"), dict):
-        volume["hostPath"].setdefault("type", "")
-    if isinstance(image := volume.get("image"), dict):
-        image.setdefault("pullPolicy", _pull_policy(str(image.get("reference", ""))))
-    if isinstance(volume.get("iscsi"), dict):
-        volume["iscsi"].setdefault("iscsiInterface", "default")
-    if isinstance(claim := (volume.get("ephemeral") or {}).get("volumeClaimTemplate"), dict):
-        _sub(claim, "spec").setdefault("volumeMode", "Filesystem")
-    projected = volume.get("projected")
-    sources = (projected.get("sources") or []) if isinstance(projected, dict) else []
-    for source in (*sources, volume):
-        if isinstance(token := source.get("serviceAccountToken"), dict):
-            token.setdefault("expirationSeconds", 3600)
-        downward = source.get("downwardAPI")
-        for item in (downward.get("items") or []) if isinstance(downward, dict) else []:
-            _references(item)
-
-
-def _template(holder: Obj) -> None:
-    """Set the defaults of the template in a spec, or in a PodTemplate."""
-    template = _sub(holder, "template")
-    _sub(template, "metadata")
-    _pod_spec(_sub(template, "spec"))
-
-
-def _deployment(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
-    _fill(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)
-    strategy = _sub(spec, "strategy")
-    _fill(strategy, type="RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        _fill(_sub(strategy, "rollingUpdate"), maxUnavailable="25%", maxSurge="25%")
-    _template(spec)
-    _sub(obj, "status")
-
-
-def _replica_set(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
-    spec.setdefault("replicas", 1)
-    _template(spec)
-    _sub(obj, "status").setdefault("replicas", 0)
-
-
-def _replication_controller(obj: Obj) -> None:
-    """Set the defaults of a ReplicationController; selector and labels default to its template's labels."""
-    spec = _sub(obj, "spec")
-    spec.setdefault("replicas", 1)
-    if isinstance(spec.get("template"), dict):
-        _template(spec)
-        if labels := _labelled_by_template(obj):
-            spec["selector"] = spec.get("selector") or {**labels}
-    _sub(obj, "status").setdefault("replicas", 0)
+    return convert
 
 
 def _labelled_by_template(obj: Obj) -> Obj:
     """Set the template's labels on an object that has none; return the template's labels."""
-    labels: Obj = _sub(_sub(_sub(obj, "spec"), "template"), "metadata").get("labels") or {}
-    metadata = _sub(obj, "metadata")
+    labels: Obj = obj["spec"]["template"]["metadata"].get("labels") or {}
+    metadata = metadata_of(obj)
     if labels and not metadata.get("labels"):
         metadata["labels"] = {**labels}
     return labels
+
+
+def _selecting_by_template(controller: Obj) -> None:
+    """Selector and labels of a ReplicationController default to its template's labels, if it has one."""
+    if not isinstance(controller["spec"].get("template"), dict):
+        return
+    if labels := _labelled_by_template(controller):
+        controller["spec"]["selector"] = controller["spec"].get("selector") or {**labels}
+
+
+def _rolling(**limits: Any) -> Fill:
+    """Set the limits of a strategy of type RollingUpdate, which is the default."""
+    fill = filler((("rollingUpdate!", members(**limits)),))
+
+    def of_strategy(strategy: Obj) -> None:
+        strategy["type"] = strategy.get("type") or "RollingUpdate"
+        if strategy["type"] == "RollingUpdate":
+            fill(strategy)
+
+    return of_strategy
 
 
 # A field of the internal type, shown as an annotation; the server counts it.
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
-def _daemon_set(obj: Obj) -> None:
-    _sub(_sub(obj, "metadata"), "annotations").setdefault(TEMPLATE_GENERATION, "0")
-    spec = _sub(obj, "spec")
-    spec.setdefault("revisionHistoryLimit", 10)
-    strategy = _sub(spec, "updateStrategy")
-    _fill(strategy, type="RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        _fill(_sub(strategy, "rollingUpdate"), maxUnavailable=1, maxSurge=0)
-    _template(spec)
-    counts = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
-    _fill(_sub(obj, "status"), **dict.fromkeys(counts, 0))
-
-
-def _stateful_set(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
-    _fill(spec, replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady", serviceName="")
-    strategy = _sub(spec, "updateStrategy")
-    _fill(strategy, type="RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        _sub(strategy, "rollingUpdate").setdefault("partition", 0)
-    _fill(_sub(spec, "persistentVolumeClaimRetentionPolicy"), whenDeleted="Retain", whenScaled="Retain")
-    _template(spec)
-    for claim in spec.get("volumeClaimTemplates") or []:
-        if isinstance(claim, dict):
-            _fill(claim, apiVersion="v1", kind="PersistentVolumeClaim")
-            other_defaults.claim(claim)
-    _fill(_sub(obj, "status"), replicas=0, availableReplicas=0)
-
-
-def _job(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
+def _job(spec: Obj) -> None:
     if "completions" not in spec and "parallelism" not in spec:
-        _fill(spec, completions=1)
-    replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
+        spec["completions"] = 1
     # With a limit for each index there is none for all indexes together.
-    limit = 2**31 - 1 if "backoffLimitPerIndex" in spec else 6
-    _fill(spec, parallelism=1, backoffLimit=limit, suspend=False, manualSelector=False)
-    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("backoffLimit", 2**31 - 1 if "backoffLimitPerIndex" in spec else 6)
+    replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
     spec.setdefault("podReplacementPolicy", replacement)
-    _template(spec)
-    _labelled_by_template(obj)
-    _sub(obj, "status")
 
 
-def _cron_job(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
-    _fill(
-        spec, concurrencyPolicy="Allow", suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1
-    )
-    job = _sub(spec, "jobTemplate")
-    _sub(job, "metadata")
-    _template(_sub(job, "spec"))
-    _sub(obj, "status")
-
-
-def _service(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
-    _fill(spec, type="ClusterIP", sessionAffinity="None")
-    if spec["type"] in ("ClusterIP", "NodePort", "LoadBalancer"):
+def _service(spec: Obj) -> None:
+    kind = spec["type"]
+    if kind in ("ClusterIP", "NodePort", "LoadBalancer"):
         spec.setdefault("internalTrafficPolicy", "Cluster")
-    if spec["sessionAffinity"] == "ClientIP":
-        spec["sessionAffinityConfig"] = spec.get("sessionAffinityConfig") or {
-            "clientIP": {"timeoutSeconds": 10800}
-        }
-    for port in spec.get("ports") or []:
-        _fill(port, protocol="TCP", targetPort=port.get("port"))
-        port["targetPort"] = port["targetPort"] or port.get("port")
-    if spec["type"] in ("NodePort", "LoadBalancer"):
+    if kind in ("NodePort", "LoadBalancer"):
         spec.setdefault("externalTrafficPolicy", "Cluster")
-    if spec["type"] == "LoadBalancer":
+    if kind == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
-    balancer = _sub(_sub(obj, "status"), "loadBalancer")
-    if spec["type"] == "LoadBalancer":
-        for address in balancer.get("ingress") or []:
+    if spec["sessionAffinity"] == "ClientIP":
+        timeout = {"clientIP": {"timeoutSeconds": 10800}}
+        spec["sessionAffinityConfig"] = spec.get("sessionAffinityConfig") or timeout
+
+
+def _target_port(port: Obj) -> None:
+    port["targetPort"] = port.get("targetPort") or port.get("port")
+
+
+def _ip_modes(service: Obj) -> None:
+    if (service.get("spec") or {}).get("type") == "LoadBalancer":
+        for address in service["status"]["loadBalancer"].get("ingress") or []:
             if address.get("ip"):
                 address.setdefault("ipMode", "VIP")
 
 
-def _namespace(obj: Obj) -> None:
-    name = (obj.get("metadata") or {}).get("name", "")
-    if name:
-        _sub(_sub(obj, "metadata"), "labels").setdefault("kubernetes.io/metadata.name", name)
-    _sub(obj, "spec")
-    _sub(obj, "status").setdefault("phase", "Active")
-
-
 def _secret(obj: Obj) -> None:
-    _fill(obj, type="Opaque")
     texts = obj.get("stringData")
     if texts is not None and isinstance(texts, dict) and all(isinstance(t, str) for t in texts.values()):
         # stringData is write-only: only data is stored.
@@ -303,55 +197,176 @@ def _secret(obj: Obj) -> None:
             obj["data"] = {**(obj.get("data") or {}), **encoded}
 
 
-def _event(obj: Obj) -> None:
-    _fill(obj, eventTime=None, firstTimestamp=None, lastTimestamp=None, source={})
-    _fill(obj, reportingComponent="", reportingInstance="")
+def _namespace(metadata: Obj) -> None:
+    if name := metadata.get("name"):
+        labels = metadata.setdefault("labels", {})
+        if isinstance(labels, dict):
+            labels.setdefault("kubernetes.io/metadata.name", name)
 
 
-def _node(obj: Obj) -> None:
-    spec = _sub(obj, "spec")
-    # Upstream converts to and from a type that has only the list; the older member wins where they differ.
-    one, several = spec.get("podCIDR"), spec.get("podCIDRs")
-    if one and (not several or several[0] != one):
-        spec["podCIDRs"] = [one]
-    elif several:
-        spec["podCIDR"] = several[0]
-    status = _sub(obj, "status")
+def _allocatable(status: Obj) -> None:
     if status.get("capacity") and status.get("allocatable") is None:
         status["allocatable"] = status["capacity"]
 
 
-_BY_KIND: dict[str, Callable[[Obj], None]] = {
-    "CSIDriver": other_defaults.csi_driver,
-    "EndpointSlice": other_defaults.endpoint_slice,
-    "Endpoints": other_defaults.endpoints,
-    "FlowSchema": other_defaults.flow_schema,
-    "HorizontalPodAutoscaler": other_defaults.autoscaler,
-    "IngressClass": other_defaults.ingress_class,
-    "LimitRange": other_defaults.limit_range,
-    "MutatingWebhookConfiguration": other_defaults.mutating_webhooks,
-    "NetworkPolicy": other_defaults.network_policy,
-    "PodTemplate": _template,
-    "ValidatingWebhookConfiguration": other_defaults.validating_webhooks,
-    "ClusterRoleBinding": other_defaults.role_binding,
-    "CronJob": _cron_job,
-    "CustomResourceDefinition": set_definition_defaults,
-    "DaemonSet": _daemon_set,
-    "Deployment": _deployment,
-    "Event": _event,
-    "Job": _job,
-    "Namespace": _namespace,
-    "Node": _node,
-    "PersistentVolume": other_defaults.volume,
-    "PersistentVolumeClaim": other_defaults.claim,
-    "Pod": _pod,
-    "PriorityLevelConfiguration": other_defaults.priority_level,
-    "PriorityClass": other_defaults.priority_class,
-    "ReplicaSet": _replica_set,
-    "ReplicationController": _replication_controller,
-    "RoleBinding": other_defaults.role_binding,
-    "Secret": _secret,
-    "Service": _service,
-    "StatefulSet": _stateful_set,
-    "StorageClass": other_defaults.storage_class,
+RBAC = "rbac.authorization.k8s.io"
+
+
+def _subject(subject: Obj) -> None:
+    if subject.get("kind") in ("User", "Group"):
+        subject["apiGroup"] = subject.get("apiGroup") or RBAC
+
+
+def _policy_types(spec: Obj) -> None:
+    spec["policyTypes"] = spec.get("policyTypes") or ["Ingress", *(["Egress"] if spec.get("egress") else [])]
+
+
+def _limit(limit: Obj) -> None:
+    """Set the defaults for containers without limits or requests."""
+    if limit.get("type") == "Container":
+        default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
+        request = {**(limit.get("min") or {}), **default, **(limit.get("defaultRequest") or {})}
+        for name, value in (("default", default), ("defaultRequest", request)):
+            if value:
+                limit[name] = value
+
+
+_CPU = {"resource": {"name": "cpu", "target": {"averageUtilization": 80, "type": "Utilization"}}}
+_PERCENT = {"type": "Percent", "value": 100, "periodSeconds": 15}
+_SCALE_UP = [{"type": "Pods", "value": 4, "periodSeconds": 15}, _PERCENT]
+_AUTOSCALER = (
+    ("spec.metrics", Unset([{"type": "Resource", **_CPU}])),
+    ("spec.behavior.scaleUp!.stabilizationWindowSeconds", 0),
+    ("spec.behavior.scaleUp", members(selectPolicy="Max", policies=Unset(_SCALE_UP))),
+    ("spec.behavior.scaleDown!", members(selectPolicy="Max", policies=Unset([_PERCENT]))),
+)
+
+
+_fill_autoscaler = filler(_AUTOSCALER)
+
+
+def _autoscaler(obj: Obj) -> None:
+    """Autoscaling/v1 stores everything but the number of replicas in annotations."""
+    if obj.get("apiVersion") == "autoscaling/v2":
+        _fill_autoscaler(obj)
+
+
+_SHARES, _QUEUING = "nominalConcurrencyShares", "spec.limited.limitResponse.queuing"
+_ROLES = (("roleRef.apiGroup", Unset(RBAC)), ("subjects[]", _subject))
+_CLAIM = (("spec!.volumeMode", "Filesystem"), ("status!.phase", "Pending"))
+_WEBHOOKS = (
+    ("webhooks[]", members(failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)),
+    ("webhooks[]", members(namespaceSelector={}, objectSelector={})),
+    ("webhooks[].rules[].scope", "*"),
+    ("webhooks[].clientConfig.service.port", 443),
+)
+_BY_KIND: dict[str, Table] = {
+    "CSIDriver": (
+        ("spec!", members(attachRequired=True, podInfoOnMount=False, storageCapacity=False)),
+        ("spec", members(requiresRepublish=False, seLinuxMount=False)),
+        ("spec.fsGroupPolicy", "ReadWriteOnceWithFSType"),
+        ("spec.volumeLifecycleModes", Unset(["Persistent"])),
+    ),
+    "ClusterRoleBinding": _ROLES,
+    "CronJob": (
+        ("spec!.concurrencyPolicy", Unset("Allow")),
+        ("spec", members(suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)),
+        ("spec.jobTemplate!.metadata!", ()),
+        ("spec.jobTemplate.spec!", _TEMPLATE),
+        ("status!", ()),
+    ),
+    "CustomResourceDefinition": (("", set_definition_defaults),),
+    "DaemonSet": (
+        ("metadata!.annotations!", lambda obj: obj.setdefault(TEMPLATE_GENERATION, "0")),
+        ("spec!.revisionHistoryLimit", 10),
+        ("spec.updateStrategy!", _rolling(maxUnavailable=1, maxSurge=0)),
+        ("spec", _TEMPLATE),
+        ("status!", members(currentNumberScheduled=0, numberMisscheduled=0)),
+        ("status", members(desiredNumberScheduled=0, numberReady=0)),
+    ),
+    "Deployment": (
+        ("spec!", members(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)),
+        ("spec.strategy!", _rolling(maxUnavailable="25%", maxSurge="25%")),
+        ("spec", _TEMPLATE),
+        ("status!", ()),
+    ),
+    "EndpointSlice": (*_PROTOCOL, ("ports[].name", "")),
+    "Endpoints": (("subsets[]", _PROTOCOL),),
+    "Event": (
+        *members(eventTime=None, firstTimestamp=None, lastTimestamp=None, source={}),
+        *members(reportingComponent="", reportingInstance=""),
+    ),
+    "FlowSchema": (("spec!.matchingPrecedence", Unset(DEFAULT_PRECEDENCE)),),
+    "HorizontalPodAutoscaler": (("spec!.minReplicas", 1), ("", _autoscaler)),
+    "IngressClass": (("spec.parameters.scope", "Cluster"),),
+    "Job": (
+        ("spec!", _job),
+        ("spec", members(parallelism=1, suspend=False, manualSelector=False, completionMode="NonIndexed")),
+        ("spec", _TEMPLATE),
+        ("", _labelled_by_template),
+        ("status!", ()),
+    ),
+    "LimitRange": (("spec.limits[]", _limit),),
+    "MutatingWebhookConfiguration": (*_WEBHOOKS, ("webhooks[].reinvocationPolicy", "Never")),
+    "Namespace": (("metadata", _namespace), ("spec!", ()), ("status!.phase", "Active")),
+    "NetworkPolicy": (
+        ("spec!", _policy_types),
+        ("spec.ingress[]", _PROTOCOL),
+        ("spec.egress[]", _PROTOCOL),
+    ),
+    "Node": (("spec!", _either("podCIDR", "podCIDRs")), ("status!", _allocatable)),
+    "PersistentVolume": (
+        *_CLAIM,
+        ("spec.persistentVolumeReclaimPolicy", Unset("Retain")),
+        ("spec.hostPath.type", ""),
+    ),
+    "PersistentVolumeClaim": _CLAIM,
+    "Pod": (
+        ("spec!", _POD_SPEC),
+        ("spec.enableServiceLinks", True),
+        ("spec.initContainers[].resources", _requests),
+        ("spec.containers[].resources", _requests),
+        ("spec", _host_ports),
+        ("status!", _either("podIP", "podIPs", "ip")),
+    ),
+    "PodTemplate": _TEMPLATE,
+    "PriorityClass": (("preemptionPolicy", "PreemptLowerPriority"),),
+    "PriorityLevelConfiguration": (
+        ("spec.limited", (("lendablePercent", 0), (_SHARES, DEFAULT_SHARES))),
+        ("spec.exempt", (("lendablePercent", 0), (_SHARES, 0))),
+        (_QUEUING, members(handSize=Unset(8), queues=Unset(64), queueLengthLimit=Unset(50))),
+    ),
+    "ReplicaSet": (("spec!.replicas", 1), ("spec", _TEMPLATE), ("status!.replicas", 0)),
+    "ReplicationController": (
+        ("spec!.replicas", 1),
+        ("spec.template", _TEMPLATE_PARTS),
+        ("", _selecting_by_template),
+        ("status!.replicas", 0),
+    ),
+    "RoleBinding": _ROLES,
+    "Secret": (("type", Unset("Opaque")), ("", _secret)),
+    "Service": (
+        ("spec!", members(type=Unset("ClusterIP"), sessionAffinity=Unset("None"))),
+        ("spec", _service),
+        ("spec", _PROTOCOL),
+        ("spec.ports[]", _target_port),
+        ("status!.loadBalancer!", ()),
+        ("", _ip_modes),
+    ),
+    "StatefulSet": (
+        ("spec!", members(replicas=1, revisionHistoryLimit=10, serviceName="")),
+        ("spec.podManagementPolicy", Unset("OrderedReady")),
+        ("spec.updateStrategy!", _rolling(partition=0)),
+        ("spec.persistentVolumeClaimRetentionPolicy!.whenDeleted", Unset("Retain")),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", Unset("Retain")),
+        ("spec", _TEMPLATE),
+        (
+            "spec.volumeClaimTemplates[]",
+            (("apiVersion", Unset("v1")), ("kind", Unset("PersistentVolumeClaim"))),
+        ),
+        ("spec.volumeClaimTemplates[]", _CLAIM),
+        ("status!", members(replicas=0, availableReplicas=0)),
+    ),
+    "StorageClass": members(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+    "ValidatingWebhookConfiguration": _WEBHOOKS,
 }
