@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -19,6 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from ktui.documents.limits import read_bytes
+from ktui.kube.json_trees import Obj
 
 PublicKey = rsa.RSAPublicKey | ec.EllipticCurvePublicKey
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
@@ -51,7 +51,7 @@ class VerificationKey:
         digest = hashlib.sha256(key.public_bytes(serialization.Encoding.DER, _SPKI)).digest()
         return cls(key, algorithm, _base64url(digest))
 
-    def jwk(self) -> dict[str, Any]:
+    def jwk(self) -> Obj:
         """Return the key as a JSON Web Key (RFC 7517)."""
         named = {"use": "sig", "kid": self.key_id, "alg": self.algorithm}
         numbers = self.key.public_numbers()

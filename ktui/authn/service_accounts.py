@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -21,13 +20,12 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages.responses import Page
 from ktui.authn.keys import PrivateKey, VerificationKey
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import builtin
 from ktui.kube.status import not_acceptable, path_not_found
 from ktui.kube.users import AUTHENTICATED, SERVICE_ACCOUNT, Requester, service_account_groups
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.storage.objects import StoredObject
+from ktui.storage.objects import StoredObject
 
 ISSUER = "https://kubernetes.default.svc"
 LEGACY_ISSUER = "kubernetes/serviceaccount"  # of the tokens in Secrets, which do not expire
@@ -96,7 +94,7 @@ class ServiceAccountTokens:
     ) -> tuple[str, int]:
         """Return a token of the account, and the time (Unix seconds) until which it should be used."""
         now = int(time.time())
-        about: dict[str, Any] = {
+        about: Obj = {
             "namespace": account.namespace,
             "serviceaccount": {"name": account.name, "uid": account.uid},
         }
@@ -140,7 +138,7 @@ class ServiceAccountTokens:
             raise InvalidToken(f"the token lacks a claim of service accounts: {error}") from error
         return CheckedToken(user, common)
 
-    def _verified(self, token: str) -> dict[str, Any]:
+    def _verified(self, token: str) -> Obj:
         """Return the claims if the signature, the issuer and the times are right."""
         try:
             wanted = str(jwt.get_unverified_header(token).get("kid") or "")
@@ -154,7 +152,7 @@ class ServiceAccountTokens:
         except jwt.InvalidTokenError as error:
             raise InvalidToken(str(error)) from error
 
-    def _decoded(self, token: str, candidates: Sequence[VerificationKey]) -> dict[str, Any]:
+    def _decoded(self, token: str, candidates: Sequence[VerificationKey]) -> Obj:
         refusal: jwt.InvalidTokenError = jwt.InvalidSignatureError("Signature verification failed")
         for candidate in candidates:
             try:
@@ -172,7 +170,7 @@ class ServiceAccountTokens:
                 break
         raise refusal
 
-    async def _user(self, claims: dict[str, Any]) -> Requester:
+    async def _user(self, claims: Obj) -> Requester:
         about = claims["kubernetes.io"]
         namespace, account = about["namespace"], about["serviceaccount"]
         _check_subject(claims, namespace, account["name"])
@@ -189,7 +187,7 @@ class ServiceAccountTokens:
                 extra |= {EXTRA + name: [value] for name, value in names.items() if value}
         return _user_of(claims["sub"], namespace, account["uid"], extra)
 
-    async def _legacy_user(self, claims: dict[str, Any], token: str) -> Requester:
+    async def _legacy_user(self, claims: Obj, token: str) -> Requester:
         """The user of a token in a Secret of type kubernetes.io/service-account-token, which must have it."""
         namespace, secret = claims[f"{LEGACY}namespace"], claims[f"{LEGACY}secret.name"]
         account = {member: claims[f"{LEGACY}service-account.{member}"] for member in ("name", "uid")}
@@ -220,7 +218,7 @@ class ServiceAccountTokens:
         """True if other systems can find the documents: the issuer is an https URL."""
         return self._issuers[0].startswith("https://")
 
-    def discovery(self, keys_url: str) -> dict[str, Any]:
+    def discovery(self, keys_url: str) -> Obj:
         """Return the document of /.well-known/openid-configuration."""
         return {
             "issuer": self._issuers[0],
@@ -230,7 +228,7 @@ class ServiceAccountTokens:
             "id_token_signing_alg_values_supported": sorted({key.algorithm for key in self._keys.values()}),
         }
 
-    def keys(self) -> dict[str, Any]:
+    def keys(self) -> Obj:
         """Return the document of /openid/v1/jwks."""
         return {"keys": [key.jwk() for key in self._keys.values()]}
 
@@ -240,7 +238,7 @@ def _texts(value: object) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _check_subject(claims: dict[str, Any], namespace: str, account: str) -> None:
+def _check_subject(claims: Obj, namespace: str, account: str) -> None:
     if claims["sub"] != f"{SERVICE_ACCOUNT}{namespace}:{account}":
         raise InvalidToken("sub claim is invalid")
 

@@ -11,10 +11,11 @@ from ktui.apiserver.server import Server
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import BOUND, BoundObject, InvalidToken
 from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusCause, bad_request, conflict, invalid, not_found
 from ktui.writes.objectmeta import timestamp
-from ktui.writes.request_body import Obj, answer_review, sent_review
+from ktui.writes.request_body import answer_review, sent_review
 
 TOKEN_REQUEST = Resource(
     "authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", "tokenrequest", namespaced=True
@@ -93,7 +94,7 @@ class AuthenticationReviews:
             )
             raise conflict(resource, name, why)
         if kind == "Pod":
-            pod: dict[str, Any] = json.loads(found.full_json())
+            pod: Obj = json.loads(found.full_json())
             if (pod.get("spec") or {}).get("serviceAccountName", "default") != account:
                 raise bad_request(
                     f"cannot bind token for serviceaccount {quote(account)} to pod running with "

@@ -8,12 +8,13 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.chain import Authorizer, Decision
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import FieldError
+from ktui.kube.json_trees import Obj
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, bad_request, invalid
 from ktui.kube.users import Requester
 from ktui.telemetry.off_loop import compute
-from ktui.writes.request_body import Obj, answer_review, sent_review
+from ktui.writes.request_body import answer_review, sent_review
 
 CHOICES = "resourceAttributes", "nonResourceAttributes"
 

@@ -9,25 +9,23 @@ import json
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui.authz.roles import GROUP
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj
 from ktui.kube.rbac import aggregated_rules
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import ignoring_not_found
+from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.writes.controller import DELETED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import timestamp
 
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.storage.objects import StoredObject
-
 log = logging.getLogger(__name__)
 
 MANAGER = "clusterrole-aggregation-controller"
-Obj = dict[str, Any]
 ROLES = builtin(GROUP, "clusterroles")
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from ktui.apiserver.chain import Authorizer, Decision
 from ktui.authz.roles import GROUP, Roles
+from ktui.kube.json_trees import Obj
 from ktui.kube.rbac import ALL, PolicyRule, rules_of
 from ktui.kube.requestinfo import RequestAttributes, RequestInfo
 from ktui.kube.resources import builtin
 from ktui.kube.rule_cover import TooManyCombinations, refusal, uncovered
 from ktui.kube.status import StatusError, bad_request, bare_error, forbidden, not_found
 from ktui.kube.users import ANONYMOUS, MASTERS, Requester
-
-Obj = dict[str, Any]
 
 ROLES = ("roles", "clusterroles")
 RESOURCE_OF_KIND = {"Role": "roles", "ClusterRole": "clusterroles"}
@@ -150,7 +149,7 @@ class AlwaysAllow:
     def confirm_grant(self, who: Requester, *_: Any, **__: Any) -> None:
         """Allow every role and binding: a user who may do everything may also `escalate` and `bind`."""
 
-    def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
+    def rules(self, who: Requester, namespace: str) -> Obj:
         """Return rules that allow everything."""
         return {
             "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
@@ -177,10 +176,10 @@ class RbacAuthorizer:
                 return Decision(True, f"RBAC: allowed by {grant.binding.described(grant.subject)}")
         return Decision(False, f"RBAC: {_all_of(list(problems))}" if problems else "")
 
-    def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
+    def rules(self, who: Requester, namespace: str) -> Obj:
         """Return every rule that bindings grant; `evaluationError` names roles that do not exist."""
-        resource_rules: list[dict[str, Any]] = []
-        other_rules: list[dict[str, Any]] = []
+        resource_rules: list[Obj] = []
+        other_rules: list[Obj] = []
         problems: dict[str, None] = {}
         for grant in self._roles.grants(who, namespace):
             if grant.rule is None:
@@ -192,7 +191,7 @@ class RbacAuthorizer:
                 resource_rules.append(rule)
             if paths:
                 other_rules.append({"verbs": rule["verbs"], "nonResourceURLs": paths})
-        status: dict[str, Any] = {
+        status: Obj = {
             "resourceRules": resource_rules,
             "nonResourceRules": other_rules,
             "incomplete": bool(problems),

@@ -7,19 +7,18 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ktui.cacher.cachers import Registry
+from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import Obj
 from ktui.kube.rbac import Binding, BindingSubject, PolicyRule, binding_of, rules_of
 from ktui.kube.resources import builtin
 from ktui.kube.users import Requester
+from ktui.storage.objects import StoredObject
 from ktui.supervision import stop
 from ktui.writes.own_objects import create_missing
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
 
@@ -125,11 +124,11 @@ async def create_default_roles(registry: Registry) -> None:
 
     (Upstream adds missing rules to roles annotated with autoupdate; here they keep their changes.)
     """
-    defaults: dict[str, list[dict[str, Any]]] = json.loads(
+    defaults: dict[str, list[Obj]] = json.loads(
         (Path(__file__).parent / "data" / "default_roles.json").read_text()
     )
 
-    def whole(name: str, obj: dict[str, Any]) -> dict[str, Any]:
+    def whole(name: str, obj: Obj) -> Obj:
         resource = builtin(GROUP, name)
         return {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
 

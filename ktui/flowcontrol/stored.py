@@ -17,6 +17,7 @@ from ktui.flowcontrol.levels import StoredSpec
 from ktui.kube.flow_rules import level_spec, schema_spec
 from ktui.kube.flow_schemas import AUTO_UPDATE, MANDATORY, default_levels, default_schemas
 from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError
 from ktui.storage.writer import NoWrite
@@ -40,8 +41,6 @@ CONSUMER = "api-priority-and-fairness-config-consumer-v1"
 LEVELS, SCHEMAS = "prioritylevelconfigurations", "flowschemas"
 KEEP_UP_SECONDS = 60.0
 AT_ONCE = 8
-
-Obj = dict[str, Any]
 
 
 class StoredFlowConfig:

@@ -16,6 +16,8 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 T = TypeVar("T")
+Obj = dict[str, Any]
+"""A JSON object."""
 
 LARGE_BYTES = 128 * 1024
 

@@ -8,11 +8,9 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_object
 from ktui.kube.golang.formatting import go_type, go_value
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import StatusError, bad_request, bare_error, internal_error
-
-Obj = dict[str, Any]
 
 KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ktui.kube.golang.formatting import to_json
+from ktui.kube.json_trees import Obj
 from ktui.wire.schema import fields, message_of
 
 # Events are stored in the form of core v1. Upstream: pkg/apis/events/v1/conversion.go.
@@ -38,8 +39,6 @@ def to_core(event: dict[str, Any]) -> dict[str, Any]:
     """Return an events.k8s.io/v1 Event with the names of core v1."""
     return {_GROUP_TO_CORE.get(name, name): value for name, value in event.items()}
 
-
-Obj = dict[str, Any]
 
 METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 CURRENT = "autoscaling.alpha.kubernetes.io/current-metrics"

@@ -7,24 +7,19 @@ kube-controller-manager.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
-from ktui.kube.json_trees import copied
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import ignoring_not_found
+from ktui.storage.objects import StoredObject
+from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.service_accounts import DEFAULT, ROOT_CA
 from ktui.writes.controller import DELETED, LISTED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.own_objects import create_own
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store
-
-Obj = dict[str, Any]
 
 MANAGER = "kube-controller-manager"
 DESCRIPTION = {

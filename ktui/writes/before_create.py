@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ktui.kube.json_trees import Obj
 from ktui.kube.users import Requester
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.definitions import set_new_status
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.validation.selectors import generated_labels
-
-Obj = dict[str, Any]
 
 # Admission StorageObjectInUseProtection.
 PROTECTED = {

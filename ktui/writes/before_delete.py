@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import datetime
 from enum import Enum
-from typing import Any
 
+from ktui.kube.json_trees import Obj
 from ktui.writes.definitions import CLEANUP, set_condition
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
-
-Obj = dict[str, Any]
 
 # Strategies that return the deleted object instead of a Status (ReturnDeletedObject).
 ANSWERS_OBJECT = frozenset(

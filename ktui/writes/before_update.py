@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.golang.formatting import NumError, parse_uint
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes import definitions
@@ -31,8 +31,6 @@ from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.statuses import status_errors
 from ktui.writes.validation.updates import services
 from ktui.writes.validation.updates.preserved_fields import settled
-
-Obj = dict[str, Any]
 
 # Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
@@ -80,7 +78,7 @@ class UpdateContext:
     manager: str
     whole: bool
     key: str = ""
-    touched: dict[str, Any] = field(default_factory=dict)
+    touched: Obj = field(default_factory=dict)
     apply: Apply | None = None
     minor: int = NEWEST_MINOR
 

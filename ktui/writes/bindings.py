@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import (
     StatusError,
@@ -22,8 +21,6 @@ from ktui.writes.admission.mutation import copy_topology
 from ktui.writes.create import find_node
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import write_options
-
-Obj = dict[str, Any]
 
 
 async def bind(server: Server, call: Call, resource: Resource) -> None:

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import BUILTIN, ResourceTable
 from ktui.writes.objectmeta import timestamp
 from ktui.writes.own_objects import create_missing
 from ktui.writes.service_addresses import ServiceRange, address_object
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-
-Obj = dict[str, Any]
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 PRIORITY_CLASSES = {

@@ -13,27 +13,24 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 from ktui.cacher.cacher_requests import ListRequest
+from ktui.cacher.cachers import Registry
+from ktui.cacher.watch_events import OutEvent
+from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, ignoring_not_found
-from ktui.storage.objects import EVERYTHING
+from ktui.storage.objects import EVERYTHING, StoredObject
+from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.telemetry.off_loop import Slices
 from ktui.writes.objectmeta import metadata_of
 
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store
-
 log = logging.getLogger(__name__)
 
-Obj = dict[str, Any]
 Key = tuple[str, ...]
 """Names that say what to reconcile, such as resource, namespace and name."""
 LISTED, DELETED = "LISTED", "DELETED"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import (
     StatusError,
@@ -19,6 +19,7 @@ from ktui.kube.status import (
     namespace_terminating,
     not_found,
 )
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER, Limits, check_limits, limits_of, set_defaults
@@ -46,11 +47,6 @@ from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.service_allocation import allocating
 from ktui.writes.validation.common_kinds import object_warnings, validate_new
 from ktui.writes.validation.custom_resources import custom_errors
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-
-Obj = dict[str, Any]
 
 # Kinds whose clients send the status with the object itself.
 KEEPS_STATUS = frozenset({"Node"})

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 
-Obj = dict[str, Any]
 Table: TypeAlias = "tuple[tuple[str, Any], ...]"
 """Rows of a path and a default: the member's value if it is missing, an `Unset` also if it is empty. A
 function or another table is applied to each object at the path.

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from ktui.kube.flow_rules import DEFAULT_PRECEDENCE, DEFAULT_SHARES
-from ktui.writes.default_rows import Fill, Obj, Table, Unset, filler, members
+from ktui.kube.json_trees import Obj
+from ktui.writes.default_rows import Fill, Table, Unset, filler, members
 from ktui.writes.definitions import set_definition_defaults
 from ktui.writes.objectmeta import metadata_of
 

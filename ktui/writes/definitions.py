@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ktui.kube.json_trees import Obj
 from ktui.writes.objectmeta import timestamp
-
-Obj = dict[str, Any]
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 

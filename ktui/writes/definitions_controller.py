@@ -9,11 +9,15 @@ import asyncio
 import json
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ktui.cacher.cachers import Registry
 from ktui.kube.crd import resources_of
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import BUILTIN, Resource, builtin
 from ktui.kube.status import ignoring_not_found
+from ktui.storage.objects import StoredObject
+from ktui.storage.store import Store
 from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes.before_delete import Fate, begin_deletion
@@ -25,14 +29,8 @@ from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
 from ktui.writes.own_objects import MANAGER, create_own
 
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store
-
 log = logging.getLogger(__name__)
 
-Obj = dict[str, Any]
 
 RETRY_SECONDS = 1.0  # while objects with finalizers remain
 PAGE = 500

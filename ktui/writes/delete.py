@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
@@ -11,6 +10,7 @@ from ktui.apiserver.forms.choose import object_form
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import selection_of, send_list
 from ktui.cacher.cacher_requests import ListAnswer, ListRequest
+from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_list_options, read_list, read_shards
 from ktui.kube.resources import Resource
 from ktui.kube.status import (
@@ -20,6 +20,8 @@ from ktui.kube.status import (
     precondition_unmet,
     success,
 )
+from ktui.kube.versions import Behaviour
+from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
@@ -30,12 +32,6 @@ from ktui.writes.decoding.typed_objects import warn
 from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
 from ktui.writes.service_allocation import release
-
-if TYPE_CHECKING:
-    from ktui.kube.versions import Behaviour
-    from ktui.storage.objects import StoredObject
-
-Obj = dict[str, Any]
 
 JOB_PODS_STAY = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "

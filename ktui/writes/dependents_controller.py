@@ -9,22 +9,18 @@ from __future__ import annotations
 import json
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import ignoring_not_found
+from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.writes.before_delete import FOREGROUND, ORPHAN
 from ktui.writes.controller import DELETED, Controller, Key, release
 from ktui.writes.delete import delete
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-
-Obj = dict[str, Any]
 
 RETRY_SECONDS = 1.0  # while dependents remain
 OWNERS = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.selectors import LabelSelector
 from ktui.kube.selectors.requirements import requirements_of
@@ -30,7 +30,6 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions, checked_delete_options, write_options
 
-Obj = dict[str, Any]
 Budget = Obj
 
 MAX_DISRUPTED_PODS = 2000

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
+from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.writes import stored_objects
 from ktui.writes.admission.rights import confirm_changed_grant
@@ -27,10 +28,6 @@ from ktui.writes.patches.patch_documents import patched_text
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.validation.common_kinds import has_changed, object_warnings
 
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-
-Obj = dict[str, Any]
 Change = Callable[[Obj], Obj]
 """Stored object → wanted object; must not modify the stored one (they may share parts)."""
 

@@ -10,11 +10,13 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, ignoring_not_found, not_found
+from ktui.storage.objects import StoredObject
+from ktui.storage.store import Store
 from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes.controller import DELETED, Controller, Key
@@ -22,12 +24,6 @@ from ktui.writes.definitions import set_condition
 from ktui.writes.delete import delete
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store
-
-Obj = dict[str, Any]
 
 FINALIZER = "kubernetes"
 RETRY_SECONDS = 1.0  # while objects remain: pods in their grace period, objects with finalizers

@@ -19,6 +19,7 @@ from ktui.kube.fielderrors import (
     too_long,
 )
 from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
     dns_label_faults,
     label_key_faults,
@@ -28,8 +29,6 @@ from ktui.kube.names import (
 )
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
-
-Obj = dict[str, Any]
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from ktui.apiserver.http.request import Request
 from ktui.kube.fielderrors import (
@@ -17,6 +16,7 @@ from ktui.kube.fielderrors import (
     too_long,
 )
 from ktui.kube.golang.formatting import NumError, parse_int
+from ktui.kube.json_trees import Obj
 from ktui.kube.status import bad_request
 from ktui.writes.decoding.body import SentBody, decode_document
 
@@ -86,7 +86,7 @@ class DeleteOptions:
     resource_version: str | None = None
 
 
-Misfit = Callable[[dict[str, Any], str, str], str]
+Misfit = Callable[[Obj, str, str], str]
 """(object, apiVersion, kind) → Go's error for a member of a wrong type, "" if there is none."""
 
 
@@ -95,7 +95,7 @@ def delete_options(request: Request, body: SentBody, misfit: Misfit) -> DeleteOp
     return checked_delete_options(_from_body(body, misfit) if body else _from_query(request))
 
 
-def checked_delete_options(source: dict[str, Any]) -> DeleteOptions:
+def checked_delete_options(source: Obj) -> DeleteOptions:
     """Return the options of a DeleteOptions document; raise StatusError 422."""
     policy, orphan, dry_run = (source.get(n) for n in ("propagationPolicy", "orphanDependents", "dryRun"))
     errors = []
@@ -121,7 +121,7 @@ def checked_delete_options(source: dict[str, Any]) -> DeleteOptions:
     )
 
 
-def _from_body(body: SentBody, misfit: Misfit) -> dict[str, Any]:
+def _from_body(body: SentBody, misfit: Misfit) -> Obj:
     options = decode_document(body)
     kind, version = options.get("kind", "DeleteOptions"), options.get("apiVersion", "v1")
     if kind != "DeleteOptions":
@@ -134,9 +134,9 @@ def _from_body(body: SentBody, misfit: Misfit) -> dict[str, Any]:
     return options
 
 
-def _from_query(request: Request) -> dict[str, Any]:
+def _from_query(request: Request) -> Obj:
     parameters = request.parameters()
-    options: dict[str, Any] = {"dryRun": parameters.get("dryRun", [])}
+    options: Obj = {"dryRun": parameters.get("dryRun", [])}
     if "propagationPolicy" in parameters:
         options["propagationPolicy"] = request.parameter("propagationPolicy")
     if "orphanDependents" in parameters:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, timestamp
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-
-Obj = dict[str, Any]
 
 AT_ONCE = 16
 MANAGER = "kube-apiserver"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_value
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.writes.admission.mutation import qos_class
 from ktui.writes.objectmeta import timestamp
 from ktui.writes.validation.updates.field_rules import bad, spec_of
-
-Obj = dict[str, Any]
 
 DECISIONS = ("Approved", "Denied", "Failed")
 RESIZABLE = frozenset({"cpu", "memory"})

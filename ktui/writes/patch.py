@@ -9,7 +9,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import invalid_object, required, within_limit
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict
 from ktui.telemetry.off_loop import compute
@@ -33,8 +33,6 @@ from ktui.writes.patches.patch_documents import (
     patch_type,
     patched,
 )
-
-Obj = dict[str, Any]
 
 
 async def apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
@@ -136,7 +134,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 def _change(kind: str, document: Any, resource: Resource) -> Change:
     """Return a function from the current object to the patched one; it raises StatusError 400 or 422."""
 
-    def change(old: dict[str, Any]) -> dict[str, Any]:
+    def change(old: Obj) -> Obj:
         new = patched(kind, old, document, resource.api_version, resource.kind)
         metadata = new.get("metadata")
         if isinstance(metadata, dict) and metadata.get("resourceVersion") is None:

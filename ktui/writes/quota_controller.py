@@ -9,20 +9,18 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
 
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import ignoring_not_found
+from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quotas import in_scope, limited_by, usage_now
 from ktui.writes.controller import DELETED, LISTED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.storage.objects import StoredObject
 
 MANAGER = "kube-controller-manager"
 RESYNC_SECONDS = 300.0  # --resource-quota-sync-period
@@ -33,7 +31,6 @@ ENDED = ("Succeeded", "Failed")
 QUOTAS = builtin("", "resourcequotas")
 LIMITED: Key = ()
 """The key of what is followed: the resources that some quota limits."""
-Obj = dict[str, Any]
 
 
 class QuotaController(Controller):

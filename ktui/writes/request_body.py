@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
@@ -11,7 +9,7 @@ from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.parsing.pool import is_small
 from ktui.apiserver.server import Server
 from ktui.documents.limits import DocumentError, TooLarge
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden_read_only, request_entity_too_large
 from ktui.kube.structural.schema import has_slow_pattern
@@ -34,8 +32,6 @@ from ktui.writes.decoding.typed_objects import shaped
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
 from ktui.writes.validation.updates import definitions
-
-Obj = dict[str, Any]
 
 YAML_TYPES = (YAML, APPLY)
 SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as many bytes of JSON

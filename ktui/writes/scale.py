@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, replicas_of, rescaled, scale_of
@@ -22,7 +22,6 @@ from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.patches.patch_documents import patch_document, patch_type, patched, patched_text
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
-Obj = dict[str, Any]
 
 PRINTED = Resource(
     group="autoscaling",

@@ -12,17 +12,13 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, ignoring_not_found
 from ktui.storage.store_requests import StoreListRequest
 from ktui.writes.own_objects import create_own
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-
-Obj = dict[str, Any]
 
 TRIES = 8  # random addresses to try before the range is searched from its beginning
 

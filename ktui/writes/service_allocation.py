@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import bare_error
 from ktui.telemetry.off_loop import compute
@@ -22,11 +23,6 @@ from ktui.writes.before_update import finished_deleting
 from ktui.writes.service_addresses import Addresses, NodePorts, PortUnavailable, ServiceRange, Unavailable
 from ktui.writes.validation.updates.field_rules import bad
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
-
-if TYPE_CHECKING:
-    from ktui.apiserver.server import Server
-
-Obj = dict[str, Any]
 
 HEADLESS = "None"
 ADDRESS = "spec.clusterIPs"

@@ -7,18 +7,14 @@ pkg/controller/volume/pvcprotection and pvprotection.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
+from ktui.cacher.cachers import Registry
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
+from ktui.storage.objects import StoredObject
 from ktui.writes.before_create import PROTECTED
 from ktui.writes.controller import DELETED, Controller, Key, release
 from ktui.writes.objectmeta import metadata_of
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.storage.objects import StoredObject
-
-Obj = dict[str, Any]
 
 RETRY_SECONDS = 1.0  # while a pod uses the claim, or the volume is bound
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.server import Server
 from ktui.cacher.cacher_requests import ListRequest
-from ktui.kube.json_trees import decoded
+from ktui.kube.json_trees import Obj, decoded
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, not_found
-from ktui.storage.objects import EVERYTHING
+from ktui.storage.objects import EVERYTHING, StoredObject
 from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, expect
 from ktui.wire.pb import CodecError
 from ktui.writes.decoding.field_validation import Unfit, check_metadata
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-
-Obj = dict[str, Any]
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:

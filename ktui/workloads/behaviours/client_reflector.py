@@ -8,7 +8,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -18,6 +17,7 @@ from ktui.client.connection import ClientError, WatchRefused
 from ktui.client.list_stream import ListBody
 from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
+from ktui.kube.json_trees import Obj
 from ktui.supervision import stop
 from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.figures import REJECTED
@@ -76,7 +76,6 @@ async def watch_lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[byt
         await pieces.aclose()
 
 
-Obj = dict[str, Any]
 Handler = Callable[[str, Obj], None]
 
 

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 
 from ktui.client.connection import ClientError
 from ktui.documents.known_types import decode_json
-from ktui.workloads.behaviours.client_reflector import Obj, ObjectInformer
+from ktui.kube.json_trees import Obj
+from ktui.workloads.behaviours.client_reflector import ObjectInformer
 from ktui.workloads.demo.pods import timestamp
 from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.users import LoadUser

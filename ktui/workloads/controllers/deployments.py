@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.workloads.behaviours.client_reflector import Obj
+from ktui.kube.json_trees import Obj
 from ktui.workloads.controllers.controller import (
     DEPLOYMENTS,
     PODS,

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from functools import partial
 
-from ktui.workloads.behaviours.client_reflector import Obj
+from ktui.kube.json_trees import Obj
 from ktui.workloads.controllers.controller import (
     DEPLOYMENTS,
     PODS,

@@ -6,18 +6,16 @@ Upstream: plugin/pkg/admission/limitranger. Causes are in the order of the resou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import within_limit
+from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource
 from ktui.kube.status import forbidden
 from ktui.writes.admission.pod_resources import Quantities, containers_of, pod_total
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.stored_objects import every
-
-Obj = dict[str, Any]
 
 LIMIT_RANGER = "LimitRanger"
 ANNOTATION = "kubernetes.io/limit-ranger"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, forbidden
 from ktui.writes.objectmeta import metadata_of
@@ -15,7 +16,7 @@ TOLERATION_SECONDS = 300
 TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
-def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> None:
+def admit_pod(pod: Obj, node: Obj | None, minor: int) -> None:
     """Run Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node.
 
     Raises StatusError 403 as RuntimeClass does for an overhead that no class defines.
@@ -34,7 +35,7 @@ def admit_pod(pod: dict[str, Any], node: dict[str, Any] | None, minor: int) -> N
     status.setdefault("qosClass", qos_class(spec))
 
 
-def copy_topology(pod: dict[str, Any], node: dict[str, Any], minor: int) -> None:
+def copy_topology(pod: Obj, node: Obj, minor: int) -> None:
     """Copy the node's region and zone into the pod's labels."""
     if minor < 35:  # PodTopologyLabelsAdmission
         return
@@ -45,7 +46,7 @@ def copy_topology(pod: dict[str, Any], node: dict[str, Any], minor: int) -> None
         metadata["labels"] = {**(metadata.get("labels") or {}), **wanted}
 
 
-def qos_class(spec: dict[str, Any]) -> str:
+def qos_class(spec: Obj) -> str:
     """Return BestEffort, Burstable or Guaranteed, by the requests and limits of all containers."""
     containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
     all_resources = [container.get("resources") or {} for container in containers]
@@ -59,7 +60,7 @@ def qos_class(spec: dict[str, Any]) -> str:
     return "Guaranteed"
 
 
-def tolerate(spec: dict[str, Any]) -> None:
+def tolerate(spec: Obj) -> None:
     """Apply DefaultTolerationSeconds, to new and to updated pods."""
     tolerations = list(spec.get("tolerations") or [])
     for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
@@ -75,12 +76,10 @@ def tolerate(spec: dict[str, Any]) -> None:
     spec["tolerations"] = tolerations
 
 
-def _covers(toleration: dict[str, Any], key: str) -> bool:
+def _covers(toleration: Obj, key: str) -> bool:
     same_key = toleration.get("key", "") in ("", key)
     return same_key and toleration.get("effect", "NoExecute") in ("", "NoExecute")
 
-
-Obj = dict[str, Any]
 
 PRIORITIES, STORAGE, NETWORKING = "scheduling.k8s.io", "storage.k8s.io", "networking.k8s.io"
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
@@ -147,7 +146,7 @@ MOST = 8
 Outline = dict[str, int]
 
 
-def outline(obj: dict[str, Any]) -> Outline:
+def outline(obj: Obj) -> Outline:
     """Return `spec.tolerations` and the like, each with its number of entries or its hash."""
     found: Outline = {}
     for name, value in obj.items():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import added, amount
 
-Obj = dict[str, Any]
 Quantities = dict[str, str]
 
 _POD_LEVEL = ("cpu", "memory")

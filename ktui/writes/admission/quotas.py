@@ -8,9 +8,9 @@ controller copies from the spec.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import forbidden, ignoring_not_found
@@ -20,8 +20,6 @@ from ktui.writes.admission.mutation import qos_class
 from ktui.writes.admission.pod_resources import Quantities, containers_of, plus, pod_total
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.stored_objects import every
-
-Obj = dict[str, Any]
 
 # Kinds that quotas also count by their plain names.
 _BY_NAME = ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "pods",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.rbac import rules_of
 from ktui.kube.requestinfo import attributes_of
 from ktui.kube.resources import Resource, builtin
@@ -15,8 +15,6 @@ from ktui.kube.status import StatusError, forbidden
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import compute, expect
 from ktui.writes import stored_objects
-
-Obj = dict[str, Any]
 
 GROUP = "rbac.authorization.k8s.io"
 RESOURCES = ("roles", "clusterroles", "rolebindings", "clusterrolebindings")

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
 
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import forbidden
 from ktui.telemetry.off_loop import compute
 from ktui.writes import stored_objects
 from ktui.writes.objectmeta import generate_name, metadata_of
-
-Obj = dict[str, Any]
 
 SERVICE_ACCOUNT = "ServiceAccount"
 DEFAULT = "default"

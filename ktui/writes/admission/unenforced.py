@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ktui.apiserver.server import Server
+from ktui.kube.json_trees import Obj
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import internal_error
 from ktui.writes import stored_objects
 from ktui.writes.stored_objects import every
-
-Obj = dict[str, Any]
 
 _WEBHOOKS = (
     "ktui calls no webhooks: those with failurePolicy Fail refuse all that they match, others have no effect"

@@ -8,10 +8,10 @@ from typing import Any
 
 from ktui.kube.fielderrors import invalid_object, invalid_value
 from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import SERVED_MEDIA_TYPES, StatusError, bad_request, unsupported_media_type
 
-Obj = dict[str, Any]
 Knows = Callable[[str, str], bool]
 
 SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"

@@ -7,11 +7,10 @@ from itertools import islice
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request
 from ktui.writes.decoding.body import json_type
-
-Obj = dict[str, Any]
 
 MAX_STRICT_ERRORS = 100  # sigs.k8s.io/json keeps no more
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.response import warning_headers
 from ktui.apiserver.server import Server
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import internal_error
 from ktui.kube.structural.schema import ANYTHING, prune_object
@@ -18,9 +16,6 @@ from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown
 from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import drop_empty, metadata_of
 from ktui.writes.patches.patch_documents import patched_text
-
-Obj = dict[str, Any]
-
 
 # Members that most patches leave unchanged: they have been typed already.
 _PARTS = ("spec", "status")

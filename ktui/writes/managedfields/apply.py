@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from ktui.kube.fielderrors import within_limit
 from ktui.kube.golang.formatting import quote, to_json
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, StatusError
 from ktui.writes.managedfields.entries import entry_order, group_of, owned, store_entries, track_update
@@ -27,8 +27,6 @@ from ktui.writes.managedfields.fieldset import (
 from ktui.writes.managedfields.merging import fields_of, merge_config, pruned
 from ktui.writes.managedfields.nodes import Node, root_of
 from ktui.writes.objectmeta import timestamp
-
-Obj = dict[str, Any]
 
 KUBECTL = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
@@ -72,7 +70,7 @@ def _text(config: Obj) -> str:
     return to_json({**config, "metadata": metadata}, "sorted").decode() + "\n"
 
 
-Entry = dict[str, Any]
+Entry = Obj
 
 APPLY = "Apply"
 BEFORE = "before-first-apply"

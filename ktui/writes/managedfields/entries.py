@@ -6,16 +6,17 @@ from typing import Any
 
 import msgspec.json
 
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.schema import JSON_ZERO_VALUES
 from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 
-_empty: dict[tuple[str, str], dict[str, Any]] = {}
+_empty: dict[tuple[str, str], Obj] = {}
 
 
-def _empty_object(resource: Resource) -> dict[str, Any]:
+def _empty_object(resource: Resource) -> Obj:
     """Return the JSON of a type's zero value in Go, whose members a creation does not own."""
     if resource.custom:
         return {}
@@ -36,8 +37,8 @@ def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
 
 
 def track_update(
-    old: dict[str, Any] | None,
-    new: dict[str, Any],
+    old: Obj | None,
+    new: Obj,
     *,
     manager: str,
     time: str,
@@ -78,9 +79,7 @@ def track_update(
     store_entries(new, sorted(kept, key=entry_order))
 
 
-def _starting_entries(
-    old: dict[str, Any] | None, new: dict[str, Any], *, custom: bool, subresource: str
-) -> list[dict[str, Any]]:
+def _starting_entries(old: Obj | None, new: Obj, *, custom: bool, subresource: str) -> list[Obj]:
     """Return the client's entries if they are allowed and valid, else the stored ones."""
     sent = (new.get("metadata") or {}).get("managedFields")
     stored = ((old or {}).get("metadata") or {}).get("managedFields") or []
@@ -104,14 +103,12 @@ def group_of(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
-def _own_entry(
-    entries: list[dict[str, Any]], manager: str, api_version: str, subresource: str
-) -> dict[str, Any] | None:
+def _own_entry(entries: list[Obj], manager: str, api_version: str, subresource: str) -> Obj | None:
     wanted = ("Update", manager, api_version, subresource)
     return next((entry for entry in entries if _identity(entry) == wanted), None)
 
 
-def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
+def _identity(entry: Obj) -> tuple[Any, ...]:
     return (
         entry.get("operation"),
         entry.get("manager"),
@@ -120,8 +117,8 @@ def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _new_entry(manager: str, api_version: str, subresource: str) -> dict[str, Any]:
-    entry: dict[str, Any] = {
+def _new_entry(manager: str, api_version: str, subresource: str) -> Obj:
+    entry: Obj = {
         "manager": manager,
         "operation": "Update",
         "apiVersion": api_version,
@@ -133,7 +130,7 @@ def _new_entry(manager: str, api_version: str, subresource: str) -> dict[str, An
     return entry
 
 
-def entry_order(entry: dict[str, Any]) -> tuple[Any, ...]:
+def entry_order(entry: Obj) -> tuple[Any, ...]:
     return (
         entry.get("operation", ""),
         entry.get("time", ""),
@@ -143,7 +140,7 @@ def entry_order(entry: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def store_entries(obj: dict[str, Any], entries: list[dict[str, Any]]) -> None:
+def store_entries(obj: Obj, entries: list[Obj]) -> None:
     metadata = obj.setdefault("metadata", {})
     if entries:
         metadata["managedFields"] = entries

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from ktui.kube.json_trees import in_order
+from ktui.kube.json_trees import Obj, in_order
 from ktui.writes.managedfields.nodes import Keys, Node
 
-FieldSet = dict[str, Any]
+FieldSet = Obj
 
 MEMBER = "."
 
@@ -144,7 +144,7 @@ class Changes:
     removed: FieldSet = field(default_factory=dict)
 
 
-def compare(old: dict[str, Any], new: dict[str, Any], root: Node) -> Changes:
+def compare(old: Obj, new: Obj, root: Node) -> Changes:
     """Return the changes of a whole object; `root` has its type."""
     changes = Changes()
     bare_old, bare_new = _without_unowned(old), _without_unowned(new)
@@ -152,16 +152,14 @@ def compare(old: dict[str, Any], new: dict[str, Any], root: Node) -> Changes:
     return changes
 
 
-def _without_unowned(obj: dict[str, Any]) -> dict[str, Any]:
+def _without_unowned(obj: Obj) -> Obj:
     bare = {name: value for name, value in obj.items() if name not in ("apiVersion", "kind")}
     metadata = bare.get("metadata") or {}
     bare["metadata"] = {name: value for name, value in metadata.items() if name not in UNOWNED}
     return bare
 
 
-def _compare_maps(
-    old: dict[str, Any], new: dict[str, Any], added: FieldSet, removed: FieldSet, node: Node
-) -> None:
+def _compare_maps(old: Obj, new: Obj, added: FieldSet, removed: FieldSet, node: Node) -> None:
     for name in chain(old, (name for name in new if name not in old)):
         # Without a schema, 1 may replace true, which are equal in Python.
         if node.typed and name in old and name in new and old[name] == new[name]:
@@ -171,7 +169,7 @@ def _compare_maps(
         _compare_values(f"f:{name}", before, after, added, removed, below)
 
 
-def entry_of(name: str, container: dict[str, Any], node: Node) -> Any:
+def entry_of(name: str, container: Obj, node: Node) -> Any:
     """Return a member's value at `node`; keyed lists and sets become `Items` by path element."""
     return entry(container[name], node) if name in container else _ABSENT
 
@@ -185,7 +183,7 @@ def entry(value: Any, node: Node) -> Any:
     return value
 
 
-class Items(dict[str, Any]):
+class Items(Obj):
     """Items of a keyed list or set, by path element."""
 
 

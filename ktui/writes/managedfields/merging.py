@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.writes.managedfields.fieldset import (
     MEMBER,
     UNOWNED,
@@ -19,8 +19,6 @@ from ktui.writes.managedfields.fieldset import (
     union,
 )
 from ktui.writes.managedfields.nodes import Node
-
-Obj = dict[str, Any]
 
 
 def fields_of(obj: Obj, root: Node) -> FieldSet:
@@ -120,7 +118,7 @@ def _merged_list(old: list[Any], new: list[Any], node: Node) -> list[Any]:
     if keys is None:
         return copied(new)
     wanted = {item_key(keys, item, node): item for item in new}
-    present: dict[str, Any] = {}
+    present: Obj = {}
     for item in old:
         key = item_key(keys, item, node)
         present[key] = None if key in present else item  # a duplicate merges with nothing

@@ -7,13 +7,13 @@ from typing import Any
 
 from ktui.kube.fielderrors import Path, joined
 from ktui.kube.golang.formatting import go_type, go_value
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, items
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 from ktui.writes.managedfields.fieldset import item_key, step_text
 from ktui.writes.managedfields.nodes import Keys, Node
 
-Obj = dict[str, Any]
 _TEXTS, _NUMBERS = ("string", "bytes"), ("int32", "int64", "double")
 _UNTYPED = ("quantity", "intstr", "time", "microtime")
 

@@ -6,7 +6,7 @@ import marshal
 from typing import Any
 
 from ktui.documents.limits import MAX_DEPTH
-from ktui.kube.json_trees import copied, deeper_than
+from ktui.kube.json_trees import Obj, copied, deeper_than
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
@@ -76,13 +76,13 @@ def _apply(document: Any, operation: Any) -> Any:
     raise PatchFailed(f"unknown operation {operation.get('op')!r}")
 
 
-def _value(operation: dict[str, Any]) -> Any:
+def _value(operation: Obj) -> Any:
     if "value" not in operation:
         raise PatchFailed("the operation needs a value")
     return copied(operation["value"])
 
 
-def _from(operation: dict[str, Any]) -> list[str]:
+def _from(operation: Obj) -> list[str]:
     if not isinstance(operation.get("from"), str):
         raise PatchFailed("the operation needs from")
     return _tokens(operation["from"])

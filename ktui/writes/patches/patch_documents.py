@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from ktui.apiserver.call import Call
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import (
     StatusError,
@@ -19,7 +20,7 @@ from ktui.writes.decoding.body import APPLY, SentBody, json_type, media_type
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.strategic import BadDirective, BadItem, strategic_merge
 
-Touched = dict[str, Any]
+Touched = Obj
 """The containers that a patch changes, as a tree of member names."""
 
 
@@ -133,7 +134,7 @@ def _undecodable(value: Any, where: str) -> StatusError:
     return bad_request(f"error decoding patch: json: cannot unmarshal {json_type(value)} into Go {where}")
 
 
-def patched(kind: str, old: Any, document: Any, api_version: str, of_kind: str) -> dict[str, Any]:
+def patched(kind: str, old: Any, document: Any, api_version: str, of_kind: str) -> Obj:
     """Return the patched `old`, an object of this kind; raise StatusError 400 or 422."""
     try:
         if kind == JSON_PATCH:

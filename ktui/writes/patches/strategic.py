@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 from ktui.kube.golang.formatting import go_type, go_value
-from ktui.kube.json_trees import hashed
+from ktui.kube.json_trees import Obj, hashed
 from ktui.wire.schema import NO_RULE, MergeRule, fields_by_name, rule_of
 
 
@@ -54,8 +54,6 @@ def _merged(left: list[Any], right: list[Any], place: Callable[[Any], int | None
         found.append(item)
     return found + left[at:]
 
-
-Obj = dict[str, Any]
 
 DIRECTIVE = "$patch"
 DELETE_PRIMITIVES = "$deleteFromPrimitiveList"

@@ -17,9 +17,10 @@ from ktui.kube.fielderrors import (
     required,
 )
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.writes.validation.selectors import label_selector_errors
-from ktui.writes.validation.updates.field_rules import Obj, bad, spec_of
+from ktui.writes.validation.updates.field_rules import bad, spec_of
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from cryptography.x509 import load_pem_x509_csr
 
@@ -20,7 +19,7 @@ from ktui.kube.fielderrors import (
     required,
     too_long,
 )
-from ktui.kube.json_trees import copied
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.names import config_key_faults
 from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
@@ -50,8 +49,6 @@ from ktui.writes.validation.selectors import (
 from ktui.writes.validation.updates import definitions, services
 from ktui.writes.validation.updates.kinds import RULES, update_errors
 from ktui.writes.validation.values import value_errors
-
-Obj = dict[str, Any]
 
 PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
 MAX_DATA_BYTES = 1024 * 1024

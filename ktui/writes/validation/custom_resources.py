@@ -10,6 +10,7 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, Path, joined, limited, required
 from ktui.kube.golang.formatting import quote
 from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher
+from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, is_choice, items
 from ktui.writes.decoding.body import json_type
@@ -56,7 +57,7 @@ TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "b
 
 
 @limited
-def custom_errors(obj: dict[str, Any], resource: Resource, subresource: str = "") -> Iterator[FieldError]:
+def custom_errors(obj: Obj, resource: Resource, subresource: str = "") -> Iterator[FieldError]:
     """Yield the schema's errors for a custom resource; for its status alone if `subresource` is "status".
 
     Upstream validates a status as if it were the whole object, which its messages show.
@@ -91,7 +92,7 @@ def validate(value: Any, schema: Schema, path: Path | None = None) -> Iterator[F
             yield from validate(item, schema["items"], (path, f"[{at}]"))
 
 
-def _member_errors(value: dict[str, Any], schema: Schema, path: Path | None) -> Iterator[FieldError]:
+def _member_errors(value: Obj, schema: Schema, path: Path | None) -> Iterator[FieldError]:
     for name in schema.get("required") or []:
         if name not in value:
             yield required(joined((path, f".{name}"))[1:])

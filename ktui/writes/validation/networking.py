@@ -15,9 +15,10 @@ from ktui.kube.fielderrors import (
     required,
 )
 from ktui.kube.golang.formatting import to_json
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from ktui.writes.validation.selectors import label_selector_errors
-from ktui.writes.validation.updates.field_rules import Obj, bad, spec_of
+from ktui.writes.validation.updates.field_rules import bad, spec_of
 
 PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 POLICY_TYPES = ("Ingress", "Egress")

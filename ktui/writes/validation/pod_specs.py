@@ -14,9 +14,10 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
 )
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults
 from ktui.writes.validation.networking import port_errors
-from ktui.writes.validation.updates.field_rules import Obj, bad
+from ktui.writes.validation.updates.field_rules import bad
 
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -75,7 +76,7 @@ def spread_errors(spec: Obj, field: str) -> Iterator[FieldError]:
 
 
 def affinity_errors(spec: Obj, field: str) -> Iterator[FieldError]:
-    affinity: dict[str, Any] = spec.get("affinity") or {}
+    affinity: Obj = spec.get("affinity") or {}
     for member in ("podAffinity", "podAntiAffinity"):
         rules, where = affinity.get(member) or {}, f"{field}.affinity.{member}"
         needed = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, limited, required
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, label_value_faults
 from ktui.kube.selectors import LabelSelector
 from ktui.kube.selectors.requirements import requirements_of
-
-Obj = dict[str, Any]
 
 MISMATCH = "`selector` does not match template `labels`"
 _LABELS = {"controller-uid": "uid", "job-name": "name"}

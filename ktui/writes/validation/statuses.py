@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_value, limited, required
-from ktui.writes.validation.updates.field_rules import Obj, bad
+from ktui.kube.json_trees import Obj
+from ktui.writes.validation.updates.field_rules import bad
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 DAEMONS = (
@@ -91,8 +92,8 @@ def _namespace(obj: Obj) -> Iterator[FieldError]:
         )
 
 
-def _status(obj: Obj) -> dict[str, Any]:
-    status: dict[str, Any] = obj.get("status") or {}
+def _status(obj: Obj) -> Obj:
+    status: Obj = obj.get("status") or {}
     return status
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, Path, joined, limited, not_supported, required
 from ktui.kube.golang.regexps import InvalidPattern, matcher
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.updates.field_rules import at, bad, spec_of, unchanged
 
-Obj = dict[str, Any]
 Schema = Mapping[str, Any]
 
 ID = "customresourcedefinitions.apiextensions.k8s.io"

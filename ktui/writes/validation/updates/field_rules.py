@@ -9,8 +9,8 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid_number, invalid_tree, invalid_value
 from ktui.kube.golang.formatting import to_json
+from ktui.kube.json_trees import Obj
 
-Obj = dict[str, Any]
 Rule = Callable[[Obj, Obj], list[FieldError]]
 """(stored object, wanted object), both with their defaults → errors."""
 

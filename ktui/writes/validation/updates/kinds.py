@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.kube.json_trees import Obj
 from ktui.writes.validation.selectors import selector_shown
 from ktui.writes.validation.updates import definitions, pods, services, storage
 from ktui.writes.validation.updates.field_rules import (
     IMMUTABLE,
-    Obj,
     Rule,
     at,
     bad,

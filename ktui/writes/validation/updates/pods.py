@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, required
-from ktui.kube.json_trees import hashed
-from ktui.writes.validation.updates.field_rules import Obj, bad, differences, same, spec_of
+from ktui.kube.json_trees import Obj, hashed
+from ktui.writes.validation.updates.field_rules import bad, differences, same, spec_of
 
 _AFFINITY = "spec.affinity.nodeAffinity"
 _TERMS = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"

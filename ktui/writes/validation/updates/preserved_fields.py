@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.writes.validation.updates.field_rules import Obj, spec_of
+from ktui.kube.json_trees import Obj
+from ktui.writes.validation.updates.field_rules import spec_of
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, limited, required
-from ktui.writes.validation.updates.field_rules import Obj, bad, spec_of
+from ktui.kube.json_trees import Obj
+from ktui.writes.validation.updates.field_rules import bad, spec_of
 
 SET = "may not change once set"
 

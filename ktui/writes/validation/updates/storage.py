@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import selector_shown
-from ktui.writes.validation.updates.field_rules import Obj, at, bad, differences, same, spec_of, unchanged
+from ktui.writes.validation.updates.field_rules import at, bad, differences, same, spec_of, unchanged
 from ktui.writes.validation.updates.pods import term_shown
 
 _CLAIM = (

@@ -19,6 +19,7 @@ from ktui.kube.fielderrors import (
     required,
 )
 from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
     config_key_faults,
     dns_label_faults,
@@ -77,7 +78,7 @@ class RuleTree:
                 if item is not None:
                     yield from each._walk(item, (path, f"[{index}]"))
 
-    def _in_object(self, value: dict[str, Any], path: Path | None) -> Iterator[FieldError]:
+    def _in_object(self, value: Obj, path: Path | None) -> Iterator[FieldError]:
         if each := self.members.get("{}"):
             for name, member in value.items():
                 yield from each._walk(member, (path, f"[{name}]"))
@@ -99,8 +100,6 @@ def below(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
     """Return the rows of a part at the path where a kind has that part."""
     return tuple((f"{path}.{inner}" if inner else path, check) for inner, check in rows)
 
-
-Obj = dict[str, Any]
 
 IP_FAULT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 CIDR_FAULT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"

@@ -15,10 +15,10 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
 )
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import path_segment_faults, subdomain_faults
 from ktui.writes.validation.values.checks import (
     Check,
-    Obj,
     Row,
     address_range,
     at_least,

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_number, invalid_tree, invalid_value, required
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.networking import port_name_faults
 from ktui.writes.validation.values.checks import (
-    Obj,
     Row,
     address,
     at_least,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from ktui.kube.fielderrors import FieldError
+from ktui.kube.json_trees import Obj
 from ktui.writes.validation.values import cluster, networks, pods, policies, storage, workloads
 from ktui.writes.validation.values.checks import Row, RuleTree, below, table_of
 
@@ -51,7 +51,7 @@ _ROWS: dict[str, tuple[Row, ...]] = {
 }
 
 
-def value_errors(resource: str, obj: dict[str, Any]) -> list[FieldError]:
+def value_errors(resource: str, obj: Obj) -> list[FieldError]:
     """Return the errors in the values of an object; `resource` is the resource's id."""
     table = _table(resource)
     return table.errors(obj) if table is not None else []

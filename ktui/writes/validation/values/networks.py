@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_number, invalid_value, required
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
 from ktui.writes.validation.values.checks import (
     IP_FAULT,
-    Obj,
     Row,
     address_range,
     below,

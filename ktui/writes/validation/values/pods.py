@@ -14,9 +14,9 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
 )
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_value_faults
 from ktui.writes.validation.values.checks import (
-    Obj,
     Row,
     absolute_path,
     address,

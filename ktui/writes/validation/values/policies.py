@@ -12,10 +12,10 @@ from ktui.kube.fielderrors import (
     invalid_value,
     required,
 )
+from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
-    Obj,
     Row,
     below,
     more_than_nothing,

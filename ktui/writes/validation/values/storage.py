@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, not_supported, required
+from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
 from ktui.writes.validation.cluster_kinds import ACCESS_MODES
 from ktui.writes.validation.values.checks import (
-    Obj,
     Row,
     below,
     has,

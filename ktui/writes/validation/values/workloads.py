@@ -18,9 +18,9 @@ from ktui.kube.fielderrors import (
 )
 from ktui.kube.golang.formatting import quote
 from ktui.kube.golang.times import parse_duration
+from ktui.kube.json_trees import Obj
 from ktui.writes.validation.updates.field_rules import bad
 from ktui.writes.validation.values.checks import (
-    Obj,
     Row,
     at_least,
     below,
