@@ -19,9 +19,9 @@ from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import ignoring_not_found
 from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
-from ktui.writes.controller import DELETED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import timestamp
+from ktui.writes.server_controller import DELETED, Key, ServerController
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ MANAGER = "clusterrole-aggregation-controller"
 ROLES = builtin(GROUP, "clusterroles")
 
 
-class RoleAggregation(Controller):
+class RoleAggregation(ServerController):
     """Reconciles aggregated ClusterRoles: (name,). Only for an etcd that may be written."""
 
     NAME = "the aggregation of cluster roles"

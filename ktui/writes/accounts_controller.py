@@ -16,10 +16,10 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.service_accounts import DEFAULT, ROOT_CA
-from ktui.writes.controller import DELETED, LISTED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.own_objects import create_own
+from ktui.writes.server_controller import DELETED, LISTED, Key, ServerController
 
 MANAGER = "kube-controller-manager"
 DESCRIPTION = {
@@ -29,7 +29,7 @@ DESCRIPTION = {
 }
 
 
-class AccountsController(Controller):
+class AccountsController(ServerController):
     """Reconciles the objects that each namespace has: ("serviceaccounts" or "configmaps", namespace).
 
     `root_ca` is the CA of this server's certificate, PEM; "" without TLS. Only for an etcd that ktui has

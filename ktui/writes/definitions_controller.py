@@ -22,12 +22,12 @@ from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.bootstrap import AUTOMANAGED, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, api_service
-from ktui.writes.controller import DELETED, Controller, Key
 from ktui.writes.definitions import CLEANUP, accept_names, set_condition
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
 from ktui.writes.own_objects import MANAGER, create_own
+from ktui.writes.server_controller import DELETED, Key, ServerController
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ DEFINITIONS = builtin("apiextensions.k8s.io", "customresourcedefinitions")
 API_SERVICES = builtin("apiregistration.k8s.io", "apiservices")
 
 
-class DefinitionController(Controller):
+class DefinitionController(ServerController):
     """Reconciles definitions: (name,). Only for an etcd that may be written."""
 
     NAME = "the controller of definitions"

@@ -17,10 +17,10 @@ from ktui.kube.status import ignoring_not_found
 from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.writes.before_delete import FOREGROUND, ORPHAN
-from ktui.writes.controller import DELETED, Controller, Key, release
 from ktui.writes.delete import delete
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
+from ktui.writes.server_controller import DELETED, Key, ServerController, release
 
 RETRY_SECONDS = 1.0  # while dependents remain
 OWNERS = (
@@ -35,7 +35,7 @@ OWNERS = (
 DEPENDENTS = (("apps", "replicasets"), ("batch", "jobs"), ("apps", "controllerrevisions"), ("", "pods"))
 
 
-class DependentsController(Controller):
+class DependentsController(ServerController):
     """Reconciles owners that are being deleted: (resource, namespace, name).
 
     Only for an etcd that ktui has started: another has a kube-controller-manager.

@@ -19,11 +19,11 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
 from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
-from ktui.writes.controller import DELETED, Controller, Key
 from ktui.writes.definitions import set_condition
 from ktui.writes.delete import delete
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions
+from ktui.writes.server_controller import DELETED, Key, ServerController
 
 FINALIZER = "kubernetes"
 RETRY_SECONDS = 1.0  # while objects remain: pods in their grace period, objects with finalizers
@@ -75,7 +75,7 @@ class Remaining:
                 yield kind, "False", *_DONE[kind]
 
 
-class NamespaceController(Controller):
+class NamespaceController(ServerController):
     """Reconciles namespaces that are being deleted: (name,).
 
     Only for an etcd that ktui has started: another has a kube-controller-manager.

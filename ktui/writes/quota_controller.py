@@ -18,9 +18,9 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quotas import in_scope, limited_by, usage_now
-from ktui.writes.controller import DELETED, LISTED, Controller, Key
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.server_controller import DELETED, LISTED, Key, ServerController
 
 MANAGER = "kube-controller-manager"
 RESYNC_SECONDS = 300.0  # --resource-quota-sync-period
@@ -33,7 +33,7 @@ LIMITED: Key = ()
 """The key of what is followed: the resources that some quota limits."""
 
 
-class QuotaController(Controller):
+class QuotaController(ServerController):
     """Reconciles quotas, (namespace, name), and LIMITED.
 
     Only for an etcd that ktui has started: another has a kube-controller-manager. `resources` returns all

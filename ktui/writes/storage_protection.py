@@ -13,13 +13,13 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.storage.objects import StoredObject
 from ktui.writes.before_create import PROTECTED
-from ktui.writes.controller import DELETED, Controller, Key, release
 from ktui.writes.objectmeta import metadata_of
+from ktui.writes.server_controller import DELETED, Key, ServerController, release
 
 RETRY_SECONDS = 1.0  # while a pod uses the claim, or the volume is bound
 
 
-class StorageProtection(Controller):
+class StorageProtection(ServerController):
     """Reconciles deleted claims and volumes: (resource, namespace, name).
 
     Only for an etcd that ktui has started: another has a kube-controller-manager.

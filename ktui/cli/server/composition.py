@@ -52,8 +52,8 @@ from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for
 from ktui.wire.stored_codec import StoredCodec, prepare
 from ktui.writes.bootstrap import create_cluster_objects
-from ktui.writes.controller import Controller
 from ktui.writes.handlers import WRITES
+from ktui.writes.server_controller import ServerController
 
 log = log_of(__name__)
 
@@ -86,7 +86,7 @@ class Composition:
         self._facts: ServerFacts | None = None
         self._census: Census | None = None
         self._codec = StoredCodec()
-        self._controllers: list[Controller] = []
+        self._controllers: list[ServerController] = []
         self._connections = Connections(config.most_connections)
         self._stop = asyncio.Event()
 

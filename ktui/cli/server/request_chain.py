@@ -20,11 +20,11 @@ from ktui.authz.roles import Roles, create_default_roles
 from ktui.cacher.cachers import Registry
 from ktui.kube.users import Requester
 from ktui.writes.accounts_controller import AccountsController
-from ktui.writes.controller import Controller
 from ktui.writes.definitions_controller import DefinitionController
 from ktui.writes.dependents_controller import DependentsController
 from ktui.writes.namespace_controller import NamespaceController
 from ktui.writes.quota_controller import QuotaController
+from ktui.writes.server_controller import ServerController
 from ktui.writes.storage_protection import StorageProtection
 
 log = logging.getLogger(__name__)
@@ -105,14 +105,14 @@ def make_chain(
     return RequestChain(authenticator, AlwaysAllow(), None)
 
 
-def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[Controller]:
+def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[ServerController]:
     """Return the server's controllers: kube-apiserver's own, and those that kubectl waits for.
 
     The latter are kube-controller-manager's: they run only if ktui has started the etcd (`owned`), as another
     etcd has a kube-controller-manager. It must be writable. `root_ca`: of this server, PEM; "" without TLS.
     """
     registry = app.server.services.registry
-    controllers: list[Controller] = [DefinitionController(registry)]
+    controllers: list[ServerController] = [DefinitionController(registry)]
     if owned:
         controllers += [
             QuotaController(registry, lambda: app.catalog.table.preferred()),

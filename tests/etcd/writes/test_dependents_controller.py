@@ -87,7 +87,7 @@ async def test_only_what_may_be_a_dependent_is_decoded(
         decoded.append(text)
         return json.loads(text)
 
-    monkeypatch.setattr("ktui.writes.controller.json", SimpleNamespace(loads=loads))
+    monkeypatch.setattr("ktui.writes.server_controller.json", SimpleNamespace(loads=loads))
     await api.delete(f"{SETS}/s", propagationPolicy="Orphan")
     await until_gone(api, f"{SETS}/s")
     assert decoded

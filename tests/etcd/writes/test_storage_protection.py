@@ -101,7 +101,7 @@ async def test_only_a_pod_that_may_use_the_claim_is_decoded(
     await made(protected, PODS, USER)
     await made(protected, PODS, {**USER, "metadata": {"name": "not-in-the-pod"}})
     await made(protected, CLAIMS, {**CLAIM, "metadata": {"name": "not-in-the-pod"}})
-    monkeypatch.setattr("ktui.writes.controller.json", SimpleNamespace(loads=loads))
+    monkeypatch.setattr("ktui.writes.server_controller.json", SimpleNamespace(loads=loads))
     await protected.delete(f"{CLAIMS}/not-in-the-pod")
     await gone(protected, f"{CLAIMS}/not-in-the-pod")
     assert decoded

@@ -37,7 +37,7 @@ LISTED, DELETED = "LISTED", "DELETED"
 FIRST_BACKOFF, MOST_BACKOFF = 1.0, 60.0  # seconds until a key whose reconciliation failed comes back
 
 
-class Controller(ABC):
+class ServerController(ABC):
     """Follows objects through their watch caches from `start` to `stop`, and writes what they require.
 
     NAME completes the sentence "… failed"; WORKERS is how many keys are reconciled at a time.

@@ -12,8 +12,8 @@ from ktui.cacher.cachers import Registry
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import bare_error
 from ktui.storage.objects import StoredObject
-from ktui.writes import controller
-from ktui.writes.controller import DELETED, LISTED, Controller, Key
+from ktui.writes import server_controller
+from ktui.writes.server_controller import DELETED, LISTED, Key, ServerController
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
 PATH = "/api/v1/namespaces/a/configmaps"
 
 
-class Recorder(Controller):
+class Recorder(ServerController):
     """Hands each change and key over to the test; a key is reconciled once the test allows it."""
 
     NAME = "the recorder"
@@ -85,7 +85,7 @@ async def test_a_key_that_changes_while_it_is_reconciled_is_reconciled_again(api
 async def test_a_key_comes_back_when_it_asks_for_it_and_after_errors(
     api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(controller, "FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr(server_controller, "FIRST_BACKOFF", 0.01)
     await api.config_map("there")
     async with recorded(api) as recorder:
         recorder.answers = [0.01, bare_error("etcd is away"), bare_error("etcd is away")]
@@ -101,7 +101,7 @@ async def test_a_key_comes_back_when_it_asks_for_it_and_after_errors(
 
 
 async def test_a_bug_is_reported_and_loses_no_key(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controller, "FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr(server_controller, "FIRST_BACKOFF", 0.01)
     await api.config_map("there")
     async with recorded(api) as recorder:
         recorder.answers = [KeyError("spec")]
