@@ -136,15 +136,25 @@ async def test_credentials_that_expire_while_their_program_hangs(monkeypatch: py
 
 
 class RenewedServer:
-    """Recorded pages over TLS, with a certificate that can be replaced; each answer closes its connection."""
+    """Recorded pages over TLS, with a certificate that can be replaced; each answer closes its connection.
+
+    Each certificate has a context of its own, which a handshake takes whole: to load another into one that is
+    in use replaces its certificate and its key one after the other.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.authority = Authority(folder)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.sni_callback = self._choose
         self.recorded = Recorded(closes=True)
 
     def show(self, name: str, age: timedelta = HOUR) -> None:
-        self.context.load_cert_chain(*self.authority.issue(name, age=age))
+        shown = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        shown.load_cert_chain(*self.authority.issue(name, age=age))
+        self._shown = shown
+
+    def _choose(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
+        connection.context = self._shown
 
     def connection(self) -> KubeConnection:
         ca = Material("certificate-authority", self.authority.file.read_bytes())
