@@ -13,12 +13,11 @@ import pytest
 
 from ktui.audit.reading import lake
 from ktui.cli.main import main
-from tests.unit.audit.carriers import CARRIERS, Lines, joined, plain_log
-from tests.unit.audit.test_carriers import COUNTED, report_of, written
+from tests.unit.audit.carriers import CARRIERS, Lines, joined
+from tests.unit.audit.test_carriers import COUNTED, LOG, report_of, written
 
 pytestmark = pytest.mark.slow
 
-LOG = plain_log()
 EVENTS = 'SELECT auditID, stage, verb, requestURI, userAgent, "user", responseStatus, requestReceivedTimestamp, stageTimestamp'  # noqa: E501
 
 

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from ktui.audit.formats.record import LoggedRequest
 from ktui.cli.agents.answers import MOST_BYTES, Masks, ToolProblem, fitted
 from ktui.cli.agents.tools import TOOLS
 from ktui.cli.main import main
+from tests.lazily import Lazily
 from tests.unit.audit.logs import audit_event
 from tests.unit.live.recorded import FIRST, LAST, Answer, Recorded, serving
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+mcp = Lazily("mcp")
 
 POD = json.dumps(
     {"kind": "Pod", "metadata": {"name": "p", "namespace": "payments"}, "spec": {"x": "y" * 900}}
@@ -52,19 +53,22 @@ class Cluster(Recorded):
 
 
 @asynccontextmanager
-async def agent(home: Path, *words: str) -> AsyncIterator[ClientSession]:
+async def agent(home: Path, *words: str) -> AsyncIterator[Any]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KTUI_", "KUBECONFIG"))}
     own = {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")}
-    parameters = StdioServerParameters(
+    parameters = mcp.StdioServerParameters(
         command=sys.executable, args=["-m", "ktui", "mcp", *words], env=kept | own
     )
     with (home / "stderr").open("w") as err:
-        async with stdio_client(parameters, err) as (read, write), ClientSession(read, write) as session:
+        async with (
+            mcp.stdio_client(parameters, err) as (read, write),
+            mcp.ClientSession(read, write) as session,
+        ):
             await session.initialize()
             yield session
 
 
-async def ask(session: ClientSession, tool: str, **arguments: Any) -> Any:
+async def ask(session: Any, tool: str, **arguments: Any) -> Any:
     """Return a tool's document; its text has at most 4 KB."""
     answer = await session.call_tool(tool, arguments)
     (content,) = answer.content
@@ -73,7 +77,7 @@ async def ask(session: ClientSession, tool: str, **arguments: Any) -> Any:
     return json.loads(content.text)
 
 
-async def error(session: ClientSession, tool: str, **arguments: Any) -> str:
+async def error(session: Any, tool: str, **arguments: Any) -> str:
     answer = await session.call_tool(tool, arguments)
     (content,) = answer.content
     assert answer.is_error and content.type == "text"

@@ -18,11 +18,13 @@ TREES = st.recursive(
     SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=40
 )
 LARGE = {
-    "many members": {"data": {f"key{i}": f'a "value" \\ {i}' for i in range(20_000)}},
-    "one text": {"data": {"k": "x\n" * 100_000}},
-    "sets of fields": {"metadata": {"managedFields": [{"fieldsV1": {f"f:{i}": {} for i in range(20_000)}}]}},
-    "many items": {"spec": {"ports": [{"port": i, "on": True, "at": None} for i in range(5000)]}},
-    "many levels": {"a": [[[[[[[[{"b": {"c": {"d": {"e": i}}}}]]]]]]] for i in range(2000)]},
+    "many members": lambda: {"data": {f"key{i}": f'a "value" \\ {i}' for i in range(20_000)}},
+    "one text": lambda: {"data": {"k": "x\n" * 100_000}},
+    "sets of fields": lambda: {
+        "metadata": {"managedFields": [{"fieldsV1": {f"f:{i}": {} for i in range(20_000)}}]}
+    },
+    "many items": lambda: {"spec": {"ports": [{"port": i, "on": True, "at": None} for i in range(5000)]}},
+    "many levels": lambda: {"a": [[[[[[[[{"b": {"c": {"d": {"e": i}}}}]]]]]]] for i in range(2000)]},
 }
 
 
@@ -35,7 +37,7 @@ def test_a_tree_is_decoded_in_steps(tree):
 
 @pytest.mark.parametrize("name", LARGE)
 def test_no_step_of_a_large_tree_is_much_longer_than_the_others(name, monkeypatch):
-    tree, steps = LARGE[name], []
+    tree, steps = LARGE[name](), []
     text = msgspec.json.encode(tree)
     longest = max(map(len, _texts(tree)))
 
@@ -59,8 +61,8 @@ def test_what_is_not_json_is_an_error_as_in_one_go(text, monkeypatch):
 
 
 def test_white_space_is_no_hindrance():
-    text = msgspec.json.format(msgspec.json.encode(LARGE["many items"]), indent=2)
-    assert decoded(text) == LARGE["many items"]
+    text = msgspec.json.format(msgspec.json.encode(LARGE["many items"]()), indent=2)
+    assert decoded(text) == LARGE["many items"]()
 
 
 def test_many_names_are_sorted_in_runs():
@@ -71,7 +73,7 @@ def test_many_names_are_sorted_in_runs():
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_large_tree_is_copied(name):
-    tree = LARGE[name]
+    tree = LARGE[name]()
     own = json_trees.copied(tree)
     assert own == tree
     assert not {id(part) for part in _containers(own)} & {id(part) for part in _containers(tree)}
