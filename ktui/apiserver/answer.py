@@ -65,12 +65,12 @@ async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form
     """Send a Status or a Scale, which `as=` never transforms."""
     if obj["kind"] == "Status":
         call.status = obj
-    document = to_json(obj)
+    document = await compute(to_json, obj)
     if call.objects is not None:
         call.objects.answered(document)
     if form.media_type == PROTOBUF:
-        document = server.services.codec.messages.document(document)
-    await send_document(call, finished(document, form), form, status)
+        document = await compute(server.services.codec.messages.document, document)
+    await send_document(call, await compute(finished, document, form), form, status)
 
 
 async def send_document(call: Call, document: bytes, form: Form, status: int = 200) -> None:

@@ -256,9 +256,9 @@ class Call:
 
     def release_trees(self) -> None:
         """Free the trees of a large request, piece by piece."""
-        if self._pauses_collector:
+        if self._pauses_collector or self.meter.trees:
+            freeing = asyncio.ensure_future(_free(self.meter.trees, paused=self._pauses_collector))
             self._pauses_collector = False
-            freeing = asyncio.ensure_future(_free(self.meter.trees))
             _FREEING.add(freeing)
             freeing.add_done_callback(_FREEING.discard)
 
@@ -382,8 +382,9 @@ def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -
 _FREEING: set[asyncio.Task[None]] = set()
 
 
-async def _free(trees: list[Any]) -> None:
+async def _free(trees: list[Any], *, paused: bool) -> None:
     try:
         await free_trees(trees)
     finally:
-        COLLECTOR.end()
+        if paused:
+            COLLECTOR.end()

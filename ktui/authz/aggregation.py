@@ -9,16 +9,17 @@ import json
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
-from ktui.authz.roles import GROUP
+from ktui.authz.roles import GROUP, understood
 from ktui.cacher.cachers import Registry
 from ktui.kube.json_trees import Obj
-from ktui.kube.rbac import aggregated_rules
+from ktui.kube.rbac import aggregated_rules, encoded_rules
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import ignoring_not_found
 from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
+from ktui.telemetry.meter import Meter, metered
+from ktui.telemetry.off_loop import compute
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import timestamp
 from ktui.writes.server_controller import DELETED, Key, ServerController
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 
 MANAGER = "clusterrole-aggregation-controller"
 ROLES = builtin(GROUP, "clusterroles")
+MANY = 2_000  # rules of all roles: milliseconds
 
 
 class RoleAggregation(ServerController):
@@ -36,37 +38,70 @@ class RoleAggregation(ServerController):
 
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry, ROLES)
-        self._roles: dict[str, Obj] = {}
+        self._unread: dict[str, StoredObject] = {}
+        self._roles: dict[str, Obj] = {}  # with `encoded_rules`
 
     async def listed(self, resource: Resource, objects: Sequence[StoredObject]) -> None:
+        self._unread.clear()
         self._roles.clear()
         await super().listed(resource, objects)
 
     def changed(self, resource: Resource, type_: str, obj: StoredObject) -> None:
-        """Any role may be part of any aggregated one."""
-        self._roles.pop(obj.name, None)
-        if type_ != DELETED:
-            self._roles[obj.name] = json.loads(obj.full_json())
+        if type_ == DELETED:
+            self._unread.pop(obj.name, None)
+            self._roles.pop(obj.name, None)
+            self._add_aggregated()
+        else:
+            self._unread[obj.name] = obj  # a megabyte is decoded in a thread
+            self.add((obj.name,))
+
+    async def reconcile(self, key: Key) -> float:
+        await self._read()
+        role = self._roles.get(key[0])
+        if role is None:
+            return 0
+        meter = Meter()
+        meter.large = sum(len(each["rules"]) for each in self._roles.values()) > MANY
+        with metered(meter):
+            try:
+                rules = await compute(aggregated_rules, role, dict(self._roles))
+            except (ValueError, TypeError, AttributeError, KeyError) as error:
+                log.warning("ClusterRole %s cannot be aggregated: %s", key[0], error)
+                return 0
+            if rules is not None and rules != role["rules"]:
+                with ignoring_not_found():
+                    await self.store(ROLES).update(None, key[0], partial(_with_rules, rules))
+        return 0
+
+    async def _read(self) -> None:
+        """Decode what has changed; queue all aggregated roles, as any role may be part of each."""
+        if not self._unread:
+            return
+        while self._unread:
+            name, obj = next(iter(self._unread.items()))
+            role = await understood(obj, _kept)
+            if self._unread.get(name) is not obj:  # changed or deleted meanwhile
+                continue
+            del self._unread[name]
+            self._roles.pop(name, None)
+            if role is not None:
+                self._roles[name] = role
+        self._add_aggregated()
+
+    def _add_aggregated(self) -> None:
         for name, role in self._roles.items():
             if role.get("aggregationRule") is not None:
                 self.add((name,))
 
-    async def reconcile(self, key: Key) -> float:
-        role = self._roles.get(key[0], {})
-        try:
-            rules = aggregated_rules(role, self._roles)
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            log.warning("ClusterRole %s cannot be aggregated: %s", key[0], error)
-            return 0
-        if rules is not None and rules != (role.get("rules") or []):
-            with ignoring_not_found():
-                await self.store(ROLES).update(None, key[0], partial(_with_rules, rules))
-        return 0
+
+def _kept(role: Obj) -> Obj:
+    """Return what is kept of a stored role: its rules as bytes, which the garbage collector never visits."""
+    return {**role, "rules": encoded_rules(role)}
 
 
-def _with_rules(rules: list[Any], old: Obj) -> Obj:
-    if rules == (old.get("rules") or []) or old.get("aggregationRule") is None:
+def _with_rules(rules: list[bytes], old: Obj) -> Obj:
+    if rules == encoded_rules(old) or old.get("aggregationRule") is None:
         raise NoWrite
-    new = {**old, "metadata": dict(old["metadata"]), "rules": rules}
+    new = {**old, "metadata": dict(old["metadata"]), "rules": [json.loads(rule) for rule in rules]}
     track_update(old, new, manager=MANAGER, time=timestamp(), resource=ROLES)
     return new

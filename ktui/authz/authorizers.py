@@ -8,7 +8,7 @@ from typing import Any
 from ktui.apiserver.chain import Authorizer, Decision
 from ktui.authz.roles import GROUP, Roles
 from ktui.kube.json_trees import Obj
-from ktui.kube.rbac import ALL, PolicyRule, rules_of
+from ktui.kube.rbac import ALL, PolicyRule, RuleIndex, rules_of
 from ktui.kube.requestinfo import RequestAttributes, RequestInfo
 from ktui.kube.resources import builtin
 from ktui.kube.rule_cover import TooManyCombinations, refusal, uncovered
@@ -78,24 +78,24 @@ class EscalationCheck:
     def _rules_of_role(self, resource: str, namespace: str, name: str) -> Iterable[PolicyRule]:
         if resource == "roles" and not namespace:
             raise bad_request("Namespace parameter required.")
-        found = self._roles.rules(resource, namespace if resource == "roles" else "", name)
+        found = self._roles.role(resource, namespace if resource == "roles" else "", name)
         if found is None:
             raise not_found(builtin(GROUP, resource), name)
-        return found
+        return found.rules
 
     def _confirm_rules(
         self, who: Requester, info: RequestInfo, new: Obj, granted: Iterable[PolicyRule]
     ) -> None:
         """Raise StatusError 403 unless the rules that `who` has in the namespace include all of `granted`."""
-        owned: list[PolicyRule] = []
+        owned: dict[RuleIndex, None] = {}
         problems: dict[str, None] = {}
         for grant in self._roles.grants(who, info.namespace):
-            if grant.rule is None:
+            if grant.role is None:
                 problems[grant.problem] = None
             else:
-                owned.append(grant.rule)
+                owned[grant.role] = None
         try:
-            missing = uncovered(owned, list(granted))
+            missing = uncovered([*owned], list(granted))
         except TooManyCombinations as error:
             raise _forbidden(info, new, str(error)) from None
         if missing:
@@ -170,10 +170,10 @@ class RbacAuthorizer:
             return Decision(True)
         problems: dict[str, None] = {}
         for grant in self._roles.grants(who, attributes.namespace):
-            if grant.rule is None:
+            if grant.role is None:
                 problems[grant.problem] = None
-            elif grant.rule.allows(attributes):
-                return Decision(True, f"RBAC: allowed by {grant.binding.described(grant.subject)}")
+            elif grant.role.allows(attributes):
+                return Decision(True, f"RBAC: allowed by {grant.binding.described(who)}")
         return Decision(False, f"RBAC: {_all_of(list(problems))}" if problems else "")
 
     def rules(self, who: Requester, namespace: str) -> Obj:
@@ -181,16 +181,16 @@ class RbacAuthorizer:
         resource_rules: list[Obj] = []
         other_rules: list[Obj] = []
         problems: dict[str, None] = {}
-        for grant in self._roles.grants(who, namespace):
-            if grant.rule is None:
+        for grant in self._roles.grants(who, namespace, first=False):
+            if grant.role is None:
                 problems[grant.problem] = None
                 continue
-            rule = grant.rule.document()
-            paths = rule.pop("nonResourceURLs", None)
-            if "resources" in rule:
-                resource_rules.append(rule)
-            if paths:
-                other_rules.append({"verbs": rule["verbs"], "nonResourceURLs": paths})
+            for rule in map(PolicyRule.document, grant.role.rules):
+                paths = rule.pop("nonResourceURLs", None)
+                if "resources" in rule:
+                    resource_rules.append(rule)
+                if paths:
+                    other_rules.append({"verbs": rule["verbs"], "nonResourceURLs": paths})
         status: Obj = {
             "resourceRules": resource_rules,
             "nonResourceRules": other_rules,

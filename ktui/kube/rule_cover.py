@@ -7,7 +7,7 @@ from functools import reduce
 from operator import and_
 
 from ktui.kube.golang.formatting import quote
-from ktui.kube.rbac import ALL, PolicyRule
+from ktui.kube.rbac import PolicyRule, RuleIndex
 from ktui.kube.users import Requester
 
 MOST_COMBINATIONS = 100_000
@@ -25,54 +25,6 @@ class TooManyCombinations(ValueError):
         )
 
 
-class _Index:
-    """For each value the rules that match it, as the bits of a number; a right needs one bit in common."""
-
-    def __init__(self, rules: Sequence[PolicyRule]) -> None:
-        self._verbs: dict[str, int] = {}
-        self._groups: dict[str, int] = {}
-        self._resources: dict[str, int] = {}
-        self._names: dict[str, int] = {}
-        self._paths: dict[str, int] = {}
-        self._prefixes: dict[str, int] = {}
-        self.unnamed = 0
-        for number, rule in enumerate(rules):
-            bit = 1 << number
-            for values, index in (
-                (rule.verbs, self._verbs),
-                (rule.api_groups, self._groups),
-                (rule.resources, self._resources),
-                (rule.resource_names, self._names),
-                (rule.non_resource_urls, self._paths),
-                ([u.rstrip(ALL) for u in rule.non_resource_urls if u.endswith(ALL)], self._prefixes),
-            ):
-                for value in values:
-                    index[value] = index.get(value, 0) | bit
-            if not rule.resource_names:
-                self.unnamed |= bit
-        self._lengths = {len(prefix) for prefix in self._prefixes}
-
-    def verb(self, verb: str) -> int:
-        return self._verbs.get(ALL, 0) | self._verbs.get(verb, 0)
-
-    def group(self, group: str) -> int:
-        return self._groups.get(ALL, 0) | self._groups.get(group, 0)
-
-    def resource(self, resource: str) -> int:
-        found = self._resources.get(ALL, 0) | self._resources.get(resource, 0)
-        _, slash, subresource = resource.partition("/")
-        return found | self._resources.get(f"*/{subresource}", 0) if slash else found
-
-    def name(self, name: str) -> int:
-        return self.unnamed | self._names.get(name, 0)
-
-    def path(self, path: str) -> int:
-        found = self._paths.get(path, 0)
-        for length in self._lengths:
-            found |= self._prefixes.get(path[:length], 0)
-        return found
-
-
 def combinations(rules: Iterable[PolicyRule]) -> int:
     """Return the number of single rights in the rules."""
     return sum(
@@ -85,28 +37,27 @@ def combinations(rules: Iterable[PolicyRule]) -> int:
     )
 
 
-def uncovered(owned: Sequence[PolicyRule], wanted: Sequence[PolicyRule]) -> list[PolicyRule]:
-    """Return the rights in `wanted` that `owned` lacks, one rule for each resource and name or path.
+def uncovered(owned: Sequence[RuleIndex], wanted: Sequence[PolicyRule]) -> list[PolicyRule]:
+    """Return the rights in `wanted` that the roles `owned` lack, one rule for each resource and name or path.
 
     Raises TooManyCombinations unless each rule is included in one that is owned.
     """
-    index = _Index(owned)
-    rest = [rule for rule in wanted if not _within_one(index, rule)]
+    rest = [rule for rule in wanted if not any(_within_one(index, rule) for index in owned)]
     if combinations(rest) > MOST_COMBINATIONS:
         raise TooManyCombinations
     of_resources: dict[tuple[str, str, str | None], list[str]] = {}
     of_paths = []
     for rule in rest:
-        verbs = [(verb, index.verb(verb)) for verb in rule.verbs]
-        for key, owners in _objects(index, rule):
-            if lacking := [verb for verb, allowed in verbs if not owners & allowed]:
+        verbs = [(verb, [index.verb(verb) for index in owned]) for verb in rule.verbs]
+        for key, owners in _objects(owned, rule):
+            if lacking := [verb for verb, allowed in verbs if not any(map(and_, owners, allowed))]:
                 of_resources.setdefault(key, []).extend(lacking)
         for path in rule.non_resource_urls:
-            owners = index.path(path) & index.unnamed
+            owners = [index.path(path) & index.unnamed for index in owned]
             of_paths += [
                 PolicyRule((verb,), non_resource_urls=(path,))
                 for verb, allowed in verbs
-                if not owners & allowed
+                if not any(map(and_, owners, allowed))
             ]
     found = [
         PolicyRule(tuple(verbs), (group,), (resource,), () if name is None else (name,))
@@ -115,20 +66,27 @@ def uncovered(owned: Sequence[PolicyRule], wanted: Sequence[PolicyRule]) -> list
     return of_paths + found
 
 
-def _objects(index: _Index, rule: PolicyRule) -> Iterator[tuple[tuple[str, str, str | None], int]]:
-    """Yield each group, resource and name of a rule, with the rules that match it whatever the verb."""
-    names: list[tuple[str | None, int]] = [(name, index.name(name)) for name in rule.resource_names]
-    names = names or [(None, index.unnamed)]
-    resources = [(resource, index.resource(resource)) for resource in rule.resources]
+def _objects(
+    owned: Sequence[RuleIndex], rule: PolicyRule
+) -> Iterator[tuple[tuple[str, str, str | None], list[int]]]:
+    """Yield each group, resource and name of a rule, with the rules of each role that match whatever the
+    verb.
+    """
+    names: list[tuple[str | None, list[int]]] = [
+        (name, [index.name(name) for index in owned]) for name in rule.resource_names
+    ]
+    names = names or [(None, [index.unnamed for index in owned])]
+    resources = [(resource, [index.resource(resource) for index in owned]) for resource in rule.resources]
     for group in rule.api_groups:
-        in_group = index.group(group)
+        in_group = [index.group(group) for index in owned]
         for resource, matching in resources:
+            both = [*map(and_, in_group, matching)]
             for name, named in names:
-                yield (group, resource, name), in_group & matching & named
+                yield (group, resource, name), [*map(and_, both, named)]
 
 
-def _within_one(index: _Index, rule: PolicyRule) -> bool:
-    """Whether one rule includes all of `rule`, which then needs no look at its combinations."""
+def _within_one(index: RuleIndex, rule: PolicyRule) -> bool:
+    """Whether one rule of a role includes all of `rule`, which then needs no look at its combinations."""
     verbs = [index.verb(verb) for verb in rule.verbs]
     objects = [
         *map(index.group, rule.api_groups),

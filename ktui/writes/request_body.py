@@ -15,6 +15,7 @@ from ktui.kube.status import StatusError, forbidden_read_only, request_entity_to
 from ktui.kube.structural.schema import has_slow_pattern
 from ktui.telemetry.off_loop import compute
 from ktui.wire.pb import CodecError
+from ktui.writes.admission.rights import GRANTS
 from ktui.writes.decoding.body import (
     APPLY,
     MAGIC,
@@ -44,8 +45,13 @@ async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, S
     )
     if not server.services.facts.info().writable:
         raise forbidden_read_only(resource, call.info.name)
-    if resource.id == definitions.ID or (resource.custom and has_slow_pattern(resource.schemas)):
-        call.meter.large = True  # compiling or matching a pattern may take milliseconds
+    if (
+        resource.id == definitions.ID
+        or resource.id in GRANTS
+        or (resource.custom and has_slow_pattern(resource.schemas))
+    ):
+        # Compiling or matching a pattern, or comparing rights, may take milliseconds.
+        call.meter.large = True
     return form, await read_body(server, call)
 
 

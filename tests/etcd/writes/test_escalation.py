@@ -54,6 +54,7 @@ async def api(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
         ):
             assert (await found.create(path, body)).status_code == 201
         await followed(found, "configmaps")
+        await followed(found, "clusterroles", "update", group=GROUP)  # other collections
         yield found
 
 

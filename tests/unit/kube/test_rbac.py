@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from ktui.kube.rbac import BindingSubject, aggregated_rules, binding_of, rules_of
+from ktui.kube.rbac import BindingSubject, aggregated_rules, binding_of, encoded_rules, rules_of
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 
@@ -78,7 +79,7 @@ def test_a_binding_describes_itself() -> None:
         "subjects": [{"kind": "ServiceAccount", "name": "web"}],
     }
     binding = binding_of(stored)
-    assert binding.described(binding.subjects[0]) == (
+    assert binding.described(requester_of("system:serviceaccount:shop:web")) == (
         'RoleBinding "readers/shop" of ClusterRole "view" to ServiceAccount "web/shop"'
     )
 
@@ -92,7 +93,7 @@ def test_what_cannot_be_understood_is_named(broken: dict[str, object]) -> None:
 def test_an_aggregated_role_has_each_rule_of_those_it_selects_once() -> None:
     def role(name: str, *verbs: str, **labels: str) -> dict[str, Any]:
         rules = [{"verbs": [verb], "apiGroups": [""], "resources": ["pods"]} for verb in verbs]
-        return {"metadata": {"name": name, "labels": labels}, "rules": rules}
+        return {"metadata": {"name": name, "labels": labels}, "rules": encoded_rules({"rules": rules})}
 
     def aggregated(*selectors: dict[str, Any]) -> list[str] | None:
         whole = {**role("whole", "old", to="view"), "aggregationRule": {"clusterRoleSelectors": [*selectors]}}
@@ -103,7 +104,7 @@ def test_an_aggregated_role_has_each_rule_of_those_it_selects_once() -> None:
             whole,
         ]
         rules = aggregated_rules(whole, {found["metadata"]["name"]: found for found in roles})
-        return None if rules is None else [rule["verbs"][0] for rule in rules]
+        return None if rules is None else [json.loads(rule)["verbs"][0] for rule in rules]
 
     by_label = {"matchLabels": {"to": "view"}}
     without = {"matchExpressions": [{"key": "to", "operator": "DoesNotExist"}]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.kube.rbac import PolicyRule
+from ktui.kube.rbac import PolicyRule, RuleIndex
 from ktui.kube.rule_cover import MOST_COMBINATIONS, TooManyCombinations, described, refusal, uncovered
 from ktui.kube.users import Requester
 
@@ -77,7 +77,9 @@ ALL = rule("*", "*", "*")
     ],
 )
 def test_what_is_not_covered(owned: list[PolicyRule], wanted: list[PolicyRule], lacking: list[str]) -> None:
-    assert sorted(map(described, uncovered(owned, wanted))) == lacking
+    assert sorted(map(described, uncovered([RuleIndex(owned)], wanted))) == lacking
+    each = [RuleIndex([rule]) for rule in owned]  # of several roles
+    assert sorted(map(described, uncovered(each, wanted))) == lacking
 
 
 def test_the_text_of_a_refusal() -> None:
@@ -96,7 +98,7 @@ def test_combinations_are_bounded() -> None:
     words = " ".join(f"w{n}" for n in range(MOST_COMBINATIONS // 100))
     large = rule(words, words, words, words)
     with pytest.raises(TooManyCombinations, match="use several roles"):
-        uncovered([PODS], [large])
-    assert uncovered([PODS, large], [large]) == []
-    assert uncovered([PODS, ALL], [large]) == []
+        uncovered([RuleIndex([PODS])], [large])
+    assert uncovered([RuleIndex([PODS, large])], [large]) == []
+    assert uncovered([RuleIndex([PODS]), RuleIndex([ALL])], [large]) == []
     assert len(refusal(Requester("a"), uncovered([], [rule("get", words, "pods a b")])).splitlines()) == 1002
