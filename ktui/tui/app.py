@@ -167,7 +167,7 @@ class KtuiApp(ReplayActions):
 
     def action_rules(self, wanted: str = "") -> None:
         """Open the choice of the Kubernetes version that the server follows, at version `wanted`."""
-        from ktui.tui.switching import choose_rules  # start-up time
+        from ktui.tui.dialogs.rules import choose_rules  # start-up time
 
         self.navigator.keep_selection()
         choose_rules(self, wanted)
@@ -212,7 +212,7 @@ class KtuiApp(ReplayActions):
         return self.preferences.tour_is_new and server is not None and server.etcd_kind == "embedded"
 
     def action_story_next(self) -> None:
-        from ktui.tui.switching import why_not  # start-up time
+        from ktui.tui.dialogs.rules import why_not  # start-up time
 
         if self.client is None:
             reason = "a recording answers no requests" if self.intake.replays else why_not(self)

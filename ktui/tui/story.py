@@ -12,8 +12,8 @@ from textual.content import Content
 from ktui.core.references import CompareRef, Place, Read
 from ktui.core.selection import Selection
 from ktui.tui.dashboard import Dashboard
+from ktui.tui.dialogs.rules import switch_rules
 from ktui.tui.keys.hints import key_of
-from ktui.tui.switching import switch_rules
 from ktui.tui.widgets.lines import line
 
 PODS = "/api/v1/pods"

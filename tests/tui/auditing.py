@@ -77,7 +77,7 @@ class HeldReading(Reading):
 
 async def read(pilot: Any) -> None:
     """Wait until a report, or why there is none, is shown."""
-    await until(pilot, lambda: pilot.app.audit.views.shown != "reading")
+    await until(pilot, lambda: pilot.app.audit.shown != "reading")
     await pilot.pause()
 
 

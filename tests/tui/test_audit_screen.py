@@ -51,7 +51,7 @@ async def test_the_sentence_comes_first_and_the_most_expensive_group_on_top(app:
         assert report is not None and report.move is not None
         assert report.summary.startswith("1.30 → 1.31 moves ")
         await until_shown(pilot, report.summary, "malformed, for example")
-        rows = app.audit.views.groups.table.rows
+        rows = app.audit.groups.table.rows
         assert [row.group.rank for row in rows] == list(range(1, len(rows) + 1))
         assert rows[0].cost == max(row.cost for row in rows) > 0
 
@@ -67,29 +67,29 @@ async def test_without_sizes_groups_are_ranked_by_time(log: Path) -> None:
 async def test_enter_takes_a_group_apart_and_escape_comes_back(app: AuditApp) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot)
-        first = app.audit.views.groups.chosen
+        first = app.audit.groups.chosen
         await pilot.press("enter")
         assert first is not None
         await until_shown(
             pilot, f"group #{first.rank} of", first.example, "p95", "write instead", "store.List"
         )
         await pilot.press("down")
-        second = app.audit.views.groups.chosen
+        second = app.audit.groups.chosen
         assert second is not None and second.rank == 2
         await until_shown(pilot, "group #2 of", second.example, "audit.log › #2 · rules")
         await pilot.click(HeaderBar, offset=(16, 0))
-        assert app.audit.views.shown == "groups"
+        assert app.audit.shown == "groups"
         await until_shown(pilot, "audit.log · rules")
         await pilot.press("enter", "escape")
-        assert app.audit.views.shown == "groups"
-        assert app.audit.views.groups.table.has_focus
+        assert app.audit.shown == "groups"
+        assert app.audit.groups.table.has_focus
 
 
 async def test_a_filter_by_column_and_two_sort_keys(app: AuditApp) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await read(pilot)
         await pilot.press("slash", *"route:E verb=list cost>1G", "enter")
-        table = app.audit.views.groups.table
+        table = app.audit.groups.table
         assert table.rows and len(table.rows) < table.total
         assert all(row.group.route == "etcd" and row.cost > 1e9 for row in table.rows)
         table.sort("client")
@@ -102,9 +102,9 @@ async def test_another_version_ranks_again(app: AuditApp) -> None:
         await read(pilot)
         await pilot.press("greater_than_sign")
         await under(pilot, "1.31")
-        assert app.audit.views.shown == "groups"
+        assert app.audit.shown == "groups"
         assert all(
-            row.group.route != "etcd" for row in app.audit.views.groups.table.rows if row.group.verb == "list"
+            row.group.route != "etcd" for row in app.audit.groups.table.rows if row.group.verb == "list"
         )
         await until_shown(pilot, "rules of 1.31")
         await pilot.press("colon", *"kube 1.24", "enter")
@@ -125,12 +125,12 @@ async def test_versions_tell_what_moves_and_why_and_enter_chooses(app: AuditApp)
         await pilot.press("v")
         await until_shown(pilot, "what changes from 1.30 to 1.31", "because of ConsistentListFromCache")
         await until_shown(pilot, "E→C")
-        lines = app.audit.views.versions.table.rows
+        lines = app.audit.versions.table.rows
         assert [line.version for line in lines] == [f"1.{minor}" for minor in range(19, NEWEST_MINOR + 1)]
         assert {line.requests for line in lines} == {lines[0].requests}
         await pilot.press("end", "enter")
         await under(pilot, f"1.{NEWEST_MINOR}")
-        assert app.audit.views.shown == "versions"
+        assert app.audit.shown == "versions"
         await until_shown(pilot, f"1.{NEWEST_MINOR} ◂")
 
 
@@ -152,14 +152,14 @@ async def test_a_slow_read_of_etcd_leads_to_its_cause_and_back(app: AuditApp) ->
     async with app.run_test(size=NORMAL) as pilot:
         await read(pilot)
         await pilot.press("t")
-        table = app.audit.views.slow.table
+        table = app.audit.slow.table
         place = next(index for index, row in enumerate(table.rows) if row.ranks)
         table.move_to(place)
         await until_shown(pilot, "pager/2.0 LIST /api/v1/pods?limit=500")
         await pilot.press("enter")
-        chosen = app.audit.views.groups.chosen
+        chosen = app.audit.groups.chosen
         assert chosen is not None and chosen.client == "pager/2.0"
-        assert app.audit.views.shown == "group"
+        assert app.audit.shown == "group"
         await until_shown(pilot, "pods, all, limit 500")
 
 
@@ -168,7 +168,7 @@ async def test_one_panel_at_a_time_in_a_small_terminal(app: AuditApp) -> None:
         await reading_then("enter")(pilot)
         seen = []
         for _ in range(4):
-            panels = app.audit.views.group.query("#detail Panel")
+            panels = app.audit.group.query("#detail Panel")
             seen += [panel.id for panel in panels if panel.region.area]
             await pilot.press("right")
             await pilot.pause()
@@ -187,8 +187,8 @@ async def test_y_shows_the_group_and_i_what_was_read(app: AuditApp) -> None:
 async def test_the_table_is_exported_as_it_is_shown(app: AuditApp, tmp_path: Path) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await read(pilot)
-        app.audit.views.groups.table.set_filter("client~evil")
-        table = app.audit.views.groups.table
+        app.audit.groups.table.set_filter("client~evil")
+        table = app.audit.groups.table
         text = csv_text(table.columns, table.rows)
     assert "evil␛[31m[red]⟨U+202E⟩agent/1.0" in text
     assert "\x1b" not in text
@@ -220,7 +220,7 @@ async def test_a_file_that_is_not_there_is_told() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await read(pilot)
         await until_shown(pilot, "this cannot be read", "none.log: No such file or directory")
-        assert app.audit.views.shown == "failed"
+        assert app.audit.shown == "failed"
 
 
 async def test_a_log_without_reads_has_an_empty_table(tmp_path: Path) -> None:
@@ -247,13 +247,13 @@ async def test_the_dashboard_opens_an_audit_by_its_servers_rules_and_sizes(log: 
     app = asking_app(server)
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press("colon", *f"audit {log}", "enter")
-        await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen.views.shown == "groups")
+        await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen.shown == "groups")
         screen = app.screen
         assert isinstance(screen, AuditScreen) and screen.ranker.report is not None
         assert screen.ranker.report.kube_version == "1.36"
         assert screen.ranker.report.sizes_from == "this server's etcd"
         await pilot.press("v", "escape")
-        assert screen.views.shown == "groups"
+        assert screen.shown == "groups"
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is not screen)
 

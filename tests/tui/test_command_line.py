@@ -13,8 +13,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.commands.place_commands import _not_in_log
 from ktui.tui.dialogs.jump import JumpScreen
 from ktui.tui.etcd.screen import EtcdScreen
-from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.prompt.suggestions import Suggestions
+from ktui.tui.prompt.prompt import Prompt, Suggestions
 
 from .asking import asking_app, until, until_shown
 from .fake_server import FakeServer

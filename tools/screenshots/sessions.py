@@ -180,7 +180,7 @@ async def photograph_audit(log: Path, directory: Path, only: str) -> None:
     app = AuditApp(reading, Wish("1.30", {}, AUDIT_SIZES, "sizes.json"))
     async with app.run_test(size=NORMAL) as pilot:
         camera = Camera(pilot, directory)
-        await camera.until(lambda: app.audit.views.shown != "reading", LOADS)
+        await camera.until(lambda: app.audit.shown != "reading", LOADS)
         await camera.take_all(shots.AUDIT, only)
 
 

@@ -27,7 +27,7 @@ def _choose(app: Dashboard, rest: str) -> str:
     if rest not in KNOWN_VERSIONS:
         return f"no version {rest!r}: {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
     assert isinstance(app, AuditApp)
-    app.audit.choosing.choose(rest)
+    app.audit.choose_version(rest)
     return ""
 
 

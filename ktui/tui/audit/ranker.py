@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from textual.containers import Container
@@ -11,12 +10,10 @@ from textual.content import Content
 
 from ktui.audit.build import Wish
 from ktui.audit.report import Report
-from ktui.audit.server_version import settable
 from ktui.core.format import percent
-from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
+from ktui.kube.versions import Behaviour, BehaviourError
 from ktui.tui.audit.log_reading import LiveReading, Reading
-from ktui.tui.audit.report_view import behaviour_in
-from ktui.tui.audit.version_rows import MOST_ASKED, share_under
+from ktui.tui.audit.versions_view import MOST_ASKED, share_under
 from ktui.tui.dialogs.rules import RulesScreen, key_line
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.widgets.lines import line
@@ -127,35 +124,3 @@ class Ranker:
         """Keep the last report, as these rules are invalid."""
         self.ranking = False
         self._screen.notify(problem, severity="error", markup=False)
-
-
-class RulesChoice:
-    """Changes the rules of the ranking, once there is a report."""
-
-    def __init__(self, screen: ModeScreen, ranker: Ranker) -> None:
-        self._screen = screen
-        self._ranker = ranker
-
-    def ask(self) -> None:
-        """Open the choice of a version and its gates."""
-        report = self._ranker.report
-        if report is not None:
-            self._screen.app.push_screen(AuditRules(behaviour_in(report), report), self._follow)
-
-    def choose(self, version: str) -> None:
-        """Rank by the rules of another version, with those of the set gates that it has."""
-        wish = self._ranker.wish
-        self._ranker.rank(replace(wish, kube_version=version, gates=settable(version, wish.gates)))
-
-    def step(self, step: int) -> None:
-        """Rank by the version `step` places on, if there is one."""
-        report = self._ranker.report
-        if report is not None:
-            place = KNOWN_VERSIONS.index(f"1.{behaviour_in(report).minor}") + step
-            if 0 <= place < len(KNOWN_VERSIONS):
-                self.choose(KNOWN_VERSIONS[place])
-
-    def _follow(self, chosen: Behaviour | None) -> None:
-        if chosen is not None:
-            wish = self._ranker.wish
-            self._ranker.rank(replace(wish, kube_version=chosen.version, gates=chosen.changed_gates))

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
 from ktui.audit.build import Wish
+from ktui.audit.reading.files import open_logs
 from ktui.audit.report import Report
+from ktui.audit.server_version import settable
+from ktui.audit.tally import Tally
+from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
 from ktui.core.format import many
-from ktui.core.references import Crumb, Part, Read, Reference
+from ktui.core.prediction.assumptions import server_behaviour
+from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
+from ktui.core.references import Crumb, Part, Place, Read, Reference
 from ktui.core.selection import Selection
 from ktui.core.state import State
+from ktui.kube.versions import KNOWN_VERSIONS, Behaviour
+from ktui.tui.audit.group_columns import GroupLine
 from ktui.tui.audit.log_reading import Reading
-from ktui.tui.audit.ranker import Ranker, RulesChoice
-from ktui.tui.audit.report_view import nothing_recognised, read_text, unknown_text
-from ktui.tui.audit.views import AuditViews
+from ktui.tui.audit.ranker import AuditRules, Ranker
+from ktui.tui.audit.report_view import behaviour_in, nothing_recognised, read_text, unknown_text
+from ktui.tui.audit.summary import SlowView, problem_content, reading_content
+from ktui.tui.audit.versions_view import VersionLine, VersionsView
+from ktui.tui.audit.views import GroupsView, GroupView
+from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.mode_screen import ModeScreen
@@ -27,6 +45,7 @@ from ktui.tui.source import Link
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.header import HeaderBar, clickable
 from ktui.tui.widgets.lines import between, line
+from ktui.tui.widgets.panel import Panel
 
 _DOT = (" · ", "$ink-faint")
 
@@ -49,15 +68,15 @@ def header_line(
     left = Content.assemble(
         line(("ktui", "bold $accent"), (" › ", "$ink-faint"), ("Audit", "$foreground")), *named, rules
     )
-    text = "" if report is None else _read(report.lines.total)
+    text = "" if report is None else f"{many(report.lines.total, 'line')} read"
     return between(left, line((text, "$ink-muted")), width)
 
 
-def _read(lines: int) -> str:
-    return f"{many(lines, 'line')} read"
-
-
 _AGAIN = 2.0  # seconds between two rankings of logs that are followed
+
+
+WITHOUT, WITH = ("reading", "failed"), ("groups", "group", "versions", "slow")  # a report
+_TITLES = {"versions": "all versions", "slow": "slow in etcd"}
 
 
 class AuditScreen(ModeScreen):
@@ -70,15 +89,17 @@ class AuditScreen(ModeScreen):
     def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
         super().__init__()
         self.over = over  # whether escape returns to another screen
-        self.views = AuditViews(self)
-        self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self.views.fail)
-        self.choosing = RulesChoice(self, self.ranker)
+        self.shown = "reading"  # the view
+        self.reading, self.failed = Panel(id="reading"), Panel(id="failed")
+        self.groups, self.group = GroupsView(id="groups"), GroupView(id="group")
+        self.versions, self.slow = VersionsView(id="versions"), SlowView(id="slow")
+        self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self._fail)
 
     def compose_body(self) -> ComposeResult:
-        yield from self.views.widgets()
+        yield from (self.reading, self.failed, self.groups, self.group, self.versions, self.slow)
 
     def on_mount(self) -> None:
-        self.views.show("reading")
+        self._show_view("reading")
         self.ranker.read()
         if self.ranker.reading.live:
             self.set_interval(_AGAIN, self.ranker.rank_again)
@@ -87,27 +108,70 @@ class AuditScreen(ModeScreen):
     def on_unmount(self) -> None:
         self.ranker.stop()
 
-    def _show_report(self, report: Report) -> None:
-        """Show a report of newly read lines, or by other rules."""
-        if nothing_recognised(report) and self.ranker.reading.live and not self.ranker.reading.stopped:
-            return  # no line about a request yet
-        if nothing_recognised(report):
-            self.views.fail("no file here is a log that ktui can read", unknown_text(report))
-        else:
-            self.views.take(report, partly=self.ranker.reading.stopped)
+    # Views.
 
-    # Views and selection.
+    @property
+    def of_report(self) -> bool:
+        """True while a view of a report is shown."""
+        return self.shown in WITH
+
+    @property
+    def below_the_groups(self) -> bool:
+        return self.shown in WITH[1:]
 
     def active_table(self) -> VTable[Any] | None:
-        return self.views.table
+        tables: dict[str, VTable[Any]] = {
+            "groups": self.groups.table,
+            "versions": self.versions.table,
+            "slow": self.slow.table,
+        }
+        return tables.get(self.shown)
+
+    def _show_view(self, name: str) -> None:
+        self.shown = name
+        for each in (*WITHOUT, *WITH):
+            self.set_class(each == name, f"-{each}")
+        if name == "group":
+            self._show_group()
+        self.refresh_bindings()
+        self.set_focus(self.active_table())
+        self.paint()
+        self.moved()
+
+    def _show_group(self) -> None:
+        group, report = self.groups.chosen, self.ranker.report
+        if group is not None and report is not None:
+            self.group.show(group, report)
+
+    def _show_report(self, report: Report) -> None:
+        """Show a report of newly read lines, or by other rules."""
+        reading = self.ranker.reading
+        if not nothing_recognised(report):
+            self.groups.show(report, partly=reading.stopped)
+            self.versions.show(report)
+            self.slow.show(report)
+            self._show_view(self.shown if self.of_report else WITH[0])
+        elif not reading.live or reading.stopped:  # else no line about a request has come yet
+            self._fail("no file here is a log that ktui can read", unknown_text(report))
+
+    def _fail(self, title: str, problem: str) -> None:
+        """Show why there is no report."""
+        self.failed.show(lambda width, height: problem_content(title, problem, width, height))
+        self._show_view("failed")
+
+    # Places and selection.
 
     def crumbs(self) -> Sequence[Crumb]:
-        return self.views.crumbs(self.MODE)
+        if not self.below_the_groups:
+            return ()
+        group = self.groups.chosen
+        title = f"#{group.rank}" if self.shown == "group" and group is not None else self.shown
+        return (Crumb(_TITLES.get(title, title), Place(self.MODE, Part(self.shown))),)
 
     def visit(self, reference: Reference | None) -> None:
         """Show a view; None is the groups."""
-        if self.views.of_report:
-            self.views.show(reference.name if isinstance(reference, Part) else "groups")
+        if self.of_report:
+            self._show_view(reference.name if isinstance(reference, Part) else "groups")
 
     def references(self) -> Sequence[Reference]:
         selection = self.selected_request()
@@ -115,21 +179,42 @@ class AuditScreen(ModeScreen):
 
     def selected_request(self) -> Selection | None:
         """Return the group's example, for the dashboard's Versions screen."""
-        return self.views.groups.selected_request()
+        return self.groups.selected_request()
 
     def selected_object(self) -> tuple[str, Any] | None:
-        return self.views.selected_object()
+        table = self.groups.table if self.shown == "group" else self.active_table()
+        row = table.row if table is not None else None
+        if isinstance(row, GroupLine):
+            return f"group #{row.group.rank}", msgspec.to_builtins(row.group)
+        if isinstance(row, VersionLine):
+            return f"LISTs under {row.version}", msgspec.to_builtins(row.share)
+        return ("slow in etcd", msgspec.to_builtins(row)) if row is not None else None
 
     # Keys.
 
     def action_choose_rules(self) -> None:
-        self.choosing.ask()
+        """Open the choice of a version and its gates."""
+        report = self.ranker.report
+        if report is not None:
+            self.app.push_screen(AuditRules(behaviour_in(report), report), self._follow_rules)
 
-    def action_older(self) -> None:
-        self.choosing.step(-1)
+    def _follow_rules(self, chosen: Behaviour | None) -> None:
+        if chosen is not None:
+            wish = self.ranker.wish
+            self.ranker.rank(replace(wish, kube_version=chosen.version, gates=chosen.changed_gates))
 
-    def action_newer(self) -> None:
-        self.choosing.step(1)
+    def choose_version(self, version: str) -> None:
+        """Rank by the rules of another version, with those of the set gates that it has."""
+        wish = self.ranker.wish
+        self.ranker.rank(replace(wish, kube_version=version, gates=settable(version, wish.gates)))
+
+    def action_step_version(self, step: int) -> None:
+        """Rank by the version `step` places on, if there is one."""
+        report = self.ranker.report
+        if report is not None:
+            place = KNOWN_VERSIONS.index(f"1.{behaviour_in(report).minor}") + step
+            if 0 <= place < len(KNOWN_VERSIONS):
+                self.choose_version(KNOWN_VERSIONS[place])
 
     def action_stop(self) -> None:
         self.ranker.stop()
@@ -139,48 +224,52 @@ class AuditScreen(ModeScreen):
             self.app.push_screen(TextScreen("input", read_text(self.ranker.report)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        views = self.views
-        if action in ("filter", "sort", "sort_turn", "export") and views.table is None:
+        if action in ("filter", "sort", "sort_turn", "export") and self.active_table() is None:
             return False
         wanted = {
-            "stop": views.shown == "reading" and not self.ranker.ranking,
+            "stop": self.shown == "reading" and not self.ranker.ranking,
             "show_input": self.ranker.report is not None,
-            **dict.fromkeys(("view", "choose_rules", "older", "newer"), views.of_report),
-            "leave": self.over or views.below_the_groups,
-            "step": views.shown == "group",
-            "panel": views.shown == "group",
+            **dict.fromkeys(("view", "choose_rules", "step_version"), self.of_report),
+            "leave": self.over or self.below_the_groups,
+            "step": self.shown == "group",
+            "panel": self.shown == "group",
         }
         return wanted[action] if action in wanted else super().check_action(action, parameters)
 
     def action_view(self, name: str) -> None:
         """Show a view, or if it is shown already the groups."""
-        self.views.show("groups" if self.views.shown == name else name)
+        self._show_view("groups" if self.shown == name else name)
 
     def action_leave(self) -> None:
-        if self.views.below_the_groups:
-            self.views.show("groups")
+        if self.below_the_groups:
+            self._show_view("groups")
         elif self.over:
             self.app.pop_screen()
 
     def action_step(self, step: int) -> None:
-        self.views.step(step)
+        """Show the group `step` places on."""
+        self.groups.table.action_cursor(step)
+        self._show_group()
         self.paint_frame(self.ktui.state, self.ktui.link)
 
     def action_panel(self, step: int) -> None:
-        self.views.group.turn(step)
+        self.group.turn(step)
 
     @on(VTable.Selected, "#ranked")
     def _group_selected(self) -> None:
-        self.views.show("group")
+        self._show_view("group")
 
     @on(VTable.Selected, "#slow-ranges")
     def _slow_selected(self, event: VTable.Selected) -> None:
-        if not self.views.open_cause(event.row.ranks):
+        """Show the group that most probably caused the reads."""
+        if any(self.groups.put_cursor(rank) for rank in event.row.ranks[:1]):
+            self._show_view("group")
+        else:
             self.notify("no group in the table would cause such a read", markup=False)
 
     @on(VTable.Selected, "#every-version")
     def _version_selected(self, event: VTable.Selected) -> None:
-        self.choosing.choose(event.row.version)
+        self.choose_version(event.row.version)
 
     # Painting: a view paints itself when its data changes.
 
@@ -196,4 +285,40 @@ class AuditScreen(ModeScreen):
         )
 
     def paint_tables(self, state: State) -> None:
-        self.views.paint_progress(self.ranker)
+        if self.shown == "reading":
+            progress, making = self.ranker.reading.progress(), self.ranker.ranking
+            self.reading.show(lambda width, height: reading_content(progress, making, width, height))
+
+
+def open_audit(app: Dashboard, text: str) -> str:
+    """Open the audit of the named files. Return an error, "" if there is none."""
+    try:
+        names = [str(Path(name).expanduser()) for name in shlex.split(text)]
+    except ValueError:
+        return "a quote is still open"
+    if not names:
+        return "of which log? audit FILE…"
+    missing = next((name for name in names if not Path(name).exists()), None)
+    if missing is not None:
+        return f"there is no file {missing}"
+    app.run_worker(_open(app, names), group="audit")
+    return ""
+
+
+async def _open(app: Dashboard, names: list[str]) -> None:
+    sizes, sizes_from = await _sizes(app)
+    rules = server_behaviour(app.state)
+    wish = Wish(rules.version, rules.changed_gates, sizes, sizes_from)
+    reading = Reading(partial(open_logs, names), Tally(datetime.now(UTC)))
+    await app.push_screen(AuditScreen(reading, wish, over=True))
+
+
+async def _sizes(app: Dashboard) -> tuple[dict[str, ResourceSize], str]:
+    """Return sizes by resource, and their source; ({}, "") without them: costs are not estimated."""
+    if app.client is None:
+        return {}, ""
+    try:
+        return await sizes_in_etcd(KtuiApi(app.client).prefixes), "this server's etcd"
+    except ClientError as error:
+        app.notify(f"no sizes: {error}", severity="warning", markup=False)
+        return {}, ""

@@ -11,8 +11,7 @@ from textual.content import Content
 from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
 from ktui.core.ranking.lines import RankLine, shape_runs
 from ktui.core.state import CacheStatus, State, WatcherRow
-from ktui.tui.cache.cache_columns import STATE_STYLES
-from ktui.tui.cache.cache_rows import GLYPHS, CacheLine, is_loading, loaded_share
+from ktui.tui.cache.cache_columns import CacheLine, is_loading, loaded_share, state_run
 from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import TRACK, bar
 from ktui.tui.keys.hints import key_of
@@ -176,10 +175,7 @@ def _last(row: CacheLine) -> Content:
 
 
 def _head(row: CacheLine, what: str) -> Content:
-    state = row.row.shown_state
-    word = "loading" if is_loading(row.cache) else state
-    badge = (f"{GLYPHS.get(state, '?')} {word}", STATE_STYLES.get(state, "$error"))
-    return line((row.resource, "bold $ink-strong"), ("  ", ""), badge, (f"  {what}", "$ink-muted"))
+    return line((row.resource, "bold $ink-strong"), ("  ", ""), state_run(row), (f"  {what}", "$ink-muted"))
 
 
 def _labelled(label: str, *parts: tuple[str, str]) -> Content:

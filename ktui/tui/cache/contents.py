@@ -3,25 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, cast, overload
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
 
 from ktui.client.connection import ClientError
-from ktui.contract.cache_documents import CachedEvent, CachedObject
+from ktui.contract.cache_documents import CachedEvent, CachedObject, ObjectPage
 from ktui.core.format import integer, many
 from ktui.core.references import KeyRef, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
 from ktui.tui.cache.cache_columns import EVENTS, OBJECTS
-from ktui.tui.cache.cache_rows import ObjectPages, Unread
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.related import implied
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
+
+
+class Unread(CachedObject, frozen=True):
+    """Stands for the object in row `index` until its page has been read."""
+
+    index: int = 0
+
+
+class ObjectPages(Sequence[CachedObject]):
+    """A long list of objects of which only the visited pages are held."""
+
+    def __init__(self, page_size: int = 200, keep: int = 64) -> None:
+        self.page_size = page_size
+        self.total = 0
+        self.rv = 0
+        self._keep = keep
+        self._pages: dict[int, list[CachedObject]] = {}
+        self._stale: set[int] = set()
+        self._requested: set[int] = set()
+
+    def __len__(self) -> int:
+        return self.total
+
+    @overload
+    def __getitem__(self, index: int) -> CachedObject: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CachedObject]: ...
+    def __getitem__(self, index: int | slice) -> CachedObject | list[CachedObject]:
+        """Return the object in row `index`, or an Unread if its page is not held."""
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(self.total))]
+        if not 0 <= index < self.total:
+            raise IndexError(index)
+        page = self._pages.get(index // self.page_size, [])
+        at = index % self.page_size
+        return page[at] if at < len(page) else Unread(index=index)
+
+    def missing(self, first: int, last: int) -> list[int]:
+        """Return the offsets of the pages for rows `first` to `last` that are neither held nor being read."""
+        if self.total == 0:
+            return []
+        pages = range(max(0, first) // self.page_size, min(last, self.total - 1) // self.page_size + 1)
+        here = self._pages.keys() - self._stale
+        return [page * self.page_size for page in pages if page not in here and page not in self._requested]
+
+    def begin(self, offset: int) -> bool:
+        """Record that a page is being read. Return False if it already was."""
+        number = offset // self.page_size
+        if number in self._requested:
+            return False
+        self._requested.add(number)
+        return True
+
+    def fail(self, offset: int) -> None:
+        """Record that reading a page has failed."""
+        self._requested.discard(offset // self.page_size)
+
+    def put(self, offset: int, page: ObjectPage) -> None:
+        """Hold a page, and drop the one read longest ago if there are more than `keep`."""
+        number = offset // self.page_size
+        self._pages.pop(number, None)
+        self._pages[number] = page.objects
+        self._stale.discard(number)
+        self._requested.discard(number)
+        self.total, self.rv = page.total, page.revision
+        while len(self._pages) > self._keep:
+            del self._pages[next(iter(self._pages))]
+
+    def mark_stale(self) -> None:
+        """Have all pages read again when they are next visible; until then they are shown as they are."""
+        self._stale.update(self._pages)
+
 
 EVENTS_ROWS = 200
 ALL_AT_ONCE = 5_000  # objects per response when all are read for an export

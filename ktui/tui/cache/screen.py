@@ -17,9 +17,8 @@ from ktui.client.connection import ClientError
 from ktui.core.ranking.lines import RankLines
 from ktui.core.references import Crumb, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
-from ktui.tui.cache.cache_columns import CACHES
+from ktui.tui.cache.cache_columns import CACHES, CacheLine, CacheLines, is_loading
 from ktui.tui.cache.cache_description import about, readers_content
-from ktui.tui.cache.cache_rows import CacheLine, CacheLines, is_loading
 from ktui.tui.cache.contents import InsideView
 from ktui.tui.cache.rv_progress import RvProgressPanel
 from ktui.tui.keys import bindings as keys

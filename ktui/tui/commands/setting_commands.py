@@ -15,10 +15,10 @@ from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
 from ktui.tui.commands.command import Candidate, Command, act
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import open_revision
+from ktui.tui.dialogs.rules import follow_rules, read_rules
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.replay import actions
 from ktui.tui.screen_bases.table_screen import TableScreen
-from ktui.tui.switching import follow_rules, read_rules
 from ktui.tui.table.vtable import VTable
 
 _NO_REPLAY = "this is not a replay: `ktui --replay FILE` plays a recording"
@@ -53,9 +53,7 @@ def _themes(app: Dashboard) -> Iterator[Candidate]:
 
 
 def _audit(app: Dashboard, rest: str) -> str:
-    from ktui.tui.audit.open_audit import (
-        open_audit,  # start-up time: loaded when a log is opened
-    )
+    from ktui.tui.audit.screen import open_audit  # start-up time: loaded when a log is opened
 
     return open_audit(app, rest)
 

@@ -143,8 +143,8 @@ PROMPT: Bindings = [
     _hidden("prompt.close", "escape", "dismiss", "close the line", "close"),
     _hidden("prompt.complete", "tab", "complete(1)", "complete the word", "complete"),
     _hidden("prompt.previous", "shift+tab", "complete(-1)", "previous suggestion", "previous"),
-    _hidden("prompt.older", "up", "older", "earlier lines", "older"),
-    _hidden("prompt.newer", "down", "newer", "later lines", "newer"),
+    _hidden("prompt.older", "up", "browse(-1)", "earlier lines", "older"),
+    _hidden("prompt.newer", "down", "browse(1)", "later lines", "newer"),
     _hidden("prompt.help", "f1", "explain", "help on the syntax (? too)", "help"),
 ]
 
@@ -248,9 +248,9 @@ AUDIT: Bindings = [
     _key("audit.slow", "t", "view('slow')", "slow etcd", "slow requests in etcd's log"),
     _key("audit.read", "i", "show_input", "input", "files, malformed lines, notes"),
     _key("audit.rules", "V", "choose_rules", "rules", "choose the version and its gates"),
-    _hidden("audit.older", "less_than_sign", "older", "previous version", "older",
+    _hidden("audit.older", "less_than_sign", "step_version(-1)", "previous version", "older",
             key_display="<"),
-    _hidden("audit.newer", "greater_than_sign", "newer", "next version", "newer",
+    _hidden("audit.newer", "greater_than_sign", "step_version(1)", "next version", "newer",
             key_display=">"),
     _key("audit.stop", "x", "stop", "stop reading", "stop reading and show what was read so far"),
     _hidden("audit.up", "up,k", "step(-1)", "previous group", "previous"),

@@ -19,7 +19,7 @@ from ktui.core.stored.survey import joined
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
-from ktui.tui.overview.prefix_table import PrefixTable
+from ktui.tui.overview.holdings import PrefixTable
 from ktui.tui.overview.stored_reads import StoredReads
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line

@@ -67,15 +67,11 @@ class LineHistory:
         """True while an older entry is shown."""
         return self._place > 0
 
-    def older(self, shown: str) -> str | None:
-        """Return the previous entry that differs from `shown`; None at the oldest."""
-        return self._browse(shown, 1)
+    def browse(self, shown: str, step: int) -> str | None:
+        """Return the next older (1) or newer (-1) entry that differs from `shown`; None at the ends.
 
-    def newer(self, shown: str) -> str | None:
-        """Return the next entry, and last the line that was being typed; None after that."""
-        return self._browse(shown, -1)
-
-    def _browse(self, shown: str, step: int) -> str | None:
+        The newest is the line that was being typed.
+        """
         if self._place == 0:
             self._typing = shown
         place = self._place

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
 
 from rich.cells import cell_len
-from textual import on
+from textual import events, on
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -14,11 +14,100 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
-from ktui.tui.prompt.suggestions import Suggested, Suggestions
+from ktui.tui.prompt.history import LineHistory
+from ktui.tui.widgets.lines import line, lines, pad
+
+_TEXT = 34  # minimal cells for suggested lines
+_ABOUT = 24  # minimal cells for their descriptions, which give way to longer lines
+_MARGIN = 2
+
+
+class Suggested(Protocol):
+    """A suggested line with its description; `more` is True if something must follow it."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def more(self) -> bool: ...
+
+
+class Suggestions(Widget):
+    """Covers the lines above the prompt, so that the layout stays; the best match is on top."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Suggestions {
+        dock: bottom; layer: suggestions; display: none; height: auto; width: 100%; margin: 0 0 1 0;
+        background: $panel; text-wrap: nowrap; text-overflow: ellipsis;
+        &.-open { display: block; }
+    }
+    """
+
+    class Picked(Message):
+        """A suggestion was clicked."""
+
+        def __init__(self, suggestion: Suggested) -> None:
+            super().__init__()
+            self.suggestion = suggestion
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: Sequence[Suggested] = ()
+        self.at = -1  # index of the chosen one; -1: none
+
+    @property
+    def chosen(self) -> Suggested | None:
+        return self.shown[self.at] if 0 <= self.at < len(self.shown) else None
+
+    def offer(self, suggestions: Sequence[Suggested]) -> None:
+        """Show these, with none chosen; hide the list if there are none."""
+        if list(suggestions) == list(self.shown) and self.at == -1:
+            return
+        self.shown, self.at = tuple(suggestions), -1
+        self.set_class(bool(self.shown), "-open")
+        self.refresh(layout=True)
+
+    def choose(self, step: int) -> Suggested | None:
+        """Choose the next one down (`step` 1) or up (-1), cyclically; None if there are none."""
+        if not self.shown:
+            return None
+        self.at = (self.at + step) % len(self.shown) if self.at >= 0 or step > 0 else len(self.shown) - 1
+        self.refresh()
+        return self.shown[self.at]
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return len(self.shown)
+
+    def render(self) -> Content:
+        width = self.content_size.width
+        longest = max((cell_len(item.text) for item in self.shown), default=0)
+        room = max(_TEXT, min(longest, width - _MARGIN - _ABOUT))
+        return lines(
+            self._line(item, room, at == self.at).truncate(width, ellipsis=True)
+            for at, item in enumerate(self.shown)
+        )
+
+    def _line(self, item: Suggested, room: int, chosen: bool) -> Content:
+        state = "bold reverse " if chosen else ""
+        mark = "▸ " if chosen else "  "
+        return line(
+            (mark, "$accent"),
+            (pad(item.text, room), f"{state}$ink-strong"),
+            (" " * _MARGIN, ""),
+            (item.about, "$ink-muted"),
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        if 0 <= event.y < len(self.shown):
+            self.at = event.y
+            self.post_message(self.Picked(self.shown[event.y]))
 
 
 class Help(Protocol):
@@ -34,31 +123,6 @@ class Help(Protocol):
 
     def popup(self) -> None:
         """Explain the syntax in a dialog (F1, or `?` in an empty line)."""
-        ...
-
-
-class InputHistory(Protocol):
-    """Lines typed before; `LineHistory` describes the methods."""
-
-    @property
-    def browsing(self) -> bool:
-        """True while an older line is shown."""
-        ...
-
-    def begin(self) -> None:
-        """Start at the newest end, for a line that is opened."""
-        ...
-
-    def older(self, shown: str) -> str | None:
-        """Return the previous line that differs from `shown`; None at the oldest."""
-        ...
-
-    def newer(self, shown: str) -> str | None:
-        """Return the next line; None after the newest."""
-        ...
-
-    def add(self, text: str) -> None:
-        """Add an entered line."""
         ...
 
 
@@ -112,7 +176,7 @@ class Prompt(Horizontal):
         self._hint = ""
         self._shown_hint = Content("")
         self._help: Help | None = None
-        self._history: InputHistory | None = None
+        self._history: LineHistory | None = None
         self._suggest: Callable[[str], Sequence[Suggested]] | None = None
 
     def mount_parts(self) -> None:
@@ -132,7 +196,7 @@ class Prompt(Horizontal):
         typed: Callable[[str], str],
         entered: Callable[[str], str],
         line_help: Help | None = None,
-        history: InputHistory | None = None,
+        history: LineHistory | None = None,
         suggest: Callable[[str], Sequence[Suggested]] | None = None,
     ) -> None:
         """Open with `text`. `typed` and `entered` return an error, "" if there is none.
@@ -149,10 +213,7 @@ class Prompt(Horizontal):
         self.query_one("#prompt-sign", Static).update(Content(sign))
         field = self.query_one(Input)
         field.suggester = Completing(line_help.completion) if line_help is not None else None
-        with field.prevent(Input.Changed):
-            field.value = text
-        field.cursor_position = len(text)
-        self._show_hint("", text)
+        self._put(text)
         self._suggest_for(text)
         self.add_class("-open")
         self.screen.add_class("-prompting")
@@ -220,16 +281,20 @@ class Prompt(Horizontal):
 
     def _insert(self, item: Suggested, *, complete: bool) -> None:
         """Replace the line by a suggestion; unless `complete`, the list stays for further choices."""
-        field = self.query_one(Input)
         text = safe(item.text)
         if complete and item.more and text[-1:].isalnum():  # another word follows, not the value of `client:`
             text += " "
+        self._put(text)
+        if complete:
+            self._suggest_for(text)
+
+    def _put(self, text: str) -> None:
+        """Replace the line, as if it had not been typed."""
+        field = self.query_one(Input)
         with field.prevent(Input.Changed):
             field.value = text
         field.cursor_position = len(text)
         self._show_hint("", text)
-        if complete:
-            self._suggest_for(text)
 
     def _arrows_choose(self) -> bool:
         """Return True if up and down choose a suggestion: with typed text, and while not in the history."""
@@ -243,21 +308,12 @@ class Prompt(Horizontal):
         if not event.suggestion.more:
             self._enter(self.query_one(Input).value)
 
-    def action_older(self) -> None:
+    def action_browse(self, step: int) -> None:
+        """Go to the suggestion above (-1) or below (1), or to an earlier or later line of the history."""
+        field = self.query_one(Input)
         if self._arrows_choose():
-            self.action_complete(-1)
-        elif self._history is not None:
-            self._show(self._history.older(self.query_one(Input).value))
-
-    def action_newer(self) -> None:
-        if self._arrows_choose():
-            self.action_complete(1)
-        elif self._history is not None:
-            self._show(self._history.newer(self.query_one(Input).value))
-
-    def _show(self, text: str | None) -> None:
-        if text is not None:
-            field = self.query_one(Input)
+            self.action_complete(step)
+        elif self._history is not None and (text := self._history.browse(field.value, -step)) is not None:
             field.value = text
             field.cursor_position = len(text)
 

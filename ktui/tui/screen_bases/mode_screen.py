@@ -18,8 +18,7 @@ from ktui.core.state import State
 from ktui.tui.compat import WholeScreen
 from ktui.tui.keys.hints import key_of
 from ktui.tui.navigation.modes import find_mode
-from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.prompt.suggestions import Suggestions
+from ktui.tui.prompt.prompt import Prompt, Suggestions
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.source import Link
 from ktui.tui.widgets.banner import Banner

@@ -45,7 +45,6 @@ LATER = (
     "ktui.tui.dialogs",
     "ktui.tui.requests.screen",
     "ktui.traces.feed",
-    "ktui.tui.switching",
     "mmap",
     "re2",
     "statistics",

@@ -5,7 +5,7 @@ from typing import Any
 from ktui.contract.events import CacheStatus, EtcdProgress, Prefix
 from ktui.core.reducer import apply
 from ktui.core.state import State
-from ktui.tui.cache.cache_rows import CacheLines
+from ktui.tui.cache.cache_columns import CacheLines
 
 
 def state(*events: Any) -> State:

@@ -4,7 +4,8 @@ from typing import Any
 
 from ktui.contract.cache_documents import CachedObject, ObjectPage
 from ktui.core.state import CacheRow, CacheStatus
-from ktui.tui.cache.cache_rows import ObjectPages, Unread, loaded_share, window
+from ktui.tui.cache.cache_columns import loaded_share, window
+from ktui.tui.cache.contents import ObjectPages, Unread
 
 
 def row(resource: str, state: str = "ready", **fields: Any) -> CacheRow:

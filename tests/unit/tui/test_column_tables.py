@@ -14,8 +14,8 @@ from ktui.tui.etcd.history_pane import KeyRevisions, revision_columns
 from ktui.tui.etcd.keys_pane import key_columns
 from ktui.tui.etcd.tree_pane import PREFIXES
 from ktui.tui.lab.lab_columns import columns as lab_columns
-from ktui.tui.overview.holdings import COLUMNS as OVERVIEW_CACHES
-from ktui.tui.overview.prefix_table import COLUMNS as OVERVIEW_PREFIXES
+from ktui.tui.overview.holdings import CACHES as OVERVIEW_CACHES
+from ktui.tui.overview.holdings import PREFIXES as OVERVIEW_PREFIXES
 from ktui.tui.requests.request_columns import FULL, SHORT
 from ktui.tui.versions.version_panels import columns as version_columns
 from ktui.tui.watches.watch_columns import WATCHES

@@ -40,12 +40,10 @@ def test_walking_comes_back_to_what_was_being_typed(tmp_path: Path) -> None:
     for line in ("kube 1.30", "pods"):
         history.add(line)
     history.begin()
-    assert [history.older("no"), history.older("pods"), history.older("kube 1.30")] == [
-        "pods",
-        "kube 1.30",
-        None,
-    ]
-    assert [history.newer("kube 1.30"), history.newer("pods"), history.newer("no")] == ["pods", "no", None]
+    older = [history.browse(shown, 1) for shown in ("no", "pods", "kube 1.30")]
+    newer = [history.browse(shown, -1) for shown in ("kube 1.30", "pods", "no")]
+    assert older == ["pods", "kube 1.30", None]
+    assert newer == ["pods", "no", None]
     assert not history.browsing
 
 
