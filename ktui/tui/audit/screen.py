@@ -91,8 +91,8 @@ class AuditScreen(ModeScreen):
         self.over = over  # whether escape returns to another screen
         self.shown = "reading"  # the view
         self.reading, self.failed = Panel(id="reading"), Panel(id="failed")
-        self.groups, self.group = GroupsView(id="groups"), GroupView(id="group")
-        self.versions, self.slow = VersionsView(id="versions"), SlowView(id="slow")
+        self.groups, self.group = GroupsView(), GroupView(id="group")
+        self.versions, self.slow = VersionsView(), SlowView()
         self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self._fail)
 
     def compose_body(self) -> ComposeResult:
@@ -120,12 +120,10 @@ class AuditScreen(ModeScreen):
         return self.shown in WITH[1:]
 
     def active_table(self) -> VTable[Any] | None:
-        tables: dict[str, VTable[Any]] = {
-            "groups": self.groups.table,
-            "versions": self.versions.table,
-            "slow": self.slow.table,
-        }
-        return tables.get(self.shown)
+        views: dict[str, GroupsView | VersionsView | SlowView] = {
+            "groups": self.groups, "versions": self.versions, "slow": self.slow,
+        }  # fmt: skip
+        return views[self.shown].table if self.shown in views else None
 
     def _show_view(self, name: str) -> None:
         self.shown = name

@@ -80,19 +80,15 @@ SLOW: tuple[Column[SlowReport], ...] = (
 class SlowView(Vertical):
     """etcd's slow requests, one row per kind of range; below, the probable causes of the selected one."""
 
-    def compose(self) -> ComposeResult:
-        yield VTable[SlowReport](
-            SLOW,
-            key=lambda row: row,
-            id="slow-ranges",
-            classes="box",
-            empty="no slow requests in the etcd logs",
-        )
-        yield Panel("probable cause", id="probably", classes="box")
+    def __init__(self) -> None:
+        super().__init__(id="slow")
+        empty = "no slow requests in the etcd logs"
+        self.table = VTable(SLOW, key=lambda row: row, id="slow-ranges", classes="box", empty=empty)
+        self._causes = Panel("probable cause", id="probably", classes="box")
 
-    @property
-    def table(self) -> VTable[SlowReport]:
-        return self.query_one("#slow-ranges", VTable)
+    def compose(self) -> ComposeResult:
+        yield self.table
+        yield self._causes
 
     def show(self, report: Report) -> None:
         self.table.set_rows(report.etcd)
@@ -103,7 +99,7 @@ class SlowView(Vertical):
     @on(VTable.Highlighted)
     def paint(self) -> None:
         row = self.table.row
-        self.query_one("#probably", Panel).show(lambda width, height: probably_content(row, width, height))
+        self._causes.show(lambda width, height: probably_content(row, width, height))
 
 
 def probably_content(row: SlowReport | None, width: int, height: int) -> Content:

@@ -299,21 +299,18 @@ def _moved(each: Moved, width: int) -> Content:
 class VersionsView(Vertical):
     """One row per version; below, what changes between the chosen and the selected one."""
 
-    report: Report | None = None
+    def __init__(self) -> None:
+        super().__init__(id="versions")
+        self.report: Report | None = None
+        empty = "no LIST of a stored resource in these lines"
+        self.table: VTable[VersionLine] = VTable(
+            (), key=lambda row: row.version, id="every-version", classes="box", empty=empty
+        )
+        self._changes = Panel("what changes", id="changes", classes="box")
 
     def compose(self) -> ComposeResult:
-        yield VTable[VersionLine](
-            (),
-            key=lambda row: row.version,
-            id="every-version",
-            classes="box",
-            empty="no LIST of a stored resource in these lines",
-        )
-        yield Panel("what changes", id="changes", classes="box")
-
-    @property
-    def table(self) -> VTable[VersionLine]:
-        return self.query_one("#every-version", VTable)
+        yield self.table
+        yield self._changes
 
     def show(self, report: Report) -> None:
         first = self.report is None
@@ -340,6 +337,7 @@ class VersionsView(Vertical):
         report, row = self.report, self.table.row
         if report is None:
             return
-        panel = self.query_one("#changes", Panel)
-        entitle(panel, line(changes_title(row, report)))
-        panel.show(lambda width, height: changes_content(row, report, width, height), (id(report), id(row)))
+        entitle(self._changes, line(changes_title(row, report)))
+        self._changes.show(
+            lambda width, height: changes_content(row, report, width, height), (id(report), id(row))
+        )

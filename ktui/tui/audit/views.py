@@ -32,22 +32,18 @@ from ktui.tui.widgets.panel import Panel, tabs_content
 class GroupsView(Vertical):
     """The summary, the table of all groups by cost, and the route of the selected one."""
 
-    report: Report | None = None
+    def __init__(self) -> None:
+        super().__init__(id="groups")
+        self.report: Report | None = None
+        empty = "no GET, LIST or WATCH of a stored resource in these lines"
+        self.table: VTable[GroupLine] = VTable(
+            (), key=lambda row: row.identity, id="ranked", classes="box", empty=empty
+        )
+        self._summary = Panel("audit", id="summary", classes="box")
+        self._about = Panel("route", id="about", classes="box")
 
     def compose(self) -> ComposeResult:
-        yield Panel("audit", id="summary", classes="box")
-        yield VTable[GroupLine](
-            (),
-            key=lambda row: row.identity,
-            id="ranked",
-            classes="box",
-            empty="no GET, LIST or WATCH of a stored resource in these lines",
-        )
-        yield Panel("route", id="about", classes="box")
-
-    @property
-    def table(self) -> VTable[GroupLine]:
-        return self.query_one("#ranked", VTable)
+        yield from (self._summary, self.table, self._about)
 
     @property
     def chosen(self) -> GroupReport | None:
@@ -73,9 +69,7 @@ class GroupsView(Vertical):
         self.table.set_rows(group_lines(report))
         title = f"{integer(len(report.groups))} groups by {report.ranked_by} · rules of {report.kube_version}"
         entitle(self.table, line(title))
-        self.query_one("#summary", Panel).show(
-            lambda width, height: summary_content(report, partly, width, height)
-        )
+        self._summary.show(lambda width, height: summary_content(report, partly, width, height))
         self.paint()
 
     def put_cursor(self, rank: int) -> bool:
@@ -89,7 +83,7 @@ class GroupsView(Vertical):
     def paint(self) -> None:
         report, chosen = self.report, self.chosen
         if report is not None:
-            self.query_one("#about", Panel).show(
+            self._about.show(
                 lambda width, height: about_content(chosen, report, width, height), (id(report), id(chosen))
             )
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from ktui.client.connection import ClientError
-from ktui.contract.cache_documents import CachedEvent, CachedObject, ObjectPage
+from ktui.contract.cache_documents import CachedObject, ObjectPage
 from ktui.core.format import integer, many
 from ktui.core.references import KeyRef, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
@@ -104,6 +104,9 @@ class InsideView(Container):
 
     def __init__(self) -> None:
         super().__init__(id="inside")
+        self.objects: PagedTable[CachedObject] = PagedTable(OBJECTS, key=_identity, id="objects")
+        self.objects.read_all = self._read_all
+        self.events = VTable(EVENTS, key=lambda row: (row.revision, row.name), id="events")
         self.resource = ""
         self.target: Object | None = None
         self.pages = ObjectPages()
@@ -114,17 +117,9 @@ class InsideView(Container):
 
     def compose(self) -> ComposeResult:
         with Container(id="objects-box", classes="box"):
-            yield PagedTable[CachedObject](OBJECTS, key=_identity, id="objects")
+            yield self.objects
         with Container(id="events-box", classes="box"):
-            yield VTable[CachedEvent](EVENTS, key=lambda row: (row.revision, row.name), id="events")
-
-    @property
-    def objects(self) -> PagedTable[CachedObject]:
-        return self.query_one("#objects", PagedTable)
-
-    @property
-    def events(self) -> VTable[CachedEvent]:
-        return self.query_one("#events", VTable)
+            yield self.events
 
     @property
     def table(self) -> VTable[Any]:
@@ -171,9 +166,6 @@ class InsideView(Container):
             return
         shown = stored.json if stored.json is not None else stored.text or stored.hex
         self.app.push_screen(TextScreen(key.key, shown))
-
-    def on_mount(self) -> None:
-        self.objects.read_all = self._read_all
 
     async def _read_all(self) -> Sequence[CachedObject]:
         """Read all matching objects, for an export. Raises ClientError."""

@@ -98,37 +98,37 @@ class CacheDetail(Horizontal):
 
     def __init__(self) -> None:
         super().__init__(id="below")
+        self._about = Panel("what it does", id="about", classes="box")
+        self._readers = Panel("who reads it", id="readers", classes="box")
+        self._progress = RvProgressPanel()
         self._ranks = RankLines()
 
     def compose(self) -> ComposeResult:
-        yield Panel("what it does", id="about", classes="box")
-        yield Panel("who reads it", id="readers", classes="box")
-        yield RvProgressPanel()
+        yield from (self._about, self._readers, self._progress)
 
     def show(self, row: CacheLine | None, state: State) -> None:
         """Show the cache in `row`; None without a selection."""
         self._show_about(row, state.head.revision)
         self._show_readers(row, state)
-        progress = self.query_one(RvProgressPanel)
-        if progress.display:
-            progress.paint(state)
+        if self._progress.display:
+            self._progress.paint(state)
 
     def _show_about(self, row: CacheLine | None, head: int) -> None:
-        panel = self.query_one("#about", Panel)
         if row is None:
-            panel.show(lambda width, _: line((NONE_SELECTED, "$ink-muted")), ())
+            self._about.show(lambda width, _: line((NONE_SELECTED, "$ink-muted")), ())
         else:
-            panel.show(lambda width, height: about(row, head, width, height), (id(row), head))
+            self._about.show(lambda width, height: about(row, head, width, height), (id(row), head))
 
     def _show_readers(self, row: CacheLine | None, state: State) -> None:
         """Update the readers at most once a second."""
-        panel = self.query_one("#readers", Panel)
-        if row is None or not panel.display:
+        if row is None or not self._readers.display:
             return
         resource = row.resource
         stamp = (id(state), resource, state.ranking.total.count, int(state.now))
         ranks = [line for line in self._ranks.of(state) if line.of(resource)]
-        panel.show(lambda width, height: readers_content(ranks, state, resource, width, height), stamp)
+        self._readers.show(
+            lambda width, height: readers_content(ranks, state, resource, width, height), stamp
+        )
 
 
 class CacheScreen(ServerScreen):
@@ -140,6 +140,10 @@ class CacheScreen(ServerScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        empty = "no watch caches yet — each appears here when the server creates it"
+        self.table = VTable(CACHES, key=lambda row: row.resource, share=True, name="caches", empty=empty)
+        self.view = InsideView()
+        self._detail = CacheDetail()
         self._lines = CacheLines()
         self._warming = Warming(self)
         self._cancellable = False
@@ -149,23 +153,9 @@ class CacheScreen(ServerScreen):
             box = Container(id="caches-box", classes="box")
             box.border_title = "watch caches"
             with box:
-                yield VTable[CacheLine](
-                    CACHES,
-                    key=lambda row: row.resource,
-                    share=True,
-                    name="caches",
-                    empty="no watch caches yet — each appears here when the server creates it",
-                )
-            yield CacheDetail()
-        yield InsideView()
-
-    @property
-    def table(self) -> VTable[CacheLine]:
-        return self.query_one("#caches-box VTable", VTable)
-
-    @property
-    def view(self) -> InsideView:
-        return self.query_one(InsideView)
+                yield self.table
+            yield self._detail
+        yield self.view
 
     @property
     def inside(self) -> str:
@@ -243,7 +233,7 @@ class CacheScreen(ServerScreen):
 
     def _paint_detail(self, state: State) -> None:
         row = self.table.row
-        self.query_one(CacheDetail).show(row, state)
+        self._detail.show(row, state)
         cancellable = row is not None and is_loading(row.cache)
         if cancellable != self._cancellable:
             self._cancellable = cancellable

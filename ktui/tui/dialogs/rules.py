@@ -98,6 +98,11 @@ class RulesScreen(Dialog[Behaviour | None]):
 
     def __init__(self, now: Behaviour, wanted: str, effect: Callable[[Behaviour], Content]) -> None:
         super().__init__()
+        self.versions = VTable(_VERSIONS, key=lambda row: row.version, id="choice-version")
+        self.gates = VTable(
+            _GATES, key=lambda row: row.gate, id="choice-gates", empty="no gate affects reads"
+        )
+        self._about = Panel(id="choice-about")
         self._now = now
         self._effect = effect
         self._wanted = wanted or f"1.{now.minor}"
@@ -109,19 +114,9 @@ class RulesScreen(Dialog[Behaviour | None]):
         box.border_subtitle = key_line("switches")
         with box:
             with Horizontal():
-                yield VTable(_VERSIONS, key=lambda row: row.version, id="choice-version")
-                yield VTable(
-                    _GATES, key=lambda row: row.gate, id="choice-gates", empty="no gate affects reads"
-                )
-            yield Panel(id="choice-about")
-
-    @property
-    def versions(self) -> VTable[VersionChoice]:
-        return self.query_one("#choice-version", VTable)
-
-    @property
-    def gates(self) -> VTable[GateChoice]:
-        return self.query_one("#choice-gates", VTable)
+                yield self.versions
+                yield self.gates
+            yield self._about
 
     @property
     def chosen(self) -> Behaviour:
@@ -152,7 +147,7 @@ class RulesScreen(Dialog[Behaviour | None]):
         turned = ", ".join(f"{gate}={'true' if on else 'false'}" for gate, on in chosen.changed_gates.items())
         text = f"kube {chosen.version}" + (f" with {turned}" if turned else ", its default gates")
         about = [line((text, "$ink-strong")), self._effect(chosen)]
-        self.query_one("#choice-about", Panel).show(
+        self._about.show(
             lambda width, _: lines([row.truncate(width, ellipsis=True) for row in about]), chosen
         )
 

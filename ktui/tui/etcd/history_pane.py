@@ -165,20 +165,13 @@ class HistoryPane(ServerPane):
 
     def __init__(self) -> None:
         super().__init__(id="past-box", classes="box")
+        columns = revision_columns(lambda: self.past or KeyRevisions(""))
+        self.table = VTable(columns, key=lambda row: row.mod_revision, id="revisions", empty="reading …")
         self.past: KeyRevisions | None = None
         self._wanted = 0  # the revision to put the cursor on once it is read
 
     def compose(self) -> ComposeResult:
-        yield VTable[StoredKey](
-            revision_columns(lambda: self.past or KeyRevisions("")),
-            key=lambda row: row.mod_revision,
-            id="revisions",
-            empty="reading …",
-        )
-
-    @property
-    def table(self) -> VTable[StoredKey]:
-        return self.query_one("#revisions", VTable)
+        yield self.table
 
     # Opening and closing.
 

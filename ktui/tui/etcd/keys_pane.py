@@ -105,26 +105,19 @@ class KeysPane(ServerPane):
 
     def __init__(self) -> None:
         super().__init__(id="keys-box", classes="box")
+        columns = key_columns(lambda: self.list.shared)
+        self.table = OnDemandTable(columns, key=lambda row: row.key, id="keys", empty="choose a prefix")
+        self.table.read_all = self._read_all
         self.list = KeyList("")
         self.wanted = ""
         self._short_prefix = ""  # for the title: without the tree's root
         self._number = ""  # of keys, for the title
 
     def compose(self) -> ComposeResult:
-        yield OnDemandTable[StoredKey](
-            key_columns(lambda: self.list.shared),
-            key=lambda row: row.key,
-            id="keys",
-            empty="choose a prefix",
-        )
+        yield self.table
 
     def on_mount(self) -> None:
         self.border_title = line("keys")
-        self.table.read_all = self._read_all
-
-    @property
-    def table(self) -> OnDemandTable[StoredKey]:
-        return self.query_one("#keys", OnDemandTable)
 
     # Which keys are shown.
 

@@ -93,7 +93,7 @@ class EtcdScreen(ServerScreen):
     def __init__(self) -> None:
         super().__init__()
         self.prefixes, self.keys, self.past = TreePane(), KeysPane(), HistoryPane()
-        self.value = ValueView(id="value-box", classes="box")
+        self.value = ValueView()
         self._read_from: object = None  # the client with which the tree was read
         self._histories = 0  # of etcd, when the tree was read
 

@@ -199,20 +199,17 @@ class TreePane(ServerPane):
 
     def __init__(self) -> None:
         super().__init__(id="tree-box", classes="box")
+        self.table = VTable(PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
         self.branches = PrefixTree(ROOT)
         self.detached = False
         self._goal = ""  # prefix that the cursor moves to as its branches are read
         self._refused_at: float | None = None  # Unix seconds when reading the root failed
 
     def compose(self) -> ComposeResult:
-        yield VTable[TreeRow](PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
+        yield self.table
 
     def on_mount(self) -> None:
         self.border_title = line(ROOT)
-
-    @property
-    def table(self) -> VTable[TreeRow]:
-        return self.query_one("#tree", VTable)
 
     # Root and branches.
 

@@ -172,18 +172,20 @@ VIEWS = ("yaml", "json", "hex", "sizes")
 class ValueView(Vertical):
     """Metadata on top; below, object and bytes together, or one of them in a small terminal."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__(id="value-box", classes="box")
+        self._about = Panel(id="meta")
+        self._object_view, self._bytes_view = LineView(id="object"), LineView(id="hex")
         self.detail: KeyDetail | None = None
         self.change: tuple[KeyDetail | None, Difference] | None = None
         self.view = VIEWS[0]
         self._revealed = False
 
     def compose(self) -> ComposeResult:
-        yield Panel(id="meta")
+        yield self._about
         with Container(id="views"):
-            yield LineView(id="object")
-            yield LineView(id="hex")
+            yield self._object_view
+            yield self._bytes_view
 
     def on_mount(self) -> None:
         self.clear()
@@ -212,11 +214,11 @@ class ValueView(Vertical):
 
     def fail(self, problem: str) -> None:
         self.clear()
-        self.query_one("#meta", Panel).show(lambda width, _: _wrapped(problem, width))
+        self._about.show(lambda width, _: _wrapped(problem, width))
 
     def show(self, detail: KeyDetail, *, revealed: bool) -> None:
         self.detail, self.change, self._revealed = detail, None, revealed
-        self.query_one("#meta", Panel).show(lambda width, height: about_key(detail, width, height))
+        self._about.show(lambda width, height: about_key(detail, width, height))
         self._paint_views()
 
     def show_change(
@@ -224,7 +226,7 @@ class ValueView(Vertical):
     ) -> None:
         """Show the change from one revision to another."""
         self.detail, self.change, self._revealed = newer, (older, change), revealed
-        self.query_one("#meta", Panel).show(lambda width, _: about_change(older, newer, width))
+        self._about.show(lambda width, _: about_change(older, newer, width))
         self._paint_views()
 
     def turn(self) -> None:
@@ -235,7 +237,7 @@ class ValueView(Vertical):
 
     def focus_view(self) -> None:
         alone = self.view == "hex" and self._one_view and self.change is None
-        self.query_one("#hex" if alone else "#object", LineView).focus()
+        (self._bytes_view if alone else self._object_view).focus()
 
     # Painting.
 
@@ -244,20 +246,19 @@ class ValueView(Vertical):
         return not self.screen.has_class("-wide")
 
     def _meta(self, content: Content) -> None:
-        self.query_one("#meta", Panel).show(lambda width, _: content)
+        self._about.show(lambda width, _: content)
 
     def _paint_views(self) -> None:
         detail = self.detail
-        bytes_view = self.query_one("#hex", LineView)
         self.border_title = line(self._title())
         if detail is None:
-            self.query_one("#object", LineView).show([])
-            bytes_view.show([])
+            self._object_view.show([])
+            self._bytes_view.show([])
             return
-        self.query_one("#object", LineView).show(self._changed() if self.change else self._object(detail))
+        self._object_view.show(self._changed() if self.change else self._object(detail))
         raw = bytes.fromhex(detail.hex)
-        width = hex_width(bytes_view.scrollable_content_region.width)
-        bytes_view.show(
+        width = hex_width(self._bytes_view.scrollable_content_region.width)
+        self._bytes_view.show(
             hex_lines(raw, detail.raw_bytes, width) if raw else _note("the stored bytes are hidden too")
         )
 
@@ -287,7 +288,7 @@ class ValueView(Vertical):
         """Return a value that is no object as text, or the reason why it cannot be decoded, and its bytes."""
         if detail.text:
             return [(TextSpan(safe(text), "string"),) for text in detail.text.splitlines()]
-        cells = self.query_one("#object", LineView).scrollable_content_region.width
+        cells = self._object_view.scrollable_content_region.width
         why = detail.error or f"a value in {detail.encoding or 'an unknown encoding'}"
         rendered: list[Line] = [(TextSpan(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
         raw = bytes.fromhex(detail.hex)

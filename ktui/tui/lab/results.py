@@ -16,7 +16,7 @@ from ktui.core.lab.measured import OBSERVED, Measured, Memory
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Trial, Verdict
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.lab_columns import ResultLine, badge_of_result, columns, result_lines
+from ktui.tui.lab.lab_columns import badge_of_result, columns, result_lines
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
 from ktui.tui.widgets.panel import Panel
@@ -190,21 +190,17 @@ class ResultsPane(Container):
 
     def __init__(self) -> None:
         super().__init__(id="results-box", classes="box")
-
-    def compose(self) -> ComposeResult:
-        yield VTable[ResultLine](
+        self.table = VTable(
             columns(80), key=lambda row: row.result.number, id="results", empty=empty_text(), follow=True
         )
 
-    @property
-    def table(self) -> VTable[ResultLine]:
-        return self.query_one("#results", VTable)
+    def compose(self) -> ComposeResult:
+        yield self.table
 
     @property
     def result(self) -> LabResult | None:
         """The result under the cursor."""
-        row = self.table.row if self.is_mounted else None
-        return row.result if row is not None else None
+        return self.table.row.result if self.table.row is not None else None
 
     def fit(self, width: int) -> None:
         """Set the columns for a screen of `width` cells."""

@@ -213,38 +213,29 @@ class Holdings(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="left")
-        self._caches_stamp: tuple[Any, ...] = ()
-        self._prefixes_stamp: tuple[Any, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        yield PrefixTable(id="prefixes", classes="box")
-        yield VTable[CacheSummary](
+        self.prefixes = PrefixTable(id="prefixes", classes="box")
+        self.prefixes.border_title = Content("/registry")
+        self.caches = VTable(
             CACHES,
             key=lambda line: line.row.resource,
             id="caches",
             classes="box",
             empty="no watch caches yet",
         )
-        yield RvProgressPanel()
-        yield Panel("etcd", id="state", classes="box")
-
-    def on_mount(self) -> None:
-        self.prefixes.border_title = Content("/registry")
         self.caches.border_title = Content("watch caches")
+        self._progress = RvProgressPanel()
+        self._etcd = Panel("etcd", id="state", classes="box")
+        self._caches_stamp: tuple[Any, ...] = ()
+        self._prefixes_stamp: tuple[Any, ...] = ()
 
-    @property
-    def prefixes(self) -> PrefixTable:
-        return self.query_one(PrefixTable)
-
-    @property
-    def caches(self) -> VTable[CacheSummary]:
-        return self.query_one("#caches", VTable)
+    def compose(self) -> ComposeResult:
+        yield from (self.prefixes, self.caches, self._progress, self._etcd)
 
     def paint(self, state: State) -> None:
         self._paint_caches(state)
         self._paint_prefixes(state)
-        self.query_one(RvProgressPanel).paint(state)
-        self.query_one("#state", Panel).show(
+        self._progress.paint(state)
+        self._etcd.show(
             lambda width, height: self._etcd_state(state, width, height),
             (id(state), state.touched.head, state.health, int(state.now)),
         )

@@ -224,22 +224,17 @@ class LogView(Container):
 
     def __init__(self) -> None:
         super().__init__(id="log-view")
+        self.table = VTable(FULL, key=lambda row: row.id, follow=True, share=True, id="log", classes="box")
+        self.table.border_title = Content("requests")
+        self.detail = RequestDetail()
         self.only: GroupKey | None = None
         self._stamp: tuple[object, ...] = ()  # of the rows shown
         self._detail_stamp: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        yield VTable(
-            FULL, key=lambda row: row.id, follow=True, share=True, id="log", classes="box", empty=self._empty
-        )
-        yield RequestDetail()
-
-    def on_mount(self) -> None:
-        self.table.border_title = Content("requests")
-
-    @property
-    def table(self) -> VTable[RequestRow]:
-        return self.query_one("#log", VTable)
+        self.table.empty = self._empty
+        yield self.table
+        yield self.detail
 
     @property
     def request(self) -> RequestRow | None:
@@ -251,10 +246,6 @@ class LogView(Container):
         """The request under the cursor with a cheaper variant; None if there is none."""
         row = self.table.row
         return compare_row(row, self._ktui.state) if row is not None else None
-
-    @property
-    def detail(self) -> RequestDetail:
-        return self.query_one(RequestDetail)
 
     @property
     def _ktui(self) -> Dashboard:

@@ -214,6 +214,9 @@ class TopView(Container):
 
     def __init__(self) -> None:
         super().__init__(id="top-view")
+        self.table = VTable(COLUMNS, key=lambda row: row.key, id="top", classes="box", empty=EMPTY)
+        self._remedy = Panel("what to do", id="remedy", classes="box")
+        self._spent = Panel("cost · measured", id="spent", classes="box")
         self._savings = Savings()
         self._lines = RankLines(self._savings.of)
         self._stamp: tuple[object, ...] = ()
@@ -221,14 +224,10 @@ class TopView(Container):
         self.remedies: Sequence[Remedy] = ()
 
     def compose(self) -> ComposeResult:
-        yield VTable[RankLine](COLUMNS, key=lambda row: row.key, id="top", classes="box", empty=EMPTY)
+        yield self.table
         with Horizontal(id="top-detail"):
-            yield Panel("what to do", id="remedy", classes="box")
-            yield Panel("cost · measured", id="spent", classes="box")
-
-    @property
-    def table(self) -> VTable[RankLine]:
-        return self.query_one("#top", VTable)
+            yield self._remedy
+            yield self._spent
 
     @property
     def request(self) -> RequestRow | None:
@@ -272,10 +271,9 @@ class TopView(Container):
         """Show the remedies and costs of the line under the cursor."""
         row = self.table.row
         self.remedies = remedies = _remedies(row, self._state)
-        panel = self.query_one("#remedy", Panel)
-        entitle(panel, rank_title(row))
-        panel.show(lambda width, height: remedy_content(row, remedies, width, height))
-        self.query_one("#spent", Panel).show(lambda width, height: spent_content(row, width, height))
+        entitle(self._remedy, rank_title(row))
+        self._remedy.show(lambda width, height: remedy_content(row, remedies, width, height))
+        self._spent.show(lambda width, height: spent_content(row, width, height))
 
     @property
     def compared(self) -> CompareRef | None:

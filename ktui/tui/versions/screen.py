@@ -42,28 +42,20 @@ class VersionsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        of = columns(grouped=False, limits=True)
+        self.table = VTable(of, key=lambda row: row.version, id="versions", classes="box", empty="")
         self._matrix = Matrix()
         self._computed: object = self  # nothing yet
         self._typing: Selection | None = None
 
     def compose_body(self) -> ComposeResult:
         yield Panel("request", id="request", classes="box")
-        yield VTable(
-            columns(grouped=False, limits=True),
-            key=lambda row: row.version,
-            id="versions",
-            classes="box",
-            empty="",
-        )
+        yield self.table
         with HorizontalArea(id="under"):
             yield Panel("decision trace", id="walk", classes="box")
             with VerticalArea(id="beside"):
                 yield Panel("what changed", id="changes", classes="box")
                 yield Panel("cheaper", id="cheaper", classes="box")
-
-    @property
-    def table(self) -> VTable[VersionRow]:
-        return self.query_one("#versions", VTable)
 
     @property
     def selection(self) -> Selection:

@@ -172,19 +172,16 @@ class WatchesScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        empty = "no open WATCH — kubectl get pods --watch opens one"
+        self.table = VTable(
+            WATCHES, key=lambda watch: watch.id, share=True, id="watches", classes="box", empty=empty
+        )
         self._lines = WatchLines()
         self._painted: list[WatchLine] = []
         self._shown = 0
 
     def compose_body(self) -> ComposeResult:
-        yield VTable(
-            WATCHES,
-            key=lambda watch: watch.id,
-            share=True,
-            id="watches",
-            classes="box",
-            empty="no open WATCH — kubectl get pods --watch opens one",
-        )
+        yield self.table
         yield Panel(id="tabs")
         with Container(id="detail"):
             with Vertical(id="one"):
@@ -196,10 +193,6 @@ class WatchesScreen(ModeScreen):
         self.table.border_title = Content("watches")
         self._show_panel(0)
         super().on_mount()
-
-    @property
-    def table(self) -> VTable[WatchLine]:
-        return self.query_one("#watches", VTable)
 
     # Painting.
 

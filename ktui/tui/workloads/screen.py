@@ -56,6 +56,8 @@ class WorkloadsScreen(ServerScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        self.table = VTable(WORKLOAD_COLUMNS, key=lambda row: row.name, id="workloads", classes="box")
+        self.knob_table = VTable(KNOB_COLUMNS, key=lambda row: row.name, id="knobs", classes="box")
         self._knobs = {name: workload.settings() for name, workload in WORKLOADS.items()}
         self._sessions: dict[str, Session] = {}
         self._runs: dict[str, list[dict[str, Any]]] = {name: [] for name in WORKLOADS}
@@ -64,8 +66,8 @@ class WorkloadsScreen(ServerScreen):
     def compose_body(self) -> ComposeResult:
         with HorizontalArea(id="panes"):
             with VerticalArea(id="left"):
-                yield VTable(WORKLOAD_COLUMNS, key=lambda row: row.name, id="workloads", classes="box")
-                yield VTable(KNOB_COLUMNS, key=lambda row: row.name, id="knobs", classes="box")
+                yield self.table
+                yield self.knob_table
             with VerticalArea(id="right"):
                 yield Panel("workload", id="status", classes="box")
                 for chart in CHARTS:
@@ -76,14 +78,6 @@ class WorkloadsScreen(ServerScreen):
         self.table.set_rows(self._workload_rows())
         self._paint_knobs()
         super().on_mount()
-
-    @property
-    def table(self) -> VTable[WorkloadRow]:
-        return self.query_one("#workloads", VTable)
-
-    @property
-    def knob_table(self) -> VTable[KnobRow]:
-        return self.query_one("#knobs", VTable)
 
     @property
     def workload(self) -> Workload:
