@@ -13,7 +13,7 @@ from ktui.authn.service_accounts import BOUND, BoundObject, InvalidToken
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.status import StatusCause, bad_request, conflict, invalid, not_found
+from ktui.kube.status import StatusCause, bad_request, conflict, invalid_status, not_found
 from ktui.writes.objectmeta import timestamp
 from ktui.writes.request_body import answer_review, sent_review
 
@@ -117,4 +117,4 @@ def _check_seconds(seconds: Any) -> None:
         cause = StatusCause(
             "FieldValueInvalid", f"Invalid value: {seconds}: {fault}", "spec.expirationSeconds"
         )
-        raise invalid("TokenRequest", "authentication.k8s.io", "", [cause])
+        raise invalid_status("TokenRequest", "authentication.k8s.io", "", [cause])

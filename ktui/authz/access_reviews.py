@@ -14,7 +14,7 @@ from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusCause, bad_request, invalid
+from ktui.kube.status import StatusCause, bad_request, invalid_status
 from ktui.kube.users import Requester
 from ktui.telemetry.off_loop import compute
 from ktui.writes.request_body import answer_review, sent_review
@@ -83,7 +83,7 @@ def _status(decision: Decision) -> Obj:
 def _check(resource: Resource, errors: list[FieldError]) -> None:
     if errors:
         causes = [StatusCause(error.reason, error.message, error.field) for error in errors]
-        raise invalid(resource.kind, resource.group, "", causes)
+        raise invalid_status(resource.kind, resource.group, "", causes)
 
 
 def _spec_errors(spec: Obj) -> Iterator[FieldError]:

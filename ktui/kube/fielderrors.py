@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, ParamSpec, TypeAlias
 
 from ktui.kube.golang.formatting import quote, to_json
-from ktui.kube.status import MAX_CAUSES, StatusCause, StatusError, invalid
+from ktui.kube.status import MAX_CAUSES, StatusCause, StatusError, invalid_status
 
 Path: TypeAlias = "tuple[Path | None, str]"
 """The path of the parent, None for the object itself, and the last part: `.name` or `[0]`."""
@@ -67,19 +67,10 @@ def required(field: str, detail: str = "") -> FieldError:
     )
 
 
-def invalid_value(field: str, value: str, detail: str) -> FieldError:
-    """Return the error for a string that violates a rule."""
-    return FieldError(field, "FieldValueInvalid", f"Invalid value: {quote(value)}: {detail}")
-
-
-def invalid_number(field: str, value: int, detail: str) -> FieldError:
-    """Return the error for a number that violates a rule."""
-    return FieldError(field, "FieldValueInvalid", f"Invalid value: {value}: {detail}")
-
-
-def invalid_tree(field: str, value: Any, detail: str) -> FieldError:
-    """Return the error for an object or list that violates a rule; the message shows it as JSON."""
-    return FieldError(field, "FieldValueInvalid", f"Invalid value: {_json(value)}: {detail}")
+def invalid(field: str, value: Any, detail: str) -> FieldError:
+    """Return the error for a value that violates a rule: a text as Go's `%q`, anything else as JSON."""
+    shown = quote(value) if isinstance(value, str) else _json(value)
+    return FieldError(field, "FieldValueInvalid", f"Invalid value: {shown}: {detail}")
 
 
 def not_supported(field: str, value: str | list[str], supported: Iterable[str]) -> FieldError:
@@ -133,4 +124,4 @@ def aggregate(errors: Iterable[FieldError]) -> str:
 
 def invalid_object(kind: str, group: str, name: str, errors: Iterable[FieldError]) -> StatusError:
     """Return the 422 for these errors; `kind` is the object's kind, not its plural."""
-    return invalid(kind, group, name, [StatusCause(e.reason, e.message, e.field) for e in errors])
+    return invalid_status(kind, group, name, [StatusCause(e.reason, e.message, e.field) for e in errors])

@@ -95,7 +95,7 @@ def unmet_in_storage(
     return conflict(resource, name, why)
 
 
-def invalid(kind: str, group: str, name: str, causes: Iterable[StatusCause]) -> StatusError:
+def invalid_status(kind: str, group: str, name: str, causes: Iterable[StatusCause]) -> StatusError:
     """422: validation failed. `kind` is the object's kind ("ListOptions"), not the plural.
 
     Several causes are joined as `[a, b]`, without duplicates, as upstream's aggregate does. Upstream lists

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
+from ktui.kube.fielderrors import FieldError, invalid, invalid_object
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.json_trees import Obj
@@ -203,7 +203,7 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
         raise bare_error(str(fault)) from None
     if wanted in ("", "0"):
         if context.resource.custom or context.resource.resource in CONDITIONAL_ONLY:
-            error = invalid_number("metadata.resourceVersion", 0, "must be specified for an update")
+            error = invalid("metadata.resourceVersion", 0, "must be specified for an update")
             # Here upstream's error has the resource instead of the kind.
             raise invalid_object(context.resource.resource, context.resource.group, context.name, [error])
     elif wanted != metadata_of(old).get("resourceVersion"):
@@ -215,12 +215,12 @@ def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
     errors = []
     uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
     if uid and uid != was.get("uid"):
-        errors.append(invalid_value("metadata.uid", uid, IMMUTABLE))
+        errors.append(invalid("metadata.uid", uid, IMMUTABLE))
     if not was.get("deletionTimestamp"):
         if time:
-            errors.append(invalid_value("metadata.deletionTimestamp", time, IMMUTABLE))
+            errors.append(invalid("metadata.deletionTimestamp", time, IMMUTABLE))
         if grace is not None:
-            errors.append(invalid_number("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE))
+            errors.append(invalid("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE))
     return errors
 
 

@@ -11,9 +11,8 @@ from typing import Any
 from ktui.kube.fielderrors import (
     FieldError,
     forbidden,
+    invalid,
     invalid_object,
-    invalid_tree,
-    invalid_value,
     limited,
     required,
     too_long,
@@ -42,7 +41,7 @@ def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
     field = "metadata.annotations"
     for key in annotations:
         for fault in label_key_faults(key.lower()):
-            yield invalid_value(field, key, fault)
+            yield invalid(field, key, fault)
     if (
         sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items())
         > MAX_ANNOTATION_BYTES
@@ -64,7 +63,7 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
                 yield _empty(name, "", "must not be empty")
         if (found["apiVersion"], found["kind"]) == ("v1", "Event"):
             why = "/v1, Kind=Event is disallowed from being an owner"
-            yield invalid_tree(_OWNERS, _in_order(owner), why)
+            yield invalid(_OWNERS, _in_order(owner), why)
     controllers = [owner for owner in owners if isinstance(owner, dict) and owner.get("controller")]
     for owner in controllers[1:]:
         first, other = (f"{o.get('kind')}/{o.get('name')}" for o in (controllers[0], owner))
@@ -72,7 +71,7 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
             'Only one reference can have Controller set to true. Found "true" in references for '
             f"{first} and {other}"
         )
-        yield invalid_tree(_OWNERS, [_in_order(o) for o in owners], why)
+        yield invalid(_OWNERS, [_in_order(o) for o in owners], why)
 
 
 def _in_order(owner: Any) -> Any:
@@ -86,14 +85,14 @@ def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError
     """Finalizers are named like labels; in built-in kinds qualified, except for the standard ones."""
     for finalizer in finalizers:
         for fault in label_key_faults(finalizer):
-            yield invalid_value("metadata.finalizers", finalizer, fault)
+            yield invalid("metadata.finalizers", finalizer, fault)
     if set(EXCLUSIVE_FINALIZERS) <= set(finalizers):
         why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
-        yield invalid_tree("metadata.finalizers", finalizers, why)
+        yield invalid("metadata.finalizers", finalizers, why)
     for at, finalizer in enumerate(() if custom else finalizers):
         if _unqualified(finalizer):
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            yield invalid_value(f"metadata.finalizers[{at}]", finalizer, why)
+            yield invalid(f"metadata.finalizers[{at}]", finalizer, why)
 
 
 def finalizer_warnings(new: Obj, old: Obj | None) -> list[str]:
@@ -123,7 +122,7 @@ def finalizer_change_errors(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def _empty(name: str, value: str, why: str) -> FieldError:
-    return invalid_value(f"metadata.ownerReferences.{name}", value, why)
+    return invalid(f"metadata.ownerReferences.{name}", value, why)
 
 
 # apimachinery's rand.String uses no vowels and look-alikes.
@@ -278,13 +277,13 @@ def _name_errors(name: str, resource: Resource) -> list[FieldError]:
     if not name:
         return [required("metadata.name", "name or generateName is required")]
     rule = _NAME_RULES.get(resource.resource, subdomain_faults)
-    return [invalid_value("metadata.name", name, fault) for fault in rule(name)]
+    return [invalid("metadata.name", name, fault) for fault in rule(name)]
 
 
 @limited
 def _label_errors(labels: Obj) -> Iterator[FieldError]:
     for key, value in labels.items():
         for fault in label_key_faults(key):
-            yield invalid_value("metadata.labels", key, fault)
+            yield invalid("metadata.labels", key, fault)
         for fault in label_value_faults(str(value)):
-            yield invalid_value("metadata.labels", value, fault)
+            yield invalid("metadata.labels", value, fault)

@@ -10,8 +10,8 @@ from ktui.apiserver.http.request import Request
 from ktui.kube.fielderrors import (
     FieldError,
     forbidden,
+    invalid,
     invalid_object,
-    invalid_value,
     not_supported,
     too_long,
 )
@@ -63,7 +63,7 @@ def _unprintable(manager: str) -> Iterator[FieldError]:
     for char in manager:
         if not char.isprintable():
             detail = f"invalid character U+{ord(char):04X} (at position {at})"
-            yield invalid_value("fieldManager", manager, detail)
+            yield invalid("fieldManager", manager, detail)
         at += len(char.encode("utf-8", "surrogatepass"))
 
 
@@ -101,7 +101,7 @@ def checked_delete_options(source: Obj) -> DeleteOptions:
     errors = []
     if orphan is not None and policy is not None:
         why = "orphanDependents and deletionPropagation cannot be both set"
-        errors.append(invalid_value("propagationPolicy", policy, why))
+        errors.append(invalid("propagationPolicy", policy, why))
     if policy is not None and policy not in POLICIES:
         errors.append(not_supported("propagationPolicy", policy, (*POLICIES, "nil")))
     errors += _dry_run_errors(dry_run or [])

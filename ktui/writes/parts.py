@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid_value
+from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj, copied
 from ktui.writes.admission.mutation import qos_class
 from ktui.writes.objectmeta import timestamp
-from ktui.writes.validation.updates.field_rules import bad, spec_of
+from ktui.writes.validation.updates.field_rules import spec_of
 
 DECISIONS = ("Approved", "Denied", "Failed")
 RESIZABLE = frozenset({"cpu", "memory"})
@@ -46,7 +46,7 @@ def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
     for index, container in enumerate(wanted):
         path = f"spec.ephemeralContainers[{index}]"
         if container.get("name") in others:
-            errors.append(bad(f"{path}.name", container["name"], "must not be the name of a container"))
+            errors.append(invalid(f"{path}.name", container["name"], "must not be the name of a container"))
         errors += [
             forbidden(f"{path}.{name}", "cannot be set for an Ephemeral Container")
             for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
@@ -66,7 +66,7 @@ def _sizes(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
     was, now = qos_class(spec_of(old)), qos_class(spec_of(new))
     if was != now:
         why = "Pod QOS Class may not change as a result of resizing"
-        errors.append(invalid_value("spec", now, why))
+        errors.append(invalid("spec", now, why))
     for member in ("containers", "initContainers"):
         pairs = zip(spec_of(old).get(member) or [], spec_of(new).get(member) or [], strict=True)
         for index, (before, after) in enumerate(pairs):
@@ -97,7 +97,7 @@ def _approval(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
         kind, path = condition.get("type"), f"status.conditions[{index}]"
         if condition.get("status", "True") != "True" and kind in DECISIONS:
             why = 'supported values: "True"'
-            errors.append(bad(f"{path}.status", condition["status"], why))
+            errors.append(invalid(f"{path}.status", condition["status"], why))
         before = present.get(kind) or {}
         new_one = {"status": "True", **condition}
         new_one.setdefault("lastUpdateTime", before.get("lastUpdateTime") or now)
@@ -112,7 +112,7 @@ def _approval(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
     if "Approved" in kinds and "Denied" in kinds:
         at = kinds.index("Denied")
         why = "Approved and Denied conditions are mutually exclusive"
-        errors.append(bad(f"status.conditions[{at}].type", "Denied", why))
+        errors.append(invalid(f"status.conditions[{at}].type", "Denied", why))
     status["conditions"] = conditions
     return errors
 

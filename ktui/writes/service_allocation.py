@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ktui.apiserver.server import Server
-from ktui.kube.fielderrors import FieldError, invalid_number, invalid_object, invalid_value
+from ktui.kube.fielderrors import FieldError, invalid, invalid_object
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import bare_error
@@ -21,7 +21,6 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import stored_objects
 from ktui.writes.before_update import finished_deleting
 from ktui.writes.service_addresses import Addresses, NodePorts, PortUnavailable, ServiceRange, Unavailable
-from ktui.writes.validation.updates.field_rules import bad
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
 
 HEADLESS = "None"
@@ -89,7 +88,7 @@ class Allocation:
                 except Unavailable as error:
                     shown: Any = None if need.wanted is None else [need.wanted]
                     why = f"failed to allocate IP {need.wanted}: {error}" if need.wanted else str(error)
-                    raise _invalid(self.name, [bad(ADDRESS, shown, why)]) from None
+                    raise _invalid(self.name, [invalid(ADDRESS, shown, why)]) from None
         ports = [need for need in needs if need.path != ADDRESS]
         if not ports:
             return
@@ -100,7 +99,7 @@ class Allocation:
             need = ports[error.at]
             if need.wanted is None:  # not the field's fault
                 raise bare_error(f"failed to allocate a nodePort: {error}") from None
-            raise _invalid(self.name, [invalid_number(need.path, int(need.wanted), str(error))]) from None
+            raise _invalid(self.name, [invalid(need.path, int(need.wanted), str(error))]) from None
         self._reserved.update(zip(ports, allotted, strict=True))
 
     async def finish(self, *, stored: bool) -> None:
@@ -142,13 +141,13 @@ class Allocation:
                 families += [other for other in FAMILIES if other not in families]
             return
         errors = [
-            invalid_value(f"spec.ipFamilies[{index}]", name, "not configured on this cluster")
+            invalid(f"spec.ipFamilies[{index}]", name, "not configured on this cluster")
             for index, name in enumerate(families)
             if name != family
         ]
         if policy == "RequireDualStack":
             why = "this cluster is not configured for dual-stack services"
-            errors.append(invalid_value("spec.ipFamilyPolicy", policy, why))
+            errors.append(invalid("spec.ipFamilyPolicy", policy, why))
         if errors:
             raise _invalid(self.name, errors)
 

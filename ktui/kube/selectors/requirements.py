@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from ktui.kube.fielderrors import FieldError, invalid_value
+from ktui.kube.fielderrors import FieldError, invalid
 from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.names import label_key_faults, label_value_faults
 
@@ -126,7 +126,7 @@ def _merged(key: str, group: list[Requirement]) -> Iterator[Requirement]:
 def key_errors(key: str, field: str = "<nil>") -> list[FieldError]:
     """Return the errors of a label key. In upstream's parser `field` is nil, and the message says so."""
     faults = label_key_faults(key)
-    return [invalid_value(field, key, "; ".join(faults))] if faults else []
+    return [invalid(field, key, "; ".join(faults))] if faults else []
 
 
 def requirement_errors(requirement: Requirement) -> list[FieldError]:
@@ -135,10 +135,10 @@ def requirement_errors(requirement: Requirement) -> list[FieldError]:
     key, operator, values = requirement
     if operator in (Operator.GREATER_THAN, Operator.LESS_THAN) and _number(values[0]) is None:
         detail = "for 'Gt', 'Lt' operators, the value must be an integer"
-        errors.append(invalid_value("values[0]", values[0], detail))
+        errors.append(invalid("values[0]", values[0], detail))
     for i, value in enumerate(values):
         if faults := label_value_faults(value):
-            errors.append(invalid_value(f"values[{i}][{key}]", value, "; ".join(faults)))
+            errors.append(invalid(f"values[{i}][{key}]", value, "; ".join(faults)))
     return errors
 
 

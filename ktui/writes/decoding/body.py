@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.kube.fielderrors import invalid_object, invalid_value
+from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
@@ -50,7 +50,7 @@ def wrong_custom_kind(obj: Obj, resource: Resource) -> StatusError | None:
         return None
     wanted = (("kind", resource.kind), ("apiVersion", resource.api_version))
     errors = [
-        invalid_value(name, str(obj.get(name)), f"must be {right}")
+        invalid(name, str(obj.get(name)), f"must be {right}")
         for name, right in wanted
         if obj.get(name) != right
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid_object, invalid_value
+from ktui.kube.fielderrors import FieldError, invalid, invalid_object
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request
@@ -58,7 +58,7 @@ def misfit(kind: str, version: str, reason: str) -> StatusError:
 
 def refused_patch(text: str, reason: str) -> StatusError:
     """422 of a patch: the JSON `text` of the patched object is quoted, as upstream does."""
-    error = invalid_value("patch", text, reason)
+    error = invalid("patch", text, reason)
     return invalid_object("", "", "", [FieldError(error.field, error.reason, error.message)])
 
 

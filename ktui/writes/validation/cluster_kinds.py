@@ -7,20 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid_tree,
-    invalid_value,
-    limited,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited, not_supported, required
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.writes.validation.selectors import label_selector_errors
-from ktui.writes.validation.updates.field_rules import bad, spec_of
+from ktui.writes.validation.updates.field_rules import spec_of
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
@@ -36,10 +28,10 @@ def role_errors(obj: Obj) -> Iterator[FieldError]:
         if rule.get("nonResourceURLs"):
             if obj.get("kind") == "Role":
                 why = "namespaced rules cannot apply to non-resource URLs"
-                yield invalid_tree(f"{field}.nonResourceURLs", rule["nonResourceURLs"], why)
+                yield invalid(f"{field}.nonResourceURLs", rule["nonResourceURLs"], why)
             elif any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
                 why = "rules cannot apply to both regular resources and non-resource URLs"
-                yield invalid_tree(f"{field}.nonResourceURLs", rule["nonResourceURLs"], why)
+                yield invalid(f"{field}.nonResourceURLs", rule["nonResourceURLs"], why)
             continue
         for name, what in (("apiGroups", "api group"), ("resources", "resource")):
             if not rule.get(name):
@@ -51,7 +43,7 @@ def node_errors(obj: Obj) -> Iterator[FieldError]:
     for index, taint in enumerate(spec_of(obj).get("taints") or []):
         key = str(taint.get("key") or "")
         for fault in label_key_faults(key):
-            yield invalid_value(f"metadata.taints[{index}].key", key, fault)
+            yield invalid(f"metadata.taints[{index}].key", key, fault)
 
 
 @limited
@@ -59,10 +51,10 @@ def runtime_class_errors(obj: Obj) -> Iterator[FieldError]:
     for name in (obj.get("overhead") or {}).get("podFixed") or {}:
         field = f"overhead.limits[{name}]"
         if "/" not in name and name not in STANDARD_RESOURCES and not name.startswith("hugepages-"):
-            yield invalid_value(field, name, "must be a standard resource type or fully qualified")
-            yield invalid_value(field, name, "must be a standard resource for containers")
+            yield invalid(field, name, "must be a standard resource type or fully qualified")
+            yield invalid(field, name, "must be a standard resource for containers")
         elif "/" in name:
-            yield from (invalid_value(field, name, fault) for fault in label_key_faults(name))
+            yield from (invalid(field, name, fault) for fault in label_key_faults(name))
 
 
 @limited
@@ -72,7 +64,7 @@ def storage_class_errors(obj: Obj) -> Iterator[FieldError]:
         yield required("provisioner")
         return
     for fault in label_key_faults(provisioner.lower()):
-        yield invalid_value("provisioner", provisioner, fault)
+        yield invalid("provisioner", provisioner, fault)
 
 
 @limited
@@ -100,11 +92,11 @@ def schema_errors(obj: Obj) -> Iterator[FieldError]:
     spec, name = spec_of(obj), (obj.get("metadata") or {}).get("name")
     precedence, field = spec.get("matchingPrecedence", 0), "spec.matchingPrecedence"
     if precedence <= 0:
-        yield bad(field, precedence, "must be a positive value")
+        yield invalid(field, precedence, "must be a positive value")
     if precedence > MOST_PRECEDENCE:
-        yield bad(field, precedence, f"must not be greater than {MOST_PRECEDENCE}")
+        yield invalid(field, precedence, f"must not be greater than {MOST_PRECEDENCE}")
     if precedence == 1 and name != "exempt":
-        yield bad(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
+        yield invalid(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
     method = spec.get("distinguisherMethod")
     if method is not None and method.get("type") not in (BY_NAMESPACE, BY_USER):
         yield not_supported(
@@ -169,11 +161,13 @@ def _seats(part: Obj, path: str) -> Iterator[FieldError]:
         part.get(name) for name in ("nominalConcurrencyShares", "lendablePercent", "borrowingLimitPercent")
     )
     if shares is not None and shares < 0:
-        yield bad(f"{path}.nominalConcurrencyShares", shares, "must be a non-negative integer")
+        yield invalid(f"{path}.nominalConcurrencyShares", shares, "must be a non-negative integer")
     if lendable is not None and not 0 <= lendable <= 100:
-        yield bad(f"{path}.lendablePercent", lendable, "must be between 0 and 100, inclusive")
+        yield invalid(f"{path}.lendablePercent", lendable, "must be between 0 and 100, inclusive")
     if borrowing is not None and borrowing < 0:
-        yield bad(f"{path}.borrowingLimitPercent", borrowing, "if specified, must be a non-negative integer")
+        yield invalid(
+            f"{path}.borrowingLimitPercent", borrowing, "if specified, must be a non-negative integer"
+        )
 
 
 def _limit_response(response: Obj, path: str) -> Iterator[FieldError]:
@@ -191,19 +185,19 @@ def _limit_response(response: Obj, path: str) -> Iterator[FieldError]:
 def _queuing(queuing: Obj, path: str) -> Iterator[FieldError]:
     queues, hand = queuing["queues"], queuing["handSize"]
     if queuing["queueLengthLimit"] <= 0:
-        yield bad(f"{path}.queueLengthLimit", queuing["queueLengthLimit"], "must be positive")
+        yield invalid(f"{path}.queueLengthLimit", queuing["queueLengthLimit"], "must be positive")
     if queues <= 0:
-        yield bad(f"{path}.queues", queues, "must be positive")
+        yield invalid(f"{path}.queues", queues, "must be positive")
     elif queues > MOST_QUEUES:
-        yield bad(f"{path}.queues", queues, f"must not be greater than {MOST_QUEUES}")
+        yield invalid(f"{path}.queues", queues, f"must not be greater than {MOST_QUEUES}")
     if hand <= 0:
-        yield bad(f"{path}.handSize", hand, "must be positive")
+        yield invalid(f"{path}.handSize", hand, "must be positive")
     elif hand > queues:
-        yield bad(f"{path}.handSize", hand, f"should not be greater than queues ({queues})")
+        yield invalid(f"{path}.handSize", hand, f"should not be greater than queues ({queues})")
     elif queues <= MOST_QUEUES and _entropy(queues, hand) > MOST_HASH_BITS:
         sizes = f"deckSize {queues} and handSize {hand}"
         why = f"required entropy bits of {sizes} should not be greater than {MOST_HASH_BITS}"
-        yield bad(f"{path}.handSize", hand, why)
+        yield invalid(f"{path}.handSize", hand, why)
 
 
 def _entropy(queues: int, hand: int) -> int:
@@ -232,7 +226,7 @@ def budget_errors(obj: Obj) -> Iterator[FieldError]:
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
         shown = {"MinAvailable": least, "Selector": spec.get("selector"), "MaxUnavailable": most}
-        yield invalid_tree("spec", shown, "minAvailable and maxUnavailable cannot be both set")
+        yield invalid("spec", shown, "minAvailable and maxUnavailable cannot be both set")
     for name, value in (("minAvailable", least), ("maxUnavailable", most)):
         if value is not None:
             yield from number_or_percent(value, f"spec.{name}")
@@ -243,11 +237,11 @@ def number_or_percent(value: Any, field: str) -> Iterator[FieldError]:
     """Yield errors unless the value is a number from 0 on, or a percentage up to 100%."""
     if isinstance(value, str):
         if not re.fullmatch("[0-9]+%", value):
-            yield invalid_value(field, value, PERCENT)
+            yield invalid(field, value, PERCENT)
         elif len(digits := value[:-1].lstrip("0")) > 3 or int(digits or "0") > 100:
-            yield invalid_value(field, value, "must not be greater than 100%")
+            yield invalid(field, value, "must not be greater than 100%")
     elif value < 0:
-        yield bad(field, value, "must be greater than or equal to 0")
+        yield invalid(field, value, "must be greater than or equal to 0")
 
 
 @limited
@@ -255,11 +249,11 @@ def autoscaler_errors(obj: Obj) -> Iterator[FieldError]:
     spec = spec_of(obj)
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < 1:
-        yield bad("spec.minReplicas", least, "must be greater than or equal to 1")
+        yield invalid("spec.minReplicas", least, "must be greater than or equal to 1")
     if most < 1:
         yield required("spec.maxReplicas", "must be set and greater than 0")
     if most < (1 if least is None else least):
-        yield bad("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+        yield invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     target = spec.get("scaleTargetRef") or {}
     for name in ("kind", "name"):
         value = str(target.get(name) or "")
@@ -267,7 +261,7 @@ def autoscaler_errors(obj: Obj) -> Iterator[FieldError]:
             yield required(f"spec.scaleTargetRef.{name}")
         elif "/" in value or "%" in value or value in (".", ".."):
             fault = f"may not be '{value}'" if value in (".", "..") else _within(value)
-            yield invalid_value(f"spec.scaleTargetRef.{name}", value, fault)
+            yield invalid(f"spec.scaleTargetRef.{name}", value, fault)
     for index, metric in enumerate(spec.get("metrics") or []):
         yield from _metric(metric, f"spec.metrics[{index}]")
 
@@ -283,7 +277,7 @@ def _metric(metric: Obj, field: str) -> Iterator[FieldError]:
         yield (
             required(f"{field}.type", "must specify a metric source type")
             if not kind
-            else bad(f"{field}.type", kind, f"must be one of {', '.join(sorted(METRICS))}")
+            else invalid(f"{field}.type", kind, f"must be one of {', '.join(sorted(METRICS))}")
         )
         return
     source = metric.get(member)
@@ -295,7 +289,7 @@ def _metric(metric: Obj, field: str) -> Iterator[FieldError]:
     if not named:
         yield required(f"{where}.type", "must specify a metric target type")
     if named not in TARGET_TYPES:
-        yield invalid_value(f"{where}.type", str(named), "must be either Utilization, Value, or AverageValue")
+        yield invalid(f"{where}.type", str(named), "must be either Utilization, Value, or AverageValue")
     if kind in ("Resource", "ContainerResource"):
         if not source.get("name"):
             yield required(f"{field}.{member}.name", "must specify a resource name")

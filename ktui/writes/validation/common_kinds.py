@@ -12,9 +12,8 @@ from cryptography.x509 import load_pem_x509_csr
 from ktui.kube.fielderrors import (
     FieldError,
     forbidden,
+    invalid,
     invalid_object,
-    invalid_tree,
-    invalid_value,
     limited,
     required,
     too_long,
@@ -99,7 +98,7 @@ def _stateful_set(obj: Obj) -> list[FieldError]:
     if rolling is not None and strategy.get("type") not in (None, "RollingUpdate"):
         shown = {"Partition": rolling.get("partition"), "MaxUnavailable": rolling.get("maxUnavailable")}
         why = "only allowed for updateStrategy 'RollingUpdate'"
-        errors.append(invalid_tree("spec.updateStrategy.rollingUpdate", shown, why))
+        errors.append(invalid("spec.updateStrategy.rollingUpdate", shown, why))
     return errors
 
 
@@ -114,7 +113,7 @@ def _event(obj: Obj) -> list[FieldError]:
     about = str((obj.get("involvedObject") or obj.get("regarding") or {}).get("namespace") or "")
     if about == own or (not about and own == "default"):
         return []
-    return [invalid_value("involvedObject.namespace", about, "does not match event.namespace")]
+    return [invalid("involvedObject.namespace", about, "does not match event.namespace")]
 
 
 def _signing_request(obj: Obj) -> list[FieldError]:
@@ -122,10 +121,10 @@ def _signing_request(obj: Obj) -> list[FieldError]:
     try:
         pem = base64.b64decode(encoded)
         if PEM_REQUEST not in pem:
-            return [invalid_value("spec.request", encoded, "PEM block type must be CERTIFICATE REQUEST")]
+            return [invalid("spec.request", encoded, "PEM block type must be CERTIFICATE REQUEST")]
         load_pem_x509_csr(pem)
     except ValueError as error:
-        return [invalid_value("spec.request", encoded, str(error))]
+        return [invalid("spec.request", encoded, str(error))]
     return []
 
 
@@ -136,7 +135,7 @@ def _config(obj: Obj) -> Iterator[FieldError]:
         for key, value in (obj.get(member) or {}).items():
             size += len(str(value).encode())
             for fault in config_key_faults(key):
-                yield invalid_value(f"{member}[{key}]", key, fault)
+                yield invalid(f"{member}[{key}]", key, fault)
     if size > MAX_DATA_BYTES:
         yield too_long("[]" if obj.get("kind") == "ConfigMap" else "data", MAX_DATA_BYTES)
 

@@ -6,19 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    invalid_tree,
-    invalid_value,
-    limited,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, invalid, limited, not_supported, required
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from ktui.writes.validation.selectors import label_selector_errors
-from ktui.writes.validation.updates.field_rules import bad, spec_of
+from ktui.writes.validation.updates.field_rules import spec_of
 
 PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 POLICY_TYPES = ("Ingress", "Egress")
@@ -31,7 +24,7 @@ def ingress_errors(obj: Obj) -> Iterator[FieldError]:
     spec = spec_of(obj)
     backend, rules = spec.get("defaultBackend"), spec.get("rules") or []
     if backend is None and not rules:
-        yield invalid_tree("spec", None, "either `defaultBackend` or `rules` must be specified")
+        yield invalid("spec", None, "either `defaultBackend` or `rules` must be specified")
     if backend is not None:
         yield from _backend(backend, "spec.defaultBackend")
     for index, rule in enumerate(rules):
@@ -52,7 +45,7 @@ def _path(path: Obj, field: str) -> Iterator[FieldError]:
     elif kind not in PATH_TYPES:
         yield not_supported(f"{field}.pathType", str(kind), PATH_TYPES)
     elif not value.startswith("/") and (kind != "ImplementationSpecific" or value):
-        yield invalid_value(f"{field}.path", value, "must be an absolute path")
+        yield invalid(f"{field}.path", value, "must be an absolute path")
     yield from _backend(path.get("backend") or {}, f"{field}.backend")
 
 
@@ -60,7 +53,7 @@ def _backend(backend: Obj, field: str) -> Iterator[FieldError]:
     """Yield the errors of a backend: either a service or another resource."""
     service, resource = backend.get("service"), backend.get("resource")
     if resource is not None and service is not None:
-        yield invalid_value(field, "", "cannot set both resource and service backends")
+        yield invalid(field, "", "cannot set both resource and service backends")
     elif resource is not None:
         yield from _reference(resource, f"{field}.resource")
     elif service is None:
@@ -74,13 +67,13 @@ def _service_backend(service: Obj, field: str) -> Iterator[FieldError]:
     if not name:
         yield required(f"{field}.name")
     for fault in dns_label_faults(name) if name else ():
-        yield invalid_value(f"{field}.name", name, fault)
+        yield invalid(f"{field}.name", name, fault)
     number, named = port.get("number"), port.get("name")
     if named and number:
-        yield invalid_value(f"{field}.port", "", "cannot set both port name & port number")
+        yield invalid(f"{field}.port", "", "cannot set both port name & port number")
     elif named:
         for fault in port_name_faults(str(named)):
-            yield invalid_value(f"{field}.port.name", str(named), fault)
+            yield invalid(f"{field}.port.name", str(named), fault)
     elif not number:
         yield required(f"{field}.port", "port name or number is required")
     else:
@@ -91,7 +84,7 @@ def _reference(reference: Obj, field: str) -> Iterator[FieldError]:
     """Yield the errors of a reference to another kind in a namespace; the group may be missing."""
     group = str(reference.get("apiGroup") or "")
     for fault in subdomain_faults(group) if group else ():
-        yield invalid_value(f"{field}.apiGroup", group, fault)
+        yield invalid(f"{field}.apiGroup", group, fault)
     for name in ("kind", "name"):
         if not reference.get(name):
             yield required(f"{field}.{name}")
@@ -117,7 +110,7 @@ def network_policy_errors(obj: Obj) -> Iterator[FieldError]:
                 yield from _peer(peer, f"{field}.{peers}[{number}]")
     types = spec.get("policyTypes") or []
     if len(types) > len(POLICY_TYPES):
-        yield invalid_tree("spec.policyTypes", types, "may not specify more than two policyTypes")
+        yield invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
         return
     for index, name in enumerate(types):
         if name not in POLICY_TYPES:
@@ -130,16 +123,16 @@ def _policy_port(port: Obj, field: str) -> Iterator[FieldError]:
         yield not_supported(f"{field}.protocol", protocol, ("SCTP", "TCP", "UDP"))
     if isinstance(value, str):
         for fault in port_name_faults(value):
-            yield invalid_value(f"{field}.port", value, fault)
+            yield invalid(f"{field}.port", value, fault)
         if end is not None:
-            yield bad(f"{field}.endPort", end, "may not be specified when `port` is non-numeric")
+            yield invalid(f"{field}.endPort", end, "may not be specified when `port` is non-numeric")
     elif value is None:
         if end is not None:
-            yield bad(f"{field}.endPort", end, "may not be specified when `port` is not specified")
+            yield invalid(f"{field}.endPort", end, "may not be specified when `port` is not specified")
     else:
         yield from port_errors(value, f"{field}.port")
         if end is not None and end < value:
-            yield bad(f"{field}.endPort", end, "must be greater than or equal to `port`")
+            yield invalid(f"{field}.endPort", end, "must be greater than or equal to `port`")
 
 
 def _peer(peer: Obj, field: str) -> Iterator[FieldError]:
@@ -156,7 +149,7 @@ def _peer(peer: Obj, field: str) -> Iterator[FieldError]:
 
 def port_errors(value: Any, field: str) -> Iterator[FieldError]:
     if not 1 <= value <= MOST_PORT:
-        yield bad(field, value, f"must be between 1 and {MOST_PORT}, inclusive")
+        yield invalid(field, value, f"must be between 1 and {MOST_PORT}, inclusive")
 
 
 def port_name_faults(name: str) -> Iterator[str]:
@@ -206,10 +199,10 @@ def service_errors(obj: Obj) -> Iterator[FieldError]:
         given.add(pair)
     for key, value in (spec.get("selector") or {}).items():
         for fault in label_key_faults(key):
-            yield invalid_value("spec.selector", key, fault)
+            yield invalid("spec.selector", key, fault)
         for fault in label_value_faults(str(value)):
-            yield invalid_value("spec.selector", str(value), fault)
+            yield invalid("spec.selector", str(value), fault)
     external = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
     if (policy := spec.get("externalTrafficPolicy")) and not external:
         why = "may only be set for externally-accessible services"
-        yield invalid_value("spec.externalTrafficPolicy", policy, why)
+        yield invalid("spec.externalTrafficPolicy", policy, why)

@@ -8,7 +8,7 @@ from typing import Any
 from ktui.kube.fielderrors import (
     FieldError,
     forbidden,
-    invalid_value,
+    invalid,
     limited,
     not_found_value,
     not_supported,
@@ -17,7 +17,6 @@ from ktui.kube.fielderrors import (
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults
 from ktui.writes.validation.networking import port_errors
-from ktui.writes.validation.updates.field_rules import bad
 
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
@@ -44,7 +43,7 @@ def container_part_errors(container: Obj, spec: Obj, field: str) -> Iterator[Fie
             seconds = (hook.get("sleep") or {}).get("seconds")
             if seconds is not None and grace is not None and not 0 <= seconds <= grace:
                 why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-                yield bad(f"{field}.lifecycle.{name}.sleep", seconds, why)
+                yield invalid(f"{field}.lifecycle.{name}.sleep", seconds, why)
 
 
 def _handler(handler: Obj, field: str) -> Iterator[FieldError]:
@@ -67,7 +66,7 @@ def spread_errors(spec: Obj, field: str) -> Iterator[FieldError]:
         where = f"{field}.topologySpreadConstraints[{index}]"
         skew = constraint.get("maxSkew") or 0
         if skew <= 0:
-            yield bad(f"{where}.maxSkew", skew, "must be greater than zero")
+            yield invalid(f"{where}.maxSkew", skew, "must be greater than zero")
         if not constraint.get("topologyKey"):
             yield required(f"{where}.topologyKey", "can not be empty")
         when = str(constraint.get("whenUnsatisfiable") or "")
@@ -93,7 +92,7 @@ def affinity_errors(spec: Obj, field: str) -> Iterator[FieldError]:
 def _weight(preferred: Obj, field: str) -> Iterator[FieldError]:
     weight = preferred.get("weight") or 0
     if not 1 <= weight <= 100:
-        yield bad(f"{field}.weight", weight, "must be in the range 1-100")
+        yield invalid(f"{field}.weight", weight, "must be in the range 1-100")
 
 
 def _term(term: Obj, field: str) -> Iterator[FieldError]:
@@ -101,7 +100,7 @@ def _term(term: Obj, field: str) -> Iterator[FieldError]:
     if not key:
         yield required(f"{field}.topologyKey", "can not be empty")
     for fault in label_key_faults(key):
-        yield invalid_value(f"{field}.topologyKey", key, fault)
+        yield invalid(f"{field}.topologyKey", key, fault)
 
 
 ENDLESS = frozenset({"DaemonSet", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
@@ -135,7 +134,7 @@ def _container_errors(container: Obj, field: str, volumes: set[Any]) -> Iterator
     if not name:
         yield required(f"{field}.name")
     else:
-        yield from (invalid_value(f"{field}.name", name, fault) for fault in dns_label_faults(name))
+        yield from (invalid(f"{field}.name", name, fault) for fault in dns_label_faults(name))
     if not container.get("image"):
         yield required(f"{field}.image")
     for at, mount in enumerate(container.get("volumeMounts") or []):
@@ -169,7 +168,7 @@ def _ending(spec: Obj, pod: Obj, field: str) -> list[FieldError]:
     """The pods of a Job must end; with a policy for failures they are not restarted in place."""
     if spec.get("podFailurePolicy") is not None and pod.get("restartPolicy") not in (None, "Never"):
         why = 'only "Never" is supported when podFailurePolicy is specified'
-        return [invalid_value(f"{field}.restartPolicy", pod["restartPolicy"], why)]
+        return [invalid(f"{field}.restartPolicy", pod["restartPolicy"], why)]
     if pod.get("restartPolicy") != "Always":
         return []
     return [required(f"{field}.restartPolicy", 'valid values: "OnFailure", "Never"')]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, limited, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, label_value_faults
 from ktui.kube.selectors import LabelSelector
@@ -23,9 +23,9 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
         return
     for key, value in (selector.get("matchLabels") or {}).items():
         for fault in label_key_faults(key):
-            yield invalid_value(f"{field}.matchLabels", key, fault)
+            yield invalid(f"{field}.matchLabels", key, fault)
         for fault in label_value_faults(str(value)):
-            yield invalid_value(f"{field}.matchLabels", value, fault)
+            yield invalid(f"{field}.matchLabels", value, fault)
     for at, expression in enumerate(selector.get("matchExpressions") or []):
         yield from _expression_errors(expression, f"{field}.matchExpressions[{at}]")
 
@@ -40,12 +40,12 @@ def _expression_errors(expression: Obj, field: str) -> Iterator[FieldError]:
             why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
             yield forbidden(f"{field}.values", why)
     else:
-        yield invalid_value(f"{field}.operator", operator, "not a valid selector operator")
+        yield invalid(f"{field}.operator", operator, "not a valid selector operator")
     for fault in label_key_faults(expression.get("key", "")):
-        yield invalid_value(f"{field}.key", expression.get("key", ""), fault)
+        yield invalid(f"{field}.key", expression.get("key", ""), fault)
     for at, value in enumerate(values):
         for fault in label_value_faults(value):
-            yield invalid_value(f"{field}.values[{at}]", value, fault)
+            yield invalid(f"{field}.values[{at}]", value, fault)
 
 
 def workload_selector_errors(obj: Obj) -> list[FieldError]:
@@ -58,7 +58,7 @@ def workload_selector_errors(obj: Obj) -> list[FieldError]:
     errors = label_selector_errors(selector, "spec.selector")
     if not (selector.get("matchLabels") or selector.get("matchExpressions")) and kind != "Job":
         owner = {"DaemonSet": "daemonset", "StatefulSet": "statefulset"}.get(str(kind), "deployment")
-        errors.append(invalid_tree("spec.selector", {}, f"empty selector is invalid for {owner}"))
+        errors.append(invalid("spec.selector", {}, f"empty selector is invalid for {owner}"))
     if errors:
         return errors
     labels = _template_labels(spec)
@@ -94,10 +94,10 @@ def generated_selector_errors(job: Obj, minor: int) -> list[FieldError]:
         if label not in labels:
             errors.append(required(field, f"must be '{value}'"))
         elif labels[label] != value:
-            errors.append(invalid_tree(field, dict(sorted(labels.items())), f"must be '{value}'"))
+            errors.append(invalid(field, dict(sorted(labels.items())), f"must be '{value}'"))
     if not _matches(spec["selector"], expected):
         errors.append(
-            invalid_tree("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
+            invalid("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
         )
     return errors
 
@@ -129,4 +129,4 @@ def _matches(selector: Obj, labels: Obj) -> bool:
 
 def _mismatch(labels: Obj) -> list[FieldError]:
     shown = dict(sorted(labels.items())) or None
-    return [invalid_tree("spec.template.metadata.labels", shown, MISMATCH)]
+    return [invalid("spec.template.metadata.labels", shown, MISMATCH)]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid_value, limited, required
+from ktui.kube.fielderrors import FieldError, invalid, limited, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.updates.field_rules import bad
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 DAEMONS = (
@@ -27,7 +26,7 @@ def _daemon_set(obj: Obj) -> Iterator[FieldError]:
     status = _status(obj)
     for name in DAEMONS:
         if _number(status, name) < 0:
-            yield bad(f"status.{name}", status[name], NOT_NEGATIVE)
+            yield invalid(f"status.{name}", status[name], NOT_NEGATIVE)
 
 
 @limited
@@ -36,13 +35,13 @@ def _replicas(obj: Obj) -> Iterator[FieldError]:
     status = _status(obj)
     for name in ("replicas", *PARTS, "observedGeneration", "collisionCount"):
         if _number(status, name) < 0:
-            yield bad(f"status.{name}", status[name], NOT_NEGATIVE)
+            yield invalid(f"status.{name}", status[name], NOT_NEGATIVE)
     for name in PARTS:
         if _number(status, name) > _number(status, "replicas"):
-            yield bad(f"status.{name}", _number(status, name), "cannot be greater than status.replicas")
+            yield invalid(f"status.{name}", _number(status, name), "cannot be greater than status.replicas")
     if _number(status, "availableReplicas") > _number(status, "readyReplicas"):
         why = "cannot be greater than readyReplicas"
-        yield bad("status.availableReplicas", status["availableReplicas"], why)
+        yield invalid("status.availableReplicas", status["availableReplicas"], why)
 
 
 @limited
@@ -52,7 +51,7 @@ def _job(obj: Obj, old: Obj) -> Iterator[FieldError]:
     true = _true(status)
     for name in ("active", "ready", "succeeded", "failed", "terminating"):
         if _number(status, name) < 0:
-            yield bad(f"status.{name}", status[name], NOT_NEGATIVE)
+            yield invalid(f"status.{name}", status[name], NOT_NEGATIVE)
     if _end(status) == _end(_status(old)):
         return
     if "Complete" in true and "Failed" in true:
@@ -85,11 +84,9 @@ def _namespace(obj: Obj) -> Iterator[FieldError]:
     phase, going = _status(obj).get("phase") or "Active", (obj.get("metadata") or {}).get("deletionTimestamp")
     if going and phase != "Terminating":
         why = "may only be 'Terminating' if `deletionTimestamp` is not empty"
-        yield invalid_value("status.Phase", phase, why)
+        yield invalid("status.Phase", phase, why)
     elif not going and phase != "Active":
-        yield invalid_value(
-            "status.Phase", phase or "", "may only be 'Active' if `deletionTimestamp` is empty"
-        )
+        yield invalid("status.Phase", phase or "", "may only be 'Active' if `deletionTimestamp` is empty")
 
 
 def _status(obj: Obj) -> Obj:

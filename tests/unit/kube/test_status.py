@@ -83,7 +83,7 @@ def test_details_empty_or_left_out_as_upstream() -> None:
 
 def test_equal_causes_are_told_once_but_listed_twice() -> None:
     cause = status.StatusCause("FieldValueInvalid", "bad", "metadata.uid")
-    error = status.invalid("ConfigMap", "", "x", [cause, cause])
+    error = status.invalid_status("ConfigMap", "", "x", [cause, cause])
     assert error.message == 'ConfigMap "x" is invalid: metadata.uid: bad'
     assert error.details is not None
     assert len(error.details["causes"]) == 2

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, Path, joined, limited, not_supported, required
+from ktui.kube.fielderrors import FieldError, Path, invalid, joined, limited, not_supported, required
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.updates.field_rules import at, bad, spec_of, unchanged
+from ktui.writes.validation.updates.field_rules import at, spec_of, unchanged
 
 Schema = Mapping[str, Any]
 
@@ -42,14 +42,14 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
     names, group = spec.get("names") or {}, str(spec.get("group") or "")
     name = str(metadata_of(obj).get("name") or "")
     if name != f"{names.get('plural', '')}.{group}":
-        yield bad("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+        yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     if not group:
         yield required("spec.group")
     else:
         for fault in subdomain_faults(group):
-            yield bad("spec.group", group, fault)
+            yield invalid("spec.group", group, fault)
         if "." not in group:
-            yield bad("spec.group", group, "should be a domain with at least one dot")
+            yield invalid("spec.group", group, "should be a domain with at least one dot")
     scope = str(spec.get("scope") or "")
     if not scope:
         yield required("spec.scope")
@@ -61,7 +61,7 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
         why = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema"
         )
-        yield bad("spec.preserveUnknownFields", True, f"{why} instead")
+        yield invalid("spec.preserveUnknownFields", True, f"{why} instead")
 
 
 def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
@@ -79,7 +79,7 @@ def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
                 "spec.versions until a storage migration ensures no data remains persisted in "
                 f"{stored} and removes {stored} from status.storedVersions"
             )
-            errors.append(bad(f"status.storedVersions[{index}]", stored, why))
+            errors.append(invalid(f"status.storedVersions[{index}]", stored, why))
     return errors
 
 
@@ -93,12 +93,12 @@ def _version_errors(obj: Obj) -> Iterator[FieldError]:
     versions = _versions(obj)
     names = [str(v.get("name") or "") for v in versions]
     if len(set(names)) != len(names):
-        yield bad("spec.versions", versions, "must contain unique version names")
+        yield invalid("spec.versions", versions, "must contain unique version names")
     for index, name in enumerate(names):
         if not _LABEL.fullmatch(name) or len(name) > 63:
-            yield bad(f"spec.versions[{index}].name", name, LABEL_FAULT)
+            yield invalid(f"spec.versions[{index}].name", name, LABEL_FAULT)
     if sum(bool(v.get("storage")) for v in versions) != 1:
-        yield bad("spec.versions", versions or None, ONE_STORAGE)
+        yield invalid("spec.versions", versions or None, ONE_STORAGE)
     for version, path in _schemas(versions):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if not isinstance(schema, dict):
@@ -107,7 +107,7 @@ def _version_errors(obj: Obj) -> Iterator[FieldError]:
         if not schema.get("type"):
             yield required(f"{path}.type", "must not be empty at the root")
         elif schema["type"] != "object":
-            yield bad(f"{path}.type", schema["type"], "must be object at the root")
+            yield invalid(f"{path}.type", schema["type"], "must be object at the root")
         yield from _schema_errors(schema, (None, path))
 
 
@@ -135,7 +135,7 @@ def _schema_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     yield from _pattern_errors(schema, path)
     if (default := schema.get("default")) is not None:
         for fault in validate(default, schema):
-            yield bad(joined((path, ".default")), default, fault.message)
+            yield invalid(joined((path, ".default")), default, fault.message)
 
 
 def _part_errors(part: Any, path: Path, what: str) -> Iterator[FieldError]:
@@ -157,7 +157,7 @@ def _pattern_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
             matcher(pattern)
         except InvalidPattern as error:
             why = f"must be a valid regular expression, but isn't: {error}"
-            yield bad(joined((path, ".pattern")), pattern, why)
+            yield invalid(joined((path, ".pattern")), pattern, why)
 
 
 def _nested_errors(part: Any, path: Path) -> Iterator[FieldError]:
@@ -175,9 +175,9 @@ def _name_errors(names: Obj) -> Iterator[FieldError]:
         if not name:
             yield required(f"spec.names.{member}")
         elif not _LABEL.fullmatch(name.lower() if "ind" in member else name) or len(name) > 63:
-            yield bad(f"spec.names.{member}", name, LABEL_FAULT)
+            yield invalid(f"spec.names.{member}", name, LABEL_FAULT)
     for index, short in enumerate(names.get("shortNames") or []):
         if not _LABEL.fullmatch(str(short)):
-            yield bad(f"spec.names.shortNames[{index}]", short, LABEL_FAULT)
+            yield invalid(f"spec.names.shortNames[{index}]", short, LABEL_FAULT)
     if names.get("kind") and names.get("kind") == names.get("listKind"):
-        yield bad("spec.names.listKind", names["listKind"], "kind and listKind may not be the same")
+        yield invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid_number, invalid_tree, invalid_value
+from ktui.kube.fielderrors import FieldError, invalid
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 
@@ -39,20 +39,11 @@ def _nothing(value: Any) -> bool:
     return value is None or value == [] or value == {}
 
 
-def bad(field: str, value: Any, why: str) -> FieldError:
-    """Return the error `Invalid value`, formatted as Go formats the value's type."""
-    if isinstance(value, str):
-        return invalid_value(field, value, why)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return invalid_number(field, value, why)
-    return invalid_tree(field, value, why)
-
-
 def unchanged(old: Any, new: Any, field: str, shown: Any = None) -> list[FieldError]:
     """Apply upstream's ValidateImmutableField; `shown` is the value in Go's format, if that differs."""
     if same(old, new):
         return []
-    return [bad(field, new if shown is None else shown, IMMUTABLE)]
+    return [invalid(field, new if shown is None else shown, IMMUTABLE)]
 
 
 def fixed(*paths: str) -> Rule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
 from ktui.writes.validation.selectors import selector_shown
 from ktui.writes.validation.updates import definitions, pods, services, storage
@@ -12,7 +12,6 @@ from ktui.writes.validation.updates.field_rules import (
     IMMUTABLE,
     Rule,
     at,
-    bad,
     fixed,
     same,
     spec_of,
@@ -65,7 +64,7 @@ def role_binding(old: Obj, new: Obj) -> list[FieldError]:
         return []
     # The internal type has no JSON names.
     shown = {name[0].upper() + name[1:]: wanted.get(name) or "" for name in ("kind", "name")}
-    return [bad("roleRef", {"APIGroup": wanted.get("apiGroup") or "", **shown}, "cannot change roleRef")]
+    return [invalid("roleRef", {"APIGroup": wanted.get("apiGroup") or "", **shown}, "cannot change roleRef")]
 
 
 def priority_class(old: Obj, new: Obj) -> list[FieldError]:
@@ -78,7 +77,7 @@ def priority_class(old: Obj, new: Obj) -> list[FieldError]:
 
 def quota(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = at(old, "spec.scopes") or [], at(new, "spec.scopes") or []
-    return [] if set(was) == set(wanted) else [bad("spec.scopes", wanted or None, IMMUTABLE)]
+    return [] if set(was) == set(wanted) else [invalid("spec.scopes", wanted or None, IMMUTABLE)]
 
 
 _STATEFUL_SET_FIELDS = (
@@ -109,7 +108,7 @@ def job(old: Obj, new: Obj) -> list[FieldError]:
     errors = _completions(was, wanted) + _selector(old, new)
     free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
     if not same(_template(was, free), _template(wanted, free)):
-        errors.append(bad("spec.template", wanted.get("template"), "field is immutable"))
+        errors.append(invalid("spec.template", wanted.get("template"), "field is immutable"))
     names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
     for name in names:
         errors += unchanged(was.get(name), wanted.get(name), f"spec.{name}")
@@ -140,7 +139,7 @@ def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
         return unchanged(old, new, "spec.completions")
     if old == new or new is None or new == wanted.get("parallelism"):
         return []
-    return [bad("spec.completions", new, "can only be modified in tandem with spec.parallelism")]
+    return [invalid("spec.completions", new, "can only be modified in tandem with spec.parallelism")]
 
 
 def _template(spec: Obj, free: bool) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj, hashed
-from ktui.writes.validation.updates.field_rules import bad, differences, same, spec_of
+from ktui.writes.validation.updates.field_rules import differences, same, spec_of
 
 _AFFINITY = "spec.affinity.nodeAffinity"
 _TERMS = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
@@ -45,7 +45,7 @@ def _node_selector(old: Obj, munged: Obj) -> list[FieldError]:
     if all(wanted.get(name) == value for name, value in was.items()):
         return []
     why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-    return [bad("spec.nodeSelector", dict(sorted(wanted.items())) or None, why)]
+    return [invalid("spec.nodeSelector", dict(sorted(wanted.items())) or None, why)]
 
 
 def _node_affinity(spec: Obj) -> Any:
@@ -64,10 +64,10 @@ def _node_affinity_errors(was: Any, wanted: Any) -> list[FieldError]:
         return []
     if len(old) != len(new):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        return [bad(_TERMS, [term_shown(term) for term in new] or None, why)]
+        return [invalid(_TERMS, [term_shown(term) for term in new] or None, why)]
     why = "only additions are allowed (no mutations or deletions)"
     pairs = enumerate(zip(old, new, strict=True))
-    return [bad(f"{_TERMS}[{i}]", term_shown(b), why) for i, (a, b) in pairs if not _only_adds(a, b)]
+    return [invalid(f"{_TERMS}[{i}]", term_shown(b), why) for i, (a, b) in pairs if not _only_adds(a, b)]
 
 
 def _only_adds(old: Obj, new: Obj) -> bool:
@@ -141,7 +141,9 @@ def _padded_images(spec: Obj) -> list[FieldError]:
 
 def _padded(image: str, field: str) -> list[FieldError]:
     return (
-        [bad(field, image, "must not have leading or trailing whitespace")] if image != image.strip() else []
+        [invalid(field, image, "must not have leading or trailing whitespace")]
+        if image != image.strip()
+        else []
     )
 
 
@@ -161,18 +163,18 @@ def _deadline_alone(spec: Obj) -> list[FieldError]:
     seconds = spec.get("activeDeadlineSeconds")
     if seconds is None or 1 <= seconds <= MAX_INT32:
         return []
-    return [bad(_DEADLINE, seconds, _between(1))]
+    return [invalid(_DEADLINE, seconds, _between(1))]
 
 
 def _deadline(old: int | None, new: int | None) -> tuple[list[FieldError], bool]:
     """The deadline can be set once, and shortened."""
     if new is None:
         why = "must not update from a positive integer to nil value"
-        return [] if old is None else [bad(_DEADLINE, None, why)], False
+        return [] if old is None else [invalid(_DEADLINE, None, why)], False
     if not 0 <= new <= MAX_INT32:
-        return [bad(_DEADLINE, new, _between(0))], True
+        return [invalid(_DEADLINE, new, _between(0))], True
     if old is not None and old < new:
-        return [bad(_DEADLINE, new, "must be less than or equal to previous value")], True
+        return [invalid(_DEADLINE, new, "must be less than or equal to previous value")], True
     return [], False
 
 

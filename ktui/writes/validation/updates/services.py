@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, limited, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.updates.field_rules import bad, spec_of
+from ktui.writes.validation.updates.field_rules import spec_of
 
 SET = "may not change once set"
 
@@ -17,7 +17,7 @@ def service(old: Obj, new: Obj) -> list[FieldError]:
     errors = _addresses(was, wanted) + _families(was, wanted)
     if type_of(was) == type_of(wanted) == "LoadBalancer":
         one, other = was.get("loadBalancerClass"), wanted.get("loadBalancerClass")
-        errors += [] if one == other else [bad("spec.loadBalancerClass", other, SET)]
+        errors += [] if one == other else [invalid("spec.loadBalancerClass", other, SET)]
     checked = needs_health_check(was) and needs_health_check(wanted)
     if checked and was.get("healthCheckNodePort") != wanted.get("healthCheckNodePort"):
         errors.append(forbidden("spec.healthCheckNodePort", "field is immutable"))
@@ -75,7 +75,7 @@ def _addresses(was: Obj, wanted: Obj) -> list[FieldError]:
     if len(old) != len(new):
         changed = [index for index in changed if index == 0]  # the secondary address may be added and removed
     errors = (
-        [bad("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")] if old and not new else []
+        [invalid("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")] if old and not new else []
     )
     errors += _set_before("spec.clusterIPs[{}]", new, changed)
     return errors + _released(old, new, wanted, "clusterIP")
@@ -98,14 +98,14 @@ def _families(was: Obj, wanted: Obj) -> list[FieldError]:
 def _set_before(field: str, shown: Any, changed: list[int]) -> Iterator[FieldError]:
     """Yield an error for each changed place; each shows the whole list."""
     for index in changed:
-        yield bad(field.format(index), shown, SET)
+        yield invalid(field.format(index), shown, SET)
 
 
 def _released(old: list[str], new: list[str], wanted: Obj, what: str) -> list[FieldError]:
     if not len(old) > len(new) == 1 or wanted.get("ipFamilyPolicy") == "SingleStack":
         return []
     why = f"must be set to 'SingleStack' when releasing the secondary {what}"
-    return [bad("spec.ipFamilyPolicy", wanted.get("ipFamilyPolicy"), why)]
+    return [invalid("spec.ipFamilyPolicy", wanted.get("ipFamilyPolicy"), why)]
 
 
 def _of_type(spec: Obj) -> list[FieldError]:
@@ -127,7 +127,7 @@ def _of_type(spec: Obj) -> list[FieldError]:
     reachable = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
     if (policy := spec.get("externalTrafficPolicy")) and not reachable:
         why = "may only be set for externally-accessible services"
-        errors.append(bad("spec.externalTrafficPolicy", policy, why))
+        errors.append(invalid("spec.externalTrafficPolicy", policy, why))
     return errors
 
 

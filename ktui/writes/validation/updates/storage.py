@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden
+from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import selector_shown
-from ktui.writes.validation.updates.field_rules import at, bad, differences, same, spec_of, unchanged
+from ktui.writes.validation.updates.field_rules import at, differences, same, spec_of, unchanged
 from ktui.writes.validation.updates.pods import term_shown
 
 _CLAIM = (
@@ -90,7 +90,7 @@ def volume(old: Obj, new: Obj) -> list[FieldError]:
     affinity = was.get("nodeAffinity")
     if affinity is not None and _required(affinity) != _required(wanted.get("nodeAffinity")):
         why = "field is immutable, except for updating from beta label to GA"
-        errors.append(bad("nodeAffinity", _affinity_shown(wanted.get("nodeAffinity")), why))
+        errors.append(invalid("nodeAffinity", _affinity_shown(wanted.get("nodeAffinity")), why))
     if was.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
         errors.append(forbidden(_ATTRIBUTES, "update from non-nil value to nil is forbidden"))
     return errors

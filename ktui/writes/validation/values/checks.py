@@ -8,16 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    Path,
-    invalid_number,
-    invalid_value,
-    joined,
-    limited,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, Path, invalid, joined, limited, not_supported, required
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
@@ -112,17 +103,17 @@ _PRINTABLE_BUT_EQUALS = re.compile("[ -<>-~]+")
 
 def at_least(least: int) -> Check:
     return lambda value: (
-        () if value >= least else [invalid_number("", value, f"must be greater than or equal to {least}")]
+        () if value >= least else [invalid("", value, f"must be greater than or equal to {least}")]
     )
 
 
 def between(least: int, most: int) -> Check:
     why = f"must be between {least} and {most}, inclusive"
-    return lambda value: () if least <= value <= most else [invalid_number("", value, why)]
+    return lambda value: () if least <= value <= most else [invalid("", value, why)]
 
 
 def positive(why: str = "must be greater than zero") -> Check:
-    return lambda value: () if value > 0 else [invalid_number("", value, why)]
+    return lambda value: () if value > 0 else [invalid("", value, why)]
 
 
 def one_of(*values: str) -> Check:
@@ -143,7 +134,7 @@ def one_of_or_none(*values: str) -> Check:
 
 def named(faults: Callable[[str], Iterable[str]]) -> Check:
     """Apply a rule of names to a text that is not empty."""
-    return lambda value: [invalid_value("", value, why) for why in faults(value)] if value else ()
+    return lambda value: [invalid("", value, why) for why in faults(value)] if value else ()
 
 
 dns_label, subdomain, qualified, config_key = (
@@ -154,9 +145,9 @@ dns_label, subdomain, qualified, config_key = (
 def labels(value: Obj) -> Iterator[FieldError]:
     for key, text in value.items():
         for why in label_key_faults(key):
-            yield invalid_value("", key, why)
+            yield invalid("", key, why)
         for why in label_value_faults(str(text or "")):
-            yield invalid_value("", str(text), why)
+            yield invalid("", str(text), why)
 
 
 def selector(value: Obj) -> Iterable[FieldError]:
@@ -202,35 +193,35 @@ def is_range(text: str) -> bool:
 
 
 def address(value: str) -> Iterable[FieldError]:
-    return () if is_address(value) else [invalid_value("", value, IP_FAULT)]
+    return () if is_address(value) else [invalid("", value, IP_FAULT)]
 
 
 def ordinary_address(value: str) -> Iterator[FieldError]:
     """An address that packets of others can reach (upstream: ValidateNonSpecialIP)."""
     if not is_address(value):
-        yield invalid_value("", value, IP_FAULT)
+        yield invalid("", value, IP_FAULT)
         return
     parsed = ipaddress.ip_address(_ZEROS.sub("", value))
     if parsed.is_unspecified:
-        yield invalid_value("", value, f"may not be unspecified ({value})")
+        yield invalid("", value, f"may not be unspecified ({value})")
     if parsed.is_loopback:
-        yield invalid_value("", value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+        yield invalid("", value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
     if parsed.is_link_local:
         why = "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
-        yield invalid_value("", value, why)
+        yield invalid("", value, why)
     if parsed.is_multicast and parsed in (_LOCAL_MULTICAST, _LOCAL_MULTICAST_6)[parsed.version == 6]:
         why = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
-        yield invalid_value("", value, why)
+        yield invalid("", value, why)
 
 
 def address_range(value: str) -> Iterable[FieldError]:
-    return () if is_range(value) else [invalid_value("", value, CIDR_FAULT)]
+    return () if is_range(value) else [invalid("", value, CIDR_FAULT)]
 
 
 def port_or_name(value: Any) -> Iterable[FieldError]:
     """A port's number, or the name of one."""
     if isinstance(value, str):
-        return [invalid_value("", value, why) for why in port_name_faults(value)]
+        return [invalid("", value, why) for why in port_name_faults(value)]
     return port_errors(value, "")
 
 
@@ -250,13 +241,13 @@ def whole_or_percent(value: Any) -> Iterable[FieldError]:
 def not_negative(value: str) -> Iterable[FieldError]:
     """A quantity from 0 on."""
     if amount(value) < 0:
-        return [invalid_value("", value, "must be greater than or equal to 0")]
+        return [invalid("", value, "must be greater than or equal to 0")]
     return ()
 
 
 def more_than_nothing(value: str) -> Iterable[FieldError]:
     """A quantity above 0."""
-    return () if amount(value) > 0 else [invalid_value("", value, "must be greater than zero")]
+    return () if amount(value) > 0 else [invalid("", value, "must be greater than zero")]
 
 
 user_id = between(0, 2**31 - 1)
@@ -264,24 +255,24 @@ user_id = between(0, 2**31 - 1)
 
 def relative_path(value: str) -> Iterator[FieldError]:
     if value.startswith("/"):
-        yield invalid_value("", value, "must be a relative path")
+        yield invalid("", value, "must be a relative path")
     yield from without_parents(value)
 
 
 def without_parents(value: str) -> Iterator[FieldError]:
     if ".." in value.split("/"):
-        yield invalid_value("", value, "must not contain '..'")
+        yield invalid("", value, "must not contain '..'")
 
 
 def absolute_path(value: str) -> Iterator[FieldError]:
     if not value.startswith("/"):
-        yield invalid_value("", value, "must be an absolute path")
+        yield invalid("", value, "must be an absolute path")
 
 
 def header_name(value: str) -> Iterator[FieldError]:
     if not _HEADER.fullmatch(value):
         why = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', "
-        yield invalid_value("", value, f"{why}regex used for validation is '[-A-Za-z0-9]+')")
+        yield invalid("", value, f"{why}regex used for validation is '[-A-Za-z0-9]+')")
 
 
 def variable_name(value: str) -> Iterator[FieldError]:
@@ -289,9 +280,9 @@ def variable_name(value: str) -> Iterator[FieldError]:
         why = (
             "a valid environment variable name must consist only of printable ASCII characters other than '='"
         )
-        yield invalid_value("", value, why)
+        yield invalid("", value, why)
 
 
 def file_mode(value: int) -> Iterable[FieldError]:
     why = "must be a number between 0 and 0777 (octal), both inclusive"
-    return () if 0 <= value <= 0o777 else [invalid_number("", value, why)]
+    return () if 0 <= value <= 0o777 else [invalid("", value, why)]

@@ -7,14 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid_number,
-    invalid_value,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import path_segment_faults, subdomain_faults
 from ktui.writes.validation.values.checks import (
@@ -46,7 +39,7 @@ def _subject(subject: Obj) -> Iterator[FieldError]:
     if kind == "ServiceAccount":
         if subject.get("name"):
             for why in subdomain_faults(subject["name"]):
-                yield invalid_value(".name", subject["name"], why)
+                yield invalid(".name", subject["name"], why)
         if group:
             yield not_supported(".apiGroup", group, ("",))
         if not subject.get("namespace"):
@@ -99,7 +92,7 @@ CLUSTER_ROLE: tuple[Row, ...] = (
 def _config_map(obj: Obj) -> Iterator[FieldError]:
     both = (obj.get("data") or {}).keys() & (obj.get("binaryData") or {}).keys()
     for key in sorted(both):
-        yield invalid_value(f".binaryData[{key}]", key, "duplicate of key present in data")
+        yield invalid(f".binaryData[{key}]", key, "duplicate of key present in data")
 
 
 CONFIG_MAP: tuple[Row, ...] = (("", _config_map),)
@@ -123,7 +116,7 @@ def _secret(obj: Obj) -> Iterator[FieldError]:
         if not (data.get(key) if kind.endswith("ssh-auth") else key in data):
             yield required(f".data[{key}]")
         elif key.startswith(".docker") and not _is_json(data[key]):
-            yield invalid_value(f".data[{key}]", "<secret contents redacted>", "invalid JSON")
+            yield invalid(f".data[{key}]", "<secret contents redacted>", "invalid JSON")
     elif kind == "kubernetes.io/tls":
         yield from (required(f".data[{key}]") for key in ("tls.crt", "tls.key") if key not in data)
     elif kind == "kubernetes.io/basic-auth":
@@ -203,7 +196,7 @@ USAGES = (
 def _short(seconds: int) -> Iterator[FieldError]:
     if seconds < 600:
         why = "may not specify a duration less than 600 seconds (10 minutes)"
-        yield invalid_number("", seconds, why)
+        yield invalid("", seconds, why)
 
 
 SIGNING_REQUEST: tuple[Row, ...] = (
@@ -215,7 +208,7 @@ SIGNING_REQUEST: tuple[Row, ...] = (
 
 def _priority_below(most: int) -> Check:
     why = f"must be positive and less than {most}"
-    return lambda value: () if 0 < value <= most else [invalid_number("", value, why)]
+    return lambda value: () if 0 < value <= most else [invalid("", value, why)]
 
 
 API_SERVICE: tuple[Row, ...] = (
@@ -226,10 +219,10 @@ API_SERVICE: tuple[Row, ...] = (
 
 def _webhook_name(name: str) -> Iterator[FieldError]:
     for why in subdomain_faults(name):
-        yield invalid_value("", name, why)
+        yield invalid("", name, why)
     if len(name.split(".")) < 3:
         why = "should be a domain with at least three segments separated by dots"
-        yield invalid_value("", name, why)
+        yield invalid("", name, why)
 
 
 def _client(config: Obj) -> Iterator[FieldError]:

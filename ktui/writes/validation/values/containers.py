@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid_number, invalid_tree, invalid_value, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
@@ -53,7 +53,7 @@ _MANY = "may not have more than one field specified at a time"
 
 def _image(value: str) -> Iterator[FieldError]:
     if value != value.strip():
-        yield invalid_value("", value, "must not have leading or trailing whitespace")
+        yield invalid("", value, "must not have leading or trailing whitespace")
 
 
 def _variable(variable: Obj) -> Iterator[FieldError]:
@@ -63,24 +63,24 @@ def _variable(variable: Obj) -> Iterator[FieldError]:
     there = [name for name in _SOURCES if source.get(name) is not None]
     if not there:
         why = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
-        yield invalid_value(".valueFrom", "", why)
+        yield invalid(".valueFrom", "", why)
     elif variable.get("value"):
-        yield invalid_value(".valueFrom", "", "may not be specified when `value` is not empty")
+        yield invalid(".valueFrom", "", "may not be specified when `value` is not empty")
     elif len(there) > 1:
-        yield invalid_value(".valueFrom", "", _MANY)
+        yield invalid(".valueFrom", "", _MANY)
 
 
 def _variables_from(source: Obj) -> Iterator[FieldError]:
     there = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
     if not there:
-        yield invalid_value("", "", "must specify one of: `configMapRef` or `secretRef`")
+        yield invalid("", "", "must specify one of: `configMapRef` or `secretRef`")
     elif len(there) > 1:
-        yield invalid_value("", "", _MANY)
+        yield invalid("", "", _MANY)
 
 
 def _field_path(value: str) -> Iterator[FieldError]:
     if value not in _FIELDS and not _KEYED_FIELD.fullmatch(value):
-        yield invalid_value("", value, f"error converting fieldPath: field label not supported: {value}")
+        yield invalid("", value, f"error converting fieldPath: field label not supported: {value}")
 
 
 def _mounts(mounts: list[Obj]) -> Iterator[FieldError]:
@@ -88,14 +88,14 @@ def _mounts(mounts: list[Obj]) -> Iterator[FieldError]:
     for index, mount in enumerate(mounts):
         path = mount.get("mountPath")
         if path and path in seen:
-            yield invalid_value(f"[{index}].mountPath", path, "must be unique")
+            yield invalid(f"[{index}].mountPath", path, "must be unique")
         seen.add(path)
 
 
 def _mount(mount: Obj) -> Iterator[FieldError]:
     if mount.get("subPath") and mount.get("subPathExpr"):
         why = "subPathExpr and subPath are mutually exclusive"
-        yield invalid_value(".subPathExpr", mount["subPathExpr"], why)
+        yield invalid(".subPathExpr", mount["subPathExpr"], why)
 
 
 def _ports(ports: list[Obj]) -> Iterator[FieldError]:
@@ -103,7 +103,7 @@ def _ports(ports: list[Obj]) -> Iterator[FieldError]:
     for index, port in enumerate(ports):
         name = port.get("name")
         faults = list(port_name_faults(name)) if name else ()
-        yield from (invalid_value(f"[{index}].name", name or "", why) for why in faults)
+        yield from (invalid(f"[{index}].name", name or "", why) for why in faults)
         if name and not faults and name in seen:
             yield duplicate(f"[{index}].name", name)
         seen.add(name)
@@ -121,9 +121,9 @@ def _resources(resources: Obj) -> Iterator[FieldError]:
             if extended:
                 yield required(".limits", f"Limit must be set for non overcommitable resources: {name}")
         elif extended and amount(value) != amount(limit):
-            yield invalid_value(".requests", value, f"must be equal to {name} limit of {limit}")
+            yield invalid(".requests", value, f"must be equal to {name} limit of {limit}")
         elif amount(value) > amount(limit):
-            yield invalid_value(".requests", value, f"must be less than or equal to {name} limit of {limit}")
+            yield invalid(".requests", value, f"must be less than or equal to {name} limit of {limit}")
     there = {*limits, *requests}
     if any(n.startswith(_NOT_OVERCOMMITTED) for n in there) and not there & {"cpu", "memory"}:
         yield forbidden("", "HugePages require cpu or memory")
@@ -133,14 +133,14 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
     where = f"{field}[{name}]"
     if "/" not in name:
         if name not in _OWN and not name.startswith(_NOT_OVERCOMMITTED):
-            yield invalid_value(field, name, "must be a standard resource type or fully qualified")
-            yield invalid_value(field, name, "must be a standard resource for containers")
+            yield invalid(field, name, "must be a standard resource type or fully qualified")
+            yield invalid(field, name, "must be a standard resource for containers")
     else:
-        yield from (invalid_value(field, name, why) for why in label_key_faults(name))
+        yield from (invalid(field, name, why) for why in label_key_faults(name))
     if amount(value) < 0:
-        yield invalid_value(where, value, "must be greater than or equal to 0")
+        yield invalid(where, value, "must be greater than or equal to 0")
     if "/" in name and "kubernetes.io/" not in name and amount(value) % 1:
-        yield invalid_value(where, value, "must be an integer")
+        yield invalid(where, value, "must be an integer")
 
 
 def profile(value: Obj) -> Iterator[FieldError]:
@@ -150,7 +150,7 @@ def profile(value: Obj) -> Iterator[FieldError]:
             yield required(".localhostProfile", "must be set when seccomp type is Localhost")
     elif value.get("localhostProfile") is not None:
         why = "can only be set when seccomp type is Localhost"
-        yield invalid_value(".localhostProfile", value["localhostProfile"], why)
+        yield invalid(".localhostProfile", value["localhostProfile"], why)
 
 
 def _security(context: Obj) -> Iterator[FieldError]:
@@ -158,10 +158,10 @@ def _security(context: Obj) -> Iterator[FieldError]:
         return
     if context.get("privileged"):
         why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-        yield invalid_tree("", context, why)
+        yield invalid("", context, why)
     if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or []):
         why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-        yield invalid_tree("", context, why)
+        yield invalid("", context, why)
 
 
 def _propagation(container: Obj) -> Iterator[FieldError]:
@@ -175,7 +175,7 @@ def _propagation(container: Obj) -> Iterator[FieldError]:
 
 def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
     times = probe.get("successThreshold")
-    return () if times in (None, 1) else [invalid_number(".successThreshold", times or 0, "must be 1")]
+    return () if times in (None, 1) else [invalid(".successThreshold", times or 0, "must be 1")]
 
 
 def _no_grace(probe: Obj) -> Iterable[FieldError]:
@@ -183,7 +183,7 @@ def _no_grace(probe: Obj) -> Iterable[FieldError]:
     if grace is None:
         return ()
     why = "must not be set for readinessProbes"
-    return [invalid_number(".terminationGracePeriodSeconds", grace, why)]
+    return [invalid(".terminationGracePeriodSeconds", grace, why)]
 
 
 _HTTP: tuple[Row, ...] = (

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid_number, invalid_value, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
 from ktui.writes.validation.values.checks import (
@@ -42,9 +42,9 @@ def _service(spec: Obj) -> Iterator[FieldError]:
     if kind == "ExternalName":
         yield from _external(spec)
     elif headless and kind in ("LoadBalancer", "NodePort"):
-        yield invalid_value(".clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services")
+        yield invalid(".clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services")
     elif (own := spec.get("clusterIP")) and not headless and not is_address(own):
-        yield invalid_value(".clusterIPs[0]", own, IP_FAULT)
+        yield invalid(".clusterIPs[0]", own, IP_FAULT)
     if kind == "ClusterIP":
         for index, port in enumerate(spec.get("ports") or []):
             if port.get("nodePort"):
@@ -53,7 +53,7 @@ def _service(spec: Obj) -> Iterator[FieldError]:
     local = kind == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
     if spec.get("healthCheckNodePort") and not local:
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        yield invalid_number(".healthCheckNodePort", spec["healthCheckNodePort"], why)
+        yield invalid(".healthCheckNodePort", spec["healthCheckNodePort"], why)
     if kind != "LoadBalancer":
         for name in ("loadBalancerSourceRanges", "loadBalancerClass"):
             if spec.get(name):
@@ -65,7 +65,7 @@ def _service(spec: Obj) -> Iterator[FieldError]:
 def _external(spec: Obj) -> Iterator[FieldError]:
     name = str(spec.get("externalName") or "").removesuffix(".")
     for why in subdomain_faults(name):
-        yield invalid_value(".externalName", name, why)
+        yield invalid(".externalName", name, why)
     if spec.get("clusterIP") == "None" or spec.get("clusterIPs"):
         yield forbidden(".clusterIPs", "may not be set for ExternalName services")
     for member in ("ipFamilies", "ipFamilyPolicy"):
@@ -79,7 +79,7 @@ def _affinity(spec: Obj) -> Iterator[FieldError]:
         seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds")
         if seconds is not None and not 0 < seconds <= _DAY:
             why = f"must be greater than 0 and less than {_DAY}"
-            yield invalid_number(".sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)
+            yield invalid(".sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)
     elif config is not None:
         why = "must not be set when session affinity is None"
         yield forbidden(".sessionAffinityConfig", why)
@@ -92,12 +92,12 @@ def _families(families: list[str]) -> Iterator[FieldError]:
 
 def _host(value: str) -> Iterator[FieldError]:
     if is_address(value):
-        yield invalid_value("", value, "must be a DNS name, not an IP address")
+        yield invalid("", value, "must be a DNS name, not an IP address")
     elif value.startswith(_WILDCARD):
         faults = subdomain_faults(value.removeprefix(_WILDCARD))
-        yield from (invalid_value("", value, why) for why in faults)
+        yield from (invalid("", value, why) for why in faults)
     elif value:
-        yield from (invalid_value("", value, why) for why in subdomain_faults(value))
+        yield from (invalid("", value, why) for why in subdomain_faults(value))
 
 
 def _ingress_path(path: Obj) -> Iterator[FieldError]:
@@ -106,10 +106,10 @@ def _ingress_path(path: Obj) -> Iterator[FieldError]:
         return
     for part in _BAD_IN_PATH:
         if part in value:
-            yield invalid_value(".path", value, f"must not contain '{part}'")
+            yield invalid(".path", value, f"must not contain '{part}'")
     for part in _BAD_AT_END:
         if value.endswith(part):
-            yield invalid_value(".path", value, f"cannot end with '{part}'")
+            yield invalid(".path", value, f"cannot end with '{part}'")
 
 
 def _block(block: Obj) -> Iterator[FieldError]:
@@ -125,15 +125,15 @@ def _block(block: Obj) -> Iterator[FieldError]:
             continue
         inner = ipaddress.ip_network(text, strict=False)
         if inner.prefixlen <= outer.prefixlen or inner.supernet(new_prefix=outer.prefixlen) != outer:
-            yield invalid_value(f".except[{index}]", text, "must be a strict subset of `cidr`")
+            yield invalid(f".except[{index}]", text, "must be a strict subset of `cidr`")
 
 
 def _domain_path(value: str) -> Iterator[FieldError]:
     domain, slash, path = value.partition("/")
     if value and not (slash and domain and path):
-        yield invalid_value("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
+        yield invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
     elif value:
-        yield from (invalid_value("", domain, why) for why in subdomain_faults(domain))
+        yield from (invalid("", domain, why) for why in subdomain_faults(domain))
 
 
 def _addresses(piece: Obj) -> Iterator[FieldError]:
@@ -145,7 +145,7 @@ def _addresses(piece: Obj) -> Iterator[FieldError]:
             yield required(where, "must contain at least 1 address")
         for number, text in enumerate(found):
             if kind in FAMILIES and (not is_address(text) or (":" in text) != (kind == "IPv6")):
-                yield invalid_value(f"{where}[{number}]", text, f"must be a valid {kind} address")
+                yield invalid(f"{where}[{number}]", text, f"must be a valid {kind} address")
             elif kind in FAMILIES:
                 yield from (replace(e, field=f"{where}[{number}]") for e in ordinary_address(text))
 

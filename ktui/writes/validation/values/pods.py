@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid_number,
-    invalid_tree,
-    invalid_value,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_value_faults
 from ktui.writes.validation.values.checks import (
@@ -60,10 +52,10 @@ def _lifetime(token: Obj) -> Iterator[FieldError]:
         return
     if seconds < _LEAST_SECONDS:
         why = "may not specify a duration less than 10 minutes"
-        yield invalid_number(".expirationSeconds", seconds, why)
+        yield invalid(".expirationSeconds", seconds, why)
     elif seconds > _MOST_SECONDS:
         why = "may not specify a duration larger than 2^32 seconds"
-        yield invalid_number(".expirationSeconds", seconds, why)
+        yield invalid(".expirationSeconds", seconds, why)
 
 
 def _size_limit(value: str) -> Iterator[FieldError]:
@@ -73,9 +65,7 @@ def _size_limit(value: str) -> Iterator[FieldError]:
 
 def _downward(item: Obj) -> Iterator[FieldError]:
     if item.get("fieldRef") is not None and item.get("resourceFieldRef") is not None:
-        yield invalid_value(
-            "", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"
-        )
+        yield invalid("", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
     elif item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
         yield required("", "one of fieldRef and resourceFieldRef is required")
 
@@ -136,7 +126,7 @@ _PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProb
 
 def _weight(value: int) -> Iterator[FieldError]:
     if not 1 <= value <= 100:
-        yield invalid_number("", value, "must be in the range 1-100")
+        yield invalid("", value, "must be in the range 1-100")
 
 
 def _template(template: Obj) -> Iterator[FieldError]:
@@ -151,15 +141,15 @@ def _toleration(toleration: Obj) -> Iterator[FieldError]:
     operator, effect = toleration.get("operator") or "Equal", toleration.get("effect") or ""
     if not toleration.get("key") and operator != "Exists":
         why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-        yield invalid_value(".operator", toleration.get("operator") or "", why)
+        yield invalid(".operator", toleration.get("operator") or "", why)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        yield invalid_value(".effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+        yield invalid(".effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
     if operator == "Equal":
         for why in label_value_faults(toleration.get("value") or ""):
-            yield invalid_value(".operator", toleration["value"], why)
+            yield invalid(".operator", toleration["value"], why)
     elif operator == "Exists":
         if toleration.get("value"):
-            yield invalid_tree(".operator", toleration, "value must be empty when `operator` is 'Exists'")
+            yield invalid(".operator", toleration, "value must be empty when `operator` is 'Exists'")
     elif operator not in ("Lt", "Gt"):
         yield not_supported(".operator", operator, ("Equal", "Exists"))
 
@@ -177,19 +167,19 @@ def _term(expression: Obj) -> Iterator[FieldError]:
         if len(values) != 1:
             yield required(".values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
-        yield invalid_value(".operator", operator, "not a valid selector operator")
+        yield invalid(".operator", operator, "not a valid selector operator")
 
 
 def _matched_field(expression: Obj) -> Iterator[FieldError]:
     operator, values = expression.get("operator") or "", expression.get("values") or []
     if operator not in ("In", "NotIn"):
-        yield invalid_value(".operator", operator, "not a valid selector operator")
+        yield invalid(".operator", operator, "not a valid selector operator")
     elif len(values) != 1:
         yield required(
             ".values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
         )
     if expression.get("key") != "metadata.name":
-        yield invalid_value(".key", expression.get("key") or "", "not a valid field selector key")
+        yield invalid(".key", expression.get("key") or "", "not a valid field selector key")
 
 
 def _spread(constraints: list[Obj]) -> Iterator[FieldError]:
@@ -204,12 +194,10 @@ def _spread(constraints: list[Obj]) -> Iterator[FieldError]:
 def _dns(config: Obj) -> Iterator[FieldError]:
     servers, searches = config.get("nameservers") or [], config.get("searches") or []
     if len(servers) > _MOST_NAMESERVERS:
-        yield invalid_tree(
-            ".nameservers", servers, f"must not have more than {_MOST_NAMESERVERS} nameservers"
-        )
+        yield invalid(".nameservers", servers, f"must not have more than {_MOST_NAMESERVERS} nameservers")
     if len(searches) > _MOST_SEARCHES:
         why = f"must not have more than {_MOST_SEARCHES} search paths"
-        yield invalid_tree(".searches", searches, why)
+        yield invalid(".searches", searches, why)
 
 
 def _names(spec: Obj) -> Iterator[FieldError]:
@@ -234,7 +222,7 @@ def _host(spec: Obj) -> Iterator[FieldError]:
             where = f".containers[{index}].ports[{number}]"
             if spec.get("hostNetwork") and host and host != port.get("containerPort"):
                 why = "must match `hostPort` when `hostNetwork` is true"
-                yield invalid_number(f"{where}.containerPort", port.get("containerPort") or 0, why)
+                yield invalid(f"{where}.containerPort", port.get("containerPort") or 0, why)
             claimed = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
             if host and claimed in taken:
                 yield duplicate(f"{where}.hostPort", claimed)

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid_number,
-    invalid_tree,
-    invalid_value,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
@@ -85,15 +78,15 @@ def _metric_target(source: Obj) -> Iterator[FieldError]:
 
 def _utilization(value: int) -> Iterator[FieldError]:
     if value < 1:
-        yield invalid_number("", value, "must be greater than 0")
+        yield invalid("", value, "must be greater than 0")
 
 
 def _behaviour(rules: Obj) -> Iterator[FieldError]:
     window = rules.get("stabilizationWindowSeconds")
     if window is not None and window < 0:
-        yield invalid_number(".stabilizationWindowSeconds", window, "must be greater than or equal to zero")
+        yield invalid(".stabilizationWindowSeconds", window, "must be greater than or equal to zero")
     if window is not None and window > 3600:
-        yield invalid_number(".stabilizationWindowSeconds", window, "must be less than or equal to 3600")
+        yield invalid(".stabilizationWindowSeconds", window, "must be less than or equal to 3600")
     if rules.get("policies") == []:
         yield required(".policies", "must specify at least one Policy")
 
@@ -101,11 +94,11 @@ def _behaviour(rules: Obj) -> Iterator[FieldError]:
 def _step(policy: Obj) -> Iterator[FieldError]:
     seconds = policy.get("periodSeconds") or 0
     if (policy.get("value") or 0) <= 0:
-        yield invalid_number(".value", policy.get("value") or 0, "must be greater than zero")
+        yield invalid(".value", policy.get("value") or 0, "must be greater than zero")
     if seconds <= 0:
-        yield invalid_number(".periodSeconds", seconds, "must be greater than zero")
+        yield invalid(".periodSeconds", seconds, "must be greater than zero")
     elif seconds > 1800:
-        yield invalid_number(".periodSeconds", seconds, "must be less than or equal to 1800")
+        yield invalid(".periodSeconds", seconds, "must be less than or equal to 1800")
 
 
 _SCALING: tuple[Row, ...] = (
@@ -169,20 +162,20 @@ def _hard(amounts: Obj) -> Iterator[FieldError]:
                 "must be a standard resource for quota",
             ]
             faults = [*label_key_faults(name), *faults]
-        yield from (invalid_value(f"[{name}]", name, why) for why in faults)
+        yield from (invalid(f"[{name}]", name, why) for why in faults)
         if amount(value) < 0:
-            yield invalid_value(f"[{name}]", value, "must be greater than or equal to 0")
+            yield invalid(f"[{name}]", value, "must be greater than or equal to 0")
         elif amount(value) % 1 and (name in _COUNTED or name.startswith("count/")):
-            yield invalid_value(f"[{name}]", value, "must be an integer")
+            yield invalid(f"[{name}]", value, "must be an integer")
 
 
 def _scopes(scopes: list[str]) -> Iterator[FieldError]:
     for name in scopes:
         if name not in SCOPES and "/" not in name:
-            yield invalid_tree("", scopes, "unsupported scope")
+            yield invalid("", scopes, "unsupported scope")
     for pair in _OPPOSITES:
         if pair <= set(scopes):
-            yield invalid_tree("", scopes, "conflicting scopes")
+            yield invalid("", scopes, "conflicting scopes")
 
 
 def _scoped(spec: Obj) -> Iterator[FieldError]:
@@ -192,14 +185,14 @@ def _scoped(spec: Obj) -> Iterator[FieldError]:
     for name in scopes:
         fitting = {"BestEffort": frozenset({"pods"}), **dict.fromkeys(_SCOPES_OF_PODS, _OF_PODS)}.get(name)
         if fitting is not None and known - fitting:
-            yield invalid_tree(".scopes", scopes, "unsupported scope applied to resource")
+            yield invalid(".scopes", scopes, "unsupported scope applied to resource")
 
 
 def _scope(expression: Obj) -> Iterator[FieldError]:
     name, operator = expression.get("scopeName") or "", expression.get("operator") or ""
     values = expression.get("values") or []
     if name not in SCOPES:
-        yield invalid_value(".scopeName", name, "unsupported scope")
+        yield invalid(".scopeName", name, "unsupported scope")
     if operator in ("In", "NotIn"):
         if not values:
             yield required(
@@ -208,9 +201,9 @@ def _scope(expression: Obj) -> Iterator[FieldError]:
     elif operator in ("Exists", "DoesNotExist"):
         if values:
             why = "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"
-            yield invalid_tree(".values", values, why)
+            yield invalid(".values", values, why)
     else:
-        yield invalid_value(".operator", operator, "not a valid selector operator")
+        yield invalid(".operator", operator, "not a valid selector operator")
 
 
 QUOTA: tuple[Row, ...] = (
@@ -227,7 +220,7 @@ def _limit(limit: Obj) -> Iterator[FieldError]:
         faults = label_key_faults(kind) if kind else ["must be a standard limit type or fully qualified"]
         if kind and not faults and "/" not in kind:
             faults = ["must be a standard limit type or fully qualified"]
-        yield from (invalid_value(".type", kind, why) for why in faults)
+        yield from (invalid(".type", kind, why) for why in faults)
     if kind == "Pod":
         for name in ("default", "defaultRequest"):
             if limit.get(name):
@@ -247,10 +240,10 @@ def _bounds(limit: Obj) -> Iterator[FieldError]:
         low, high = limit.get(lesser) or {}, limit.get(larger) or {}
         for name, value in low.items():
             if name in high and amount(value) > amount(high[name]):
-                yield invalid_value(f".{lesser}[{name}]", value, words.format(value, high[name]))
+                yield invalid(f".{lesser}[{name}]", value, words.format(value, high[name]))
     for name, ratio in (limit.get("maxLimitRequestRatio") or {}).items():
         if amount(ratio) < 1:
-            yield invalid_value(f".maxLimitRequestRatio[{name}]", ratio, f"ratio {ratio} is less than 1")
+            yield invalid(f".maxLimitRequestRatio[{name}]", ratio, f"ratio {ratio} is less than 1")
 
 
 LIMIT_RANGE: tuple[Row, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid_tree, invalid_value, not_supported, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
 from ktui.writes.validation.cluster_kinds import ACCESS_MODES
@@ -68,12 +68,12 @@ def _claim(spec: Obj) -> Iterator[FieldError]:
     if requested is None:
         yield required(".resources[storage]")
     elif amount(requested) <= 0:
-        yield invalid_value(".resources[storage]", requested, "must be greater than zero")
+        yield invalid(".resources[storage]", requested, "must be greater than zero")
 
 
 def _parameters(parameters: Obj) -> Iterator[FieldError]:
     if "" in parameters:
-        yield invalid_tree("", parameters, "field can not be empty.")
+        yield invalid("", parameters, "field can not be empty.")
 
 
 VOLUME: tuple[Row, ...] = below(

@@ -7,19 +7,10 @@ import zoneinfo
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid_number,
-    invalid_tree,
-    invalid_value,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.golang.formatting import quote
 from ktui.kube.golang.times import parse_duration
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.updates.field_rules import bad
 from ktui.writes.validation.values.checks import (
     Row,
     at_least,
@@ -46,20 +37,20 @@ _LONGEST = 1000
 
 def schedule(text: str) -> Iterator[FieldError]:
     if fault := schedule_fault(text):
-        yield invalid_value("", text, fault)
+        yield invalid("", text, fault)
     if "TZ" in text:
-        yield invalid_value("", text, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
+        yield invalid("", text, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
 
 
 def time_zone(name: str) -> Iterator[FieldError]:
     if not name:
         yield required("", "must be nil or non-empty string")
     elif name.lower() == "local":
-        yield invalid_value(
+        yield invalid(
             "", name, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         )
     elif not _known(name):
-        yield invalid_value("", name, f"unknown time zone {name}")
+        yield invalid("", name, f"unknown time zone {name}")
 
 
 def _known(name: str) -> bool:
@@ -155,13 +146,13 @@ def _strategy(strategy: Obj) -> Iterator[FieldError]:
         yield forbidden(".rollingUpdate", why)
     elif rolling is not None and _none(rolling.get("maxUnavailable")) and _none(rolling.get("maxSurge")):
         shown = rolling.get("maxUnavailable") or 0
-        yield bad(".rollingUpdate.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0")
+        yield invalid(".rollingUpdate.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0")
 
 
 def _progress(spec: Obj) -> Iterator[FieldError]:
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is not None and 0 <= deadline <= (spec.get("minReadySeconds") or 0):
-        yield invalid_number(".progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
+        yield invalid(".progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
 
 
 def _daemon_update(strategy: Obj) -> Iterator[FieldError]:
@@ -173,17 +164,17 @@ def _daemon_update(strategy: Obj) -> Iterator[FieldError]:
         yield required(".rollingUpdate.maxUnavailable", "cannot be 0 when maxSurge is 0")
     elif not _none(unavailable) and not _none(surge):
         why = "may not be set when maxUnavailable is non-zero"
-        yield bad(".rollingUpdate.maxSurge", surge, why)
+        yield invalid(".rollingUpdate.maxSurge", surge, why)
 
 
 def _stateful_update(strategy: Obj) -> Iterator[FieldError]:
     if strategy.get("type") not in ("RollingUpdate", "OnDelete"):
-        yield invalid_tree("", strategy, "must be 'RollingUpdate' or 'OnDelete'")
+        yield invalid("", strategy, "must be 'RollingUpdate' or 'OnDelete'")
 
 
 def _order(value: str) -> Iterator[FieldError]:
     if value not in ("OrderedReady", "Parallel"):
-        yield invalid_value("", value, "must be 'OrderedReady' or 'Parallel'")
+        yield invalid("", value, "must be 'OrderedReady' or 'Parallel'")
 
 
 def _indexed(spec: Obj) -> Iterator[FieldError]:
@@ -192,34 +183,34 @@ def _indexed(spec: Obj) -> Iterator[FieldError]:
             yield required(".completions", "when completion mode is Indexed")
         if (spec.get("parallelism") or 0) > _MOST_PARALLEL:
             why = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is Indexed"
-            yield invalid_number(".parallelism", spec["parallelism"], why)
+            yield invalid(".parallelism", spec["parallelism"], why)
         return
     for name in _INDEXED:
         if spec.get(name) is not None:
-            yield invalid_number(f".{name}", spec[name], "requires indexed completion mode")
+            yield invalid(f".{name}", spec[name], "requires indexed completion mode")
 
 
 def _failure_rule(rule: Obj) -> Iterator[FieldError]:
     codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or []
     if codes is not None and conditions:
         why = "specifying both OnExitCodes and OnPodConditions is not supported"
-        yield invalid_tree("", rule, why)
+        yield invalid("", rule, why)
     elif codes is None and not conditions:
-        yield invalid_tree("", rule, "specifying one of OnExitCodes and OnPodConditions is required")
+        yield invalid("", rule, "specifying one of OnExitCodes and OnPodConditions is required")
     if codes is None:
         return
     values = codes.get("values") or []
     if not values:
-        yield invalid_tree(".onExitCodes.values", values, "at least one value is required")
+        yield invalid(".onExitCodes.values", values, "at least one value is required")
     if codes.get("operator") == "In" and 0 in values:
         at = values.index(0)
-        yield invalid_number(f".onExitCodes.values[{at}]", 0, "must not be 0 for the In operator")
+        yield invalid(f".onExitCodes.values[{at}]", 0, "must not be 0 for the In operator")
 
 
 def _generated(spec: Obj) -> Iterator[FieldError]:
     """The job of a CronJob gets its selector when it is made."""
     if spec.get("selector") is not None:
-        yield invalid_tree(".selector", spec["selector"], "`selector` will be auto-generated")
+        yield invalid(".selector", spec["selector"], "`selector` will be auto-generated")
     if spec.get("manualSelector"):
         yield not_supported(".manualSelector", "true", ("nil", "false"))
 
@@ -228,7 +219,7 @@ def _cron_name(job: Obj) -> Iterator[FieldError]:
     name = str((job.get("metadata") or {}).get("name") or "")
     if len(name) > _LONGEST_CRON_JOB:
         why = f"must be no more than {_LONGEST_CRON_JOB} characters"
-        yield invalid_value(".metadata.name", name, why)
+        yield invalid(".metadata.name", name, why)
 
 
 _COUNTED: tuple[Row, ...] = (
