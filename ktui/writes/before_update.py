@@ -26,8 +26,8 @@ from ktui.writes.objectmeta import (
     validate_metadata,
 )
 from ktui.writes.parts import PARTS, keep_the_rest
-from ktui.writes.validation.common_kinds import change_errors, has_changed, object_errors
 from ktui.writes.validation.custom_resources import custom_errors
+from ktui.writes.validation.objects import change_errors, has_changed, object_errors
 from ktui.writes.validation.statuses import status_errors
 from ktui.writes.validation.updates import services
 from ktui.writes.validation.updates.preserved_fields import settled

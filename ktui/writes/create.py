@@ -45,8 +45,8 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.service_allocation import allocating
-from ktui.writes.validation.common_kinds import object_warnings, validate_new
 from ktui.writes.validation.custom_resources import custom_errors
+from ktui.writes.validation.objects import object_warnings, validate_new
 
 # Kinds whose clients send the status with the object itself.
 KEEPS_STATUS = frozenset({"Node"})

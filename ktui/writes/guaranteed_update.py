@@ -26,7 +26,7 @@ from ktui.writes.objectmeta import finalizer_warnings
 from ktui.writes.options import WriteOptions
 from ktui.writes.patches.patch_documents import patched_text
 from ktui.writes.service_allocation import Unallocated, allocating
-from ktui.writes.validation.common_kinds import has_changed, object_warnings
+from ktui.writes.validation.objects import has_changed, object_warnings
 
 Change = Callable[[Obj], Obj]
 """Stored object → wanted object; must not modify the stored one (they may share parts)."""

@@ -53,12 +53,12 @@ def workload_selector_errors(obj: Obj) -> list[FieldError]:
     kind, spec = obj.get("kind"), obj.get("spec") or {}
     selector = spec.get("selector")
     if selector is None:  # upstream detects a DaemonSet's missing selector only because it does not match
-        missing = [] if kind == "DaemonSet" else [required("spec.selector")]
+        missing = [] if kind == "DaemonSet" else [required(".spec.selector")]
         return [*missing, *_mismatch(_template_labels(spec))]
-    errors = label_selector_errors(selector, "spec.selector")
+    errors = label_selector_errors(selector, ".spec.selector")
     if not (selector.get("matchLabels") or selector.get("matchExpressions")) and kind != "Job":
         owner = {"DaemonSet": "daemonset", "StatefulSet": "statefulset"}.get(str(kind), "deployment")
-        errors.append(invalid("spec.selector", {}, f"empty selector is invalid for {owner}"))
+        errors.append(invalid(".spec.selector", {}, f"empty selector is invalid for {owner}"))
     if errors:
         return errors
     labels = _template_labels(spec)
@@ -70,9 +70,9 @@ def controller_selector_errors(obj: Obj) -> list[FieldError]:
     spec = obj.get("spec") or {}
     selector, labels = spec.get("selector"), _template_labels(spec)
     if not selector:
-        return [required("spec.selector")]
+        return [required(".spec.selector")]
     if spec.get("template") is None:
-        return [required("spec.template")]
+        return [required(".spec.template")]
     return [] if _matches({"matchLabels": selector}, labels) else _mismatch(labels)
 
 
@@ -129,4 +129,4 @@ def _matches(selector: Obj, labels: Obj) -> bool:
 
 def _mismatch(labels: Obj) -> list[FieldError]:
     shown = dict(sorted(labels.items())) or None
-    return [invalid("spec.template.metadata.labels", shown, MISMATCH)]
+    return [invalid(".spec.template.metadata.labels", shown, MISMATCH)]

@@ -12,8 +12,8 @@ from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
 from ktui.writes.decoding.body import SentBody, decode_object
 from ktui.writes.decoding.field_validation import Unfit, check_metadata
-from ktui.writes.validation.common_kinds import change_errors, validate_new
 from ktui.writes.validation.custom_resources import validate
+from ktui.writes.validation.objects import change_errors, validate_new
 
 from .objects import resource
 

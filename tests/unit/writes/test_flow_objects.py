@@ -9,7 +9,7 @@ import pytest
 
 from ktui.kube.flow_schemas import default_levels, default_schemas
 from ktui.writes.defaults import set_defaults
-from ktui.writes.validation.cluster_kinds import level_errors, schema_errors
+from ktui.writes.validation.objects import value_errors
 
 Obj = dict[str, Any]
 USER: Obj = {"kind": "User", "user": {"name": "u"}}
@@ -21,7 +21,7 @@ QUEUING: Obj = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
 def faults(kind: str, spec: Obj, name: str = "own") -> list[str]:
     obj = json.loads(json.dumps({"kind": kind, "metadata": {"name": name}, "spec": spec}))
     set_defaults(obj)
-    return [str(error) for error in (schema_errors if kind == "FlowSchema" else level_errors)(obj)]
+    return [str(error) for error in value_errors(f"{kind.lower()}s.flowcontrol.apiserver.k8s.io", obj)]
 
 
 @pytest.mark.parametrize("minor", [29, 33, 36])

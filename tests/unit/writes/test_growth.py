@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from ktui.writes.managedfields.nodes import BuiltinNode
 from ktui.writes.managedfields.typed_config import list_faults
 from ktui.writes.patches.jsonpatch import json_patch
 from ktui.writes.validation.custom_resources import duplicates, validate
-from ktui.writes.validation.networking import service_errors
+from ktui.writes.validation.objects import value_errors
 from ktui.writes.validation.updates import definitions, pods, services
 from tests.unit.growth import Compared, growth
 
@@ -100,7 +101,7 @@ CASES = {
         json_patch,
         lambda n: ({"a": [1] * n}, [{"op": "add", "path": "/a/0", "value": 1}] * n),
     ),
-    "service": (service_errors, lambda n: (_ports(n),)),
+    "service": (partial(value_errors, "services"), lambda n: (_ports(n),)),
     "addresses": (services.service, lambda n: (_addresses(n, 1), _addresses(n, 2))),
     "schema": (lambda schema: list(definitions._schema_errors(schema, (None, ""))), lambda n: (_schema(n),)),
 }

@@ -11,7 +11,7 @@ from ktui.kube.status import StatusError
 from ktui.writes.admission.mutation import admit_pod
 from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
-from ktui.writes.validation.common_kinds import object_errors
+from ktui.writes.validation.objects import object_errors
 from ktui.writes.validation.updates import services
 
 from .objects import resource

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.writes.validation.pod_specs import pod_spec_errors, template_errors
+from ktui.writes.validation.objects import value_errors
 
 CONTAINER = {"name": "c", "image": "i"}
 MOUNT = {**CONTAINER, "volumeMounts": [{"name": "data", "mountPath": "/d"}]}
@@ -39,7 +39,21 @@ def workload(kind: str, pod: dict[str, Any], **spec: Any) -> dict[str, Any]:
     ],
 )
 def test_pod_specs(spec: dict[str, Any], errors: list[str]) -> None:
-    assert [str(error) for error in pod_spec_errors(spec, "spec")] == errors
+    assert [str(error) for error in value_errors("pods", {"spec": spec})] == errors
+
+
+RESOURCES = {
+    "Deployment": "deployments.apps",
+    "Job": "jobs.batch",
+    "CronJob": "cronjobs.batch",
+    "StatefulSet": "statefulsets.apps",
+}
+
+
+def template_errors(obj: dict[str, Any]) -> list[str]:
+    """The errors of a workload in its pod template."""
+    errors = value_errors(RESOURCES[obj["kind"]], obj)
+    return [str(error) for error in errors if ".template.spec." in error.field]
 
 
 @pytest.mark.parametrize(
@@ -67,12 +81,11 @@ def test_pod_specs(spec: dict[str, Any], errors: list[str]) -> None:
     ],
 )
 def test_templates(kind: str, pod: dict[str, Any], errors: list[str]) -> None:
-    assert [str(error) for error in template_errors(workload(kind, pod))] == errors
+    assert template_errors(workload(kind, pod)) == errors
 
 
 def test_the_claims_of_a_stateful_set_are_volumes() -> None:
     claims = [{"metadata": {"name": "data"}}]
-    assert (
-        template_errors(workload("StatefulSet", {"containers": [MOUNT]}, volumeClaimTemplates=claims)) == []
-    )
+    own = workload("StatefulSet", {"containers": [MOUNT]}, volumeClaimTemplates=claims)
+    assert template_errors(own) == []
     assert template_errors(workload("Deployment", {"containers": [MOUNT]}))

@@ -19,8 +19,6 @@ from ktui.kube.names import (
     subdomain_faults,
 )
 from ktui.kube.quantity import amount
-from ktui.writes.validation.cluster_kinds import number_or_percent
-from ktui.writes.validation.networking import port_errors, port_name_faults
 from ktui.writes.validation.selectors import label_selector_errors
 
 Check = Callable[[Any], Iterable[FieldError]]
@@ -29,7 +27,8 @@ Check = Callable[[Any], Iterable[FieldError]]
 Row = tuple[str, Check]
 """A check and its path, such as `spec.ports[].port`.
 
-`[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself.
+`[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself. `$` at
+the end: the check follows those of the value's members.
 """
 
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
@@ -44,6 +43,7 @@ class RuleTree:
     """
 
     checks: list[Check] = field(default_factory=list)
+    last: list[Check] = field(default_factory=list)  # after the members
     members: dict[str, RuleTree] = field(default_factory=dict)
 
     def at(self, path: str) -> RuleTree:
@@ -59,15 +59,14 @@ class RuleTree:
         yield from self._walk(value, None)
 
     def _walk(self, value: Any, path: Path | None) -> Iterator[FieldError]:
-        for check in self.checks:
-            for error in check(value):
-                yield replace(error, field=f"{joined(path)}{error.field}".removeprefix("."))
+        yield from _checked(self.checks, value, path)
         if isinstance(value, dict):
             yield from self._in_object(value, path)
         elif isinstance(value, list) and (each := self.members.get("[]")):
             for index, item in enumerate(value):
                 if item is not None:
                     yield from each._walk(item, (path, f"[{index}]"))
+        yield from _checked(self.last, value, path)
 
     def _in_object(self, value: Obj, path: Path | None) -> Iterator[FieldError]:
         if each := self.members.get("{}"):
@@ -79,17 +78,29 @@ class RuleTree:
                 yield from table._walk(member, (path, f".{name}"))
 
 
+def _checked(checks: Iterable[Check], value: Any, path: Path | None) -> Iterator[FieldError]:
+    for check in checks:
+        for error in check(value):
+            yield replace(error, field=f"{joined(path)}{error.field}".removeprefix("."))
+
+
 def table_of(*rows: Row) -> RuleTree:
     """Return the table of these rows; rows of one path are checked in their order."""
     table = RuleTree()
     for path, check in rows:
-        table.at(path).checks.append(check)
+        at = table.at(path.removesuffix("$"))
+        (at.last if path.endswith("$") else at.checks).append(check)
     return table
+
+
+def inside(path: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
+    """Yield the errors of a part at a path like `.spec` or `[0]`."""
+    return (replace(error, field=f"{path}{error.field}") for error in errors)
 
 
 def below(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
     """Return the rows of a part at the path where a kind has that part."""
-    return tuple((f"{path}.{inner}" if inner else path, check) for inner, check in rows)
+    return tuple((f"{path}.{inner}" if inner.strip("$") else path + inner, check) for inner, check in rows)
 
 
 IP_FAULT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -97,6 +108,11 @@ CIDR_FAULT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _ZEROS = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9])")
 _LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 _LOCAL_MULTICAST_6 = ipaddress.ip_network("ff02::/16")
+_PORT_NAME = re.compile("[a-z0-9-]+")
+_PERCENT = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
+    "regex used for validation is '[0-9]+%')"
+)
 _HEADER = re.compile("[-A-Za-z0-9]+")
 _PRINTABLE_BUT_EQUALS = re.compile("[ -<>-~]+")
 
@@ -218,24 +234,50 @@ def address_range(value: str) -> Iterable[FieldError]:
     return () if is_range(value) else [invalid("", value, CIDR_FAULT)]
 
 
+port_number = between(1, 65535)
+
+
+def port_name_faults(name: str) -> Iterator[str]:
+    """Yield why a port's name is invalid (upstream: IsValidPortName)."""
+    if len(name.encode()) > 15:
+        yield "must be no more than 15 characters"
+    if not _PORT_NAME.fullmatch(name):
+        yield "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
+    if not re.search("[a-z]", name):
+        yield "must contain at least one letter (a-z)"
+    if "--" in name:
+        yield "must not contain consecutive hyphens"
+    if name[:1] == "-" or name[-1:] == "-":
+        yield "must not begin or end with a hyphen"
+
+
 def port_or_name(value: Any) -> Iterable[FieldError]:
     """A port's number, or the name of one."""
     if isinstance(value, str):
         return [invalid("", value, why) for why in port_name_faults(value)]
-    return port_errors(value, "")
+    return port_number(value)
 
 
-def port_number(value: Any) -> Iterable[FieldError]:
-    return port_errors(value, "")
+def whole_or_percent(value: Any) -> Iterator[FieldError]:
+    """A number from 0 on, or a percentage."""
+    if isinstance(value, str):
+        if not re.fullmatch("[0-9]+%", value):
+            yield invalid("", value, _PERCENT)
+    elif value < 0:
+        yield invalid("", value, "must be greater than or equal to 0")
 
 
-def count_or_percent(value: Any) -> Iterable[FieldError]:
-    return number_or_percent(value, "")
-
-
-def whole_or_percent(value: Any) -> Iterable[FieldError]:
-    """As `count_or_percent`, but more than 100% is allowed."""
-    return [e for e in number_or_percent(value, "") if "greater than 100%" not in e.message]
+def count_or_percent(value: Any) -> Iterator[FieldError]:
+    """A number from 0 on, or a percentage up to 100%."""
+    errors = list(whole_or_percent(value))
+    yield from errors
+    if (
+        not errors
+        and isinstance(value, str)
+        and len(digits := value[:-1].lstrip("0")) > 2
+        and digits != "100"
+    ):
+        yield invalid("", value, "must not be greater than 100%")
 
 
 def not_negative(value: str) -> Iterable[FieldError]:

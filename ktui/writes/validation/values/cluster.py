@@ -7,9 +7,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from cryptography.x509 import load_pem_x509_csr
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import path_segment_faults, subdomain_faults
+from ktui.kube.names import label_key_faults, path_segment_faults, subdomain_faults
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
@@ -17,17 +19,22 @@ from ktui.writes.validation.values.checks import (
     at_least,
     below,
     between,
+    config_key,
     dns_label,
     has,
+    inside,
     named,
     one_of,
     one_of_or_none,
     positive,
     selector,
 )
-from ktui.writes.validation.values.pods import EFFECTS
+from ktui.writes.validation.values.scheduling import EFFECTS
 
 RBAC = "rbac.authorization.k8s.io"
+_STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", "services"})
+_NOT_OF_CONTAINERS = "must be a standard resource for containers"
+MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
 
@@ -83,7 +90,30 @@ def _collected(rule: Obj) -> Iterator[FieldError]:
         )
 
 
+def _rule(rule: Obj) -> Iterator[FieldError]:
+    if not rule.get("verbs"):
+        yield required(".verbs", "verbs must contain at least one value")
+    if rule.get("nonResourceURLs"):
+        if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+            why = "rules cannot apply to both regular resources and non-resource URLs"
+            yield invalid(".nonResourceURLs", rule["nonResourceURLs"], why)
+        return
+    for name, what in (("apiGroups", "api group"), ("resources", "resource")):
+        if not rule.get(name):
+            yield required(f".{name}", f"resource rules must supply at least one {what}")
+
+
+def _namespaced_rule(rule: Obj) -> Iterator[FieldError]:
+    if urls := rule.get("nonResourceURLs"):
+        yield from has("verbs", why="verbs must contain at least one value")(rule)
+        yield invalid(".nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
+    else:
+        yield from _rule(rule)
+
+
+ROLE: tuple[Row, ...] = (("rules[]", _namespaced_rule),)
 CLUSTER_ROLE: tuple[Row, ...] = (
+    ("rules[]", _rule),
     ("aggregationRule", _collected),
     ("aggregationRule.clusterRoleSelectors[]", selector),
 )
@@ -95,7 +125,22 @@ def _config_map(obj: Obj) -> Iterator[FieldError]:
         yield invalid(f".binaryData[{key}]", key, "duplicate of key present in data")
 
 
-CONFIG_MAP: tuple[Row, ...] = (("", _config_map),)
+def _data(shown: str) -> Check:
+    """Check the keys of a ConfigMap or Secret, and the size of its data, an error of which is at `shown`."""
+
+    def check(obj: Obj) -> Iterator[FieldError]:
+        size = 0
+        for member in ("data", "binaryData"):
+            for key, value in (obj.get(member) or {}).items():
+                size += len(str(value).encode())
+                yield from inside(f".{member}[{key}]", config_key(key))
+        if size > MOST_DATA_BYTES:
+            yield too_long(shown, MOST_DATA_BYTES)
+
+    return check
+
+
+CONFIG_MAP: tuple[Row, ...] = (("", _data("[]")), ("", _config_map))
 
 # The keys that a Secret of each type must have.
 _DEMANDED = {
@@ -135,13 +180,14 @@ def _is_json(encoded: Any) -> bool:
     return True
 
 
-SECRET: tuple[Row, ...] = (("", _secret),)
+SECRET: tuple[Row, ...] = (("", _data(".data")), ("", _secret))
 
 
 def _taints(taints: list[Obj]) -> Iterator[FieldError]:
     seen = set()
     for index, taint in enumerate(taints):
-        effect = taint.get("effect") or ""
+        effect, key = taint.get("effect") or "", str(taint.get("key") or "")
+        yield from (invalid(f".metadata.taints[{index}].key", key, why) for why in label_key_faults(key))
         if not effect:
             yield required(f".metadata.taints[{index}].effect")
         elif effect not in EFFECTS:
@@ -181,10 +227,26 @@ LEASE: tuple[Row, ...] = (
     ("spec.leaseDurationSeconds", positive("must be greater than 0")),
     ("spec.leaseTransitions", at_least(0)),
 )
-RUNTIME_CLASS: tuple[Row, ...] = (("", has("handler")), ("handler", dns_label))
+
+
+def _overhead(amounts: Obj) -> Iterator[FieldError]:
+    for name in amounts:
+        known = name in _STANDARD or name.startswith("hugepages-")
+        faults = [] if known else ["must be a standard resource type or fully qualified", _NOT_OF_CONTAINERS]
+        for why in label_key_faults(name) if "/" in name else faults:
+            yield invalid(f"[{name}]", name, why)
+
+
+def _of_overhead(obj: Obj) -> Iterator[FieldError]:
+    """Upstream's path of the amounts is not that in the object."""
+    return inside(".overhead.limits", _overhead((obj.get("overhead") or {}).get("podFixed") or {}))
+
+
+RUNTIME_CLASS: tuple[Row, ...] = (("", _of_overhead), ("", has("handler")), ("handler", dns_label))
 REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
 
 
+PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
 USAGES = (
     "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign",
     "data encipherment", "decipher only", "digital signature", "email protection", "encipher only",
@@ -199,7 +261,29 @@ def _short(seconds: int) -> Iterator[FieldError]:
         yield invalid("", seconds, why)
 
 
+def _certificate(obj: Obj) -> Iterator[FieldError]:
+    encoded = str((obj.get("spec") or {}).get("request") or "")
+    try:
+        pem = base64.b64decode(encoded)
+        if PEM_REQUEST in pem:
+            load_pem_x509_csr(pem)
+        else:
+            yield invalid(".spec.request", encoded, "PEM block type must be CERTIFICATE REQUEST")
+    except ValueError as error:
+        yield invalid(".spec.request", encoded, str(error))
+
+
+def _of_namespace(event: Obj) -> Iterator[FieldError]:
+    """An event is in its object's namespace; for objects without a namespace in `default`."""
+    own = str((event.get("metadata") or {}).get("namespace") or "")
+    about = str((event.get("involvedObject") or event.get("regarding") or {}).get("namespace") or "")
+    if about != own and (about or own != "default"):
+        yield invalid(".involvedObject.namespace", about, "does not match event.namespace")
+
+
+EVENT: tuple[Row, ...] = (("", _of_namespace),)
 SIGNING_REQUEST: tuple[Row, ...] = (
+    ("", _certificate),
     ("spec", has("signerName", "usages")),
     ("spec.usages[]", one_of(*USAGES)),
     ("spec.expirationSeconds", _short),

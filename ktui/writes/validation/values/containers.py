@@ -10,17 +10,20 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
-from ktui.writes.validation.networking import port_name_faults
 from ktui.writes.validation.values.checks import (
     Row,
     address,
     at_least,
     below,
     config_key,
+    dns_label,
     duplicate,
     has,
     header_name,
+    inside,
     one_of,
+    port_name_faults,
+    port_number,
     port_or_name,
     positive,
     relative_path,
@@ -30,6 +33,7 @@ from ktui.writes.validation.values.checks import (
 )
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
+HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _OWN = ("cpu", "memory", "ephemeral-storage")
 # Resources that a container may not be given more of than it requests.
 _NOT_OVERCOMMITTED = "hugepages-"
@@ -49,6 +53,12 @@ _FIELDS = frozenset(
 )
 _KEYED_FIELD = re.compile(r"metadata\.(annotations|labels)\['.*'\]", re.DOTALL)
 _MANY = "may not have more than one field specified at a time"
+
+
+def _name_and_image(container: Obj) -> Iterator[FieldError]:
+    yield from has("name")(container)
+    yield from inside(".name", dns_label(container.get("name") or ""))
+    yield from has("image")(container)
 
 
 def _image(value: str) -> Iterator[FieldError]:
@@ -186,12 +196,29 @@ def _no_grace(probe: Obj) -> Iterable[FieldError]:
     return [invalid(".terminationGracePeriodSeconds", grace, why)]
 
 
+def _handler(handler: Obj) -> Iterator[FieldError]:
+    there = [name for name in HANDLERS if handler.get(name) is not None]
+    for name in there[1:]:
+        yield forbidden(f".{name}", "may not specify more than 1 handler type")
+    if not there:
+        yield required("", "must specify a handler type")
+
+
+def _container_port(port: Obj) -> Iterator[FieldError]:
+    if not port.get("containerPort"):
+        yield required(".containerPort")
+    for name in ("containerPort", "hostPort"):
+        if port.get(name):
+            yield from inside(f".{name}", port_number(port[name]))
+
+
 _HTTP: tuple[Row, ...] = (
     ("port", port_or_name),
     ("scheme", one_of("HTTP", "HTTPS")),
     ("httpHeaders[].name", header_name),
 )
 HANDLER: tuple[Row, ...] = (
+    ("", _handler),
     ("exec", has("command")),
     *below("httpGet", _HTTP),
     ("tcpSocket.port", port_or_name),
@@ -219,11 +246,13 @@ SECURITY: tuple[Row, ...] = (
     ("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),
 )
 CONTAINER: tuple[Row, ...] = (
+    ("", _name_and_image),
     ("image", _image),
     ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
     ("terminationMessagePolicy", one_of("FallbackToLogsOnError", "File")),
     ("restartPolicy", one_of("Always", "Never", "OnFailure")),
     ("ports", _ports),
+    ("ports[]", _container_port),
     ("ports[].protocol", one_of(*PROTOCOLS)),
     ("ports[].hostIP", address),
     ("env[]", has("name")),
@@ -241,7 +270,7 @@ CONTAINER: tuple[Row, ...] = (
     ("envFrom[].configMapRef", has("name")),
     ("envFrom[].secretRef", has("name")),
     ("volumeMounts", _mounts),
-    ("volumeMounts[]", has("mountPath")),
+    ("volumeMounts[]", has("name", "mountPath")),
     ("volumeMounts[]", _mount),
     ("volumeMounts[].subPath", relative_path),
     ("volumeMounts[].subPathExpr", relative_path),

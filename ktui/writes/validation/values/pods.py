@@ -1,13 +1,12 @@
-"""Rules of pod specs, in pods and in templates: scheduling, security, names, containers, volumes."""
+"""Rules of pod specs, in pods and in templates: security, names, containers, volumes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_found_value, required
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_value_faults
 from ktui.writes.validation.values.checks import (
     Row,
     absolute_path,
@@ -22,21 +21,58 @@ from ktui.writes.validation.values.checks import (
     not_negative,
     one_of,
     one_of_or_none,
-    positive,
     qualified,
     relative_path,
-    selector,
     subdomain,
     unique,
     user_id,
     without_parents,
 )
 from ktui.writes.validation.values.containers import CONTAINER, SECURITY
+from ktui.writes.validation.values.scheduling import SCHEDULING
 
 HOST_PATH_TYPES = (
     "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
 )  # fmt: skip
 _LEAST_SECONDS, _MOST_SECONDS = 600, 1 << 32
+
+
+def _host_and_gates(pod: Obj) -> Iterator[FieldError]:
+    if pod.get("schedulingGates") and pod.get("nodeName"):
+        yield forbidden(".nodeName", "cannot be set until all schedulingGates have been cleared")
+
+
+def _dns_policy(spec: Obj) -> Iterator[FieldError]:
+    if spec.get("dnsPolicy") == "None" and not spec.get("dnsConfig"):
+        yield required(".dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
+
+
+def _hooks(spec: Obj) -> Iterator[FieldError]:
+    """A hook that sleeps ends within the pod's grace period."""
+    grace = spec.get("terminationGracePeriodSeconds")
+    for member in _RUNNING if grace is not None else ():
+        for index, container in enumerate(spec.get(member) or []):
+            for name in ("postStart", "preStop"):
+                hook = (container.get("lifecycle") or {}).get(name) or {}
+                seconds = (hook.get("sleep") or {}).get("seconds")
+                if seconds is not None and not 0 <= seconds <= grace:
+                    why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+                    yield invalid(f".{member}[{index}].lifecycle.{name}.sleep", seconds, why)
+
+
+def mounts(spec: Obj, claims: Sequence[Obj] = ()) -> Iterator[FieldError]:
+    """Volumes that are mounted exist; `claims` are claim templates, which are also volumes."""
+    volumes = {
+        volume.get("name")
+        for volume in spec.get("volumes") or []
+        if volume.get("secret") is None or volume["secret"].get("secretName")  # upstream counts no other
+    }
+    volumes |= {(claim.get("metadata") or {}).get("name") for claim in claims}
+    for member in _RUNNING:
+        for index, container in enumerate(spec.get(member) or []):
+            for at, mount in enumerate(container.get("volumeMounts") or []):
+                if mount.get("name") and mount["name"] not in volumes:
+                    yield not_found_value(f".{member}[{index}].volumeMounts[{at}].name", mount["name"])
 
 
 def _one_source(volume: Obj) -> Iterator[FieldError]:
@@ -100,6 +136,7 @@ VOLUMES: tuple[Row, ...] = (
     ("[].emptyDir.sizeLimit", _size_limit),
     ("[].configMap", has("name")),
     *below("[].configMap", _ITEMS),
+    ("[].secret", has("secretName")),
     *below("[].secret", _ITEMS),
     *below("[].downwardAPI", _DOWNWARD),
     ("[].persistentVolumeClaim", has("claimName")),
@@ -119,14 +156,9 @@ VOLUMES: tuple[Row, ...] = (
 )
 
 
-EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_RUNNING = ("containers", "initContainers")
 _MOST_NAMESERVERS, _MOST_SEARCHES = 3, 32
 _PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
-
-
-def _weight(value: int) -> Iterator[FieldError]:
-    if not 1 <= value <= 100:
-        yield invalid("", value, "must be in the range 1-100")
 
 
 def _template(template: Obj) -> Iterator[FieldError]:
@@ -135,60 +167,6 @@ def _template(template: Obj) -> Iterator[FieldError]:
         yield replace(error, field=".labels")
     if (template.get("spec") or {}).get("ephemeralContainers"):
         yield forbidden(".spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
-
-
-def _toleration(toleration: Obj) -> Iterator[FieldError]:
-    operator, effect = toleration.get("operator") or "Equal", toleration.get("effect") or ""
-    if not toleration.get("key") and operator != "Exists":
-        why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-        yield invalid(".operator", toleration.get("operator") or "", why)
-    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        yield invalid(".effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
-    if operator == "Equal":
-        for why in label_value_faults(toleration.get("value") or ""):
-            yield invalid(".operator", toleration["value"], why)
-    elif operator == "Exists":
-        if toleration.get("value"):
-            yield invalid(".operator", toleration, "value must be empty when `operator` is 'Exists'")
-    elif operator not in ("Lt", "Gt"):
-        yield not_supported(".operator", operator, ("Equal", "Exists"))
-
-
-def _term(expression: Obj) -> Iterator[FieldError]:
-    """Check one requirement of a node selector."""
-    operator, values = expression.get("operator") or "", expression.get("values") or []
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(".values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            yield forbidden(".values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            yield required(".values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-    else:
-        yield invalid(".operator", operator, "not a valid selector operator")
-
-
-def _matched_field(expression: Obj) -> Iterator[FieldError]:
-    operator, values = expression.get("operator") or "", expression.get("values") or []
-    if operator not in ("In", "NotIn"):
-        yield invalid(".operator", operator, "not a valid selector operator")
-    elif len(values) != 1:
-        yield required(
-            ".values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-        )
-    if expression.get("key") != "metadata.name":
-        yield invalid(".key", expression.get("key") or "", "not a valid field selector key")
-
-
-def _spread(constraints: list[Obj]) -> Iterator[FieldError]:
-    seen = set()
-    for index, constraint in enumerate(constraints):
-        key, when = constraint.get("topologyKey") or "", constraint.get("whenUnsatisfiable") or ""
-        if (key, when) in seen:
-            yield duplicate(f"[{index}].{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
-        seen.add((key, when))
 
 
 def _dns(config: Obj) -> Iterator[FieldError]:
@@ -248,24 +226,8 @@ def _tokens(spec: Obj) -> Iterator[FieldError]:
                 yield forbidden(where, "must not be specified when serviceAccountName is not set")
 
 
-_EXPRESSIONS: tuple[Row, ...] = (
-    ("matchExpressions[].key", qualified),
-    ("matchExpressions[]", _term),
-    ("matchFields[]", _matched_field),
-)
-NODE_SELECTOR: tuple[Row, ...] = (
-    ("", has("nodeSelectorTerms", why="must have at least one node selector term")),
-    *below("nodeSelectorTerms[]", _EXPRESSIONS),
-)
-_POD_TERM: tuple[Row, ...] = (
-    ("labelSelector", selector),
-    ("namespaceSelector", selector),
-    ("namespaces[]", dns_label),
-)
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-
 POD_SPEC: tuple[Row, ...] = (
+    ("", has("containers")),
     ("restartPolicy", one_of("Always", "Never", "OnFailure")),
     ("dnsPolicy", one_of("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")),
     ("activeDeadlineSeconds", between(1, 2**31 - 1)),
@@ -284,29 +246,17 @@ POD_SPEC: tuple[Row, ...] = (
     ("readinessGates[].conditionType", qualified),
     ("schedulingGates", unique("name")),
     ("schedulingGates[].name", qualified),
-    ("tolerations[].key", qualified),
-    ("tolerations[].effect", one_of_or_none(*EFFECTS)),
-    ("tolerations[]", _toleration),
+    ("", _dns_policy),
     ("dnsConfig", _dns),
     ("dnsConfig.nameservers[]", address),
     ("dnsConfig.options[]", has("name", why="must not be empty")),
-    *below(f"affinity.nodeAffinity.{_REQUIRED}", NODE_SELECTOR),
-    (f"affinity.nodeAffinity.{_PREFERRED}[].weight", _weight),
-    *below(f"affinity.nodeAffinity.{_PREFERRED}[].preference", _EXPRESSIONS),
-    *below(f"affinity.podAffinity.{_REQUIRED}[]", _POD_TERM),
-    *below(f"affinity.podAffinity.{_PREFERRED}[].podAffinityTerm", _POD_TERM),
-    *below(f"affinity.podAntiAffinity.{_REQUIRED}[]", _POD_TERM),
-    *below(f"affinity.podAntiAffinity.{_PREFERRED}[].podAffinityTerm", _POD_TERM),
-    ("topologySpreadConstraints", _spread),
-    ("topologySpreadConstraints[].labelSelector", selector),
-    ("topologySpreadConstraints[].minDomains", positive("must be greater than 0")),
-    ("topologySpreadConstraints[].nodeAffinityPolicy", one_of("Honor", "Ignore")),
-    ("topologySpreadConstraints[].nodeTaintsPolicy", one_of("Honor", "Ignore")),
+    *SCHEDULING,
     ("", _names),
     ("", _host),
     *below("containers[]", CONTAINER),
     *below("initContainers[]", CONTAINER),
     ("initContainers[]", _starting),
+    ("", _hooks),
     *below("volumes", VOLUMES),
     *below("securityContext", SECURITY),
     ("securityContext.fsGroup", user_id),
@@ -317,5 +267,5 @@ POD_SPEC: tuple[Row, ...] = (
     ("securityContext.sysctls[]", has("name")),
 )
 
-POD: tuple[Row, ...] = (*POD_SPEC, ("", _tokens))
+POD: tuple[Row, ...] = (*POD_SPEC, ("$", mounts), ("", _host_and_gates), ("", _tokens))
 TEMPLATE: tuple[Row, ...] = (("", _template), *below("spec", POD_SPEC))

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults
+from ktui.kube.names import label_key_faults, path_segment_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Row,
     below,
+    count_or_percent,
+    inside,
     more_than_nothing,
     one_of,
+    selector,
     unique,
 )
 
@@ -20,6 +23,15 @@ SCOPES = (
     "BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass",
     "Terminating", "VolumeAttributesClass",
 )  # fmt: skip
+TARGET_TYPES = ("Utilization", "Value", "AverageValue")
+# The member of a metric that each of its types has.
+METRICS = {
+    "ContainerResource": "containerResource",
+    "External": "external",
+    "Object": "object",
+    "Pods": "pods",
+    "Resource": "resource",
+}
 _OPPOSITES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 # Amounts that a quota counts in whole objects or as a resource, besides `count/…` and names with a domain.
 _COUNTED = frozenset(
@@ -132,7 +144,55 @@ def _some_value(source: Obj) -> Iterator[FieldError]:
         yield required(".target.averageValue", why)
 
 
+def _autoscaler(spec: Obj) -> Iterator[FieldError]:
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    if least is not None and least < 1:
+        yield invalid(".minReplicas", least, "must be greater than or equal to 1")
+    if most < 1:
+        yield required(".maxReplicas", "must be set and greater than 0")
+    if most < (1 if least is None else least):
+        yield invalid(".maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    target = spec.get("scaleTargetRef") or {}
+    for name in ("kind", "name"):
+        value = str(target.get(name) or "")
+        if not value:
+            yield required(f".scaleTargetRef.{name}")
+        elif faults := path_segment_faults(value):
+            yield invalid(f".scaleTargetRef.{name}", value, " and ".join(faults))
+
+
+def _metric(metric: Obj) -> Iterator[FieldError]:
+    kind = str(metric.get("type") or "")
+    member = METRICS.get(kind)
+    if not kind:
+        yield required(".type", "must specify a metric source type")
+    elif member is None:
+        yield invalid(".type", kind, f"must be one of {', '.join(METRICS)}")
+    elif (source := metric.get(member)) is None:
+        yield required(f".{member}", "must populate information for the given metric source")
+    else:
+        yield from inside(f".{member}", _source(source, of_resource="Resource" in kind))
+
+
+def _source(source: Obj, of_resource: bool) -> Iterator[FieldError]:
+    target = source.get("target") or {}
+    named = target.get("type") or ""
+    if not named:
+        yield required(".target.type", "must specify a metric target type")
+    if named not in TARGET_TYPES:
+        yield invalid(".target.type", str(named), "must be either Utilization, Value, or AverageValue")
+    if not of_resource:
+        return
+    if not source.get("name"):
+        yield required(".name", "must specify a resource name")
+    if target.get("averageUtilization") is None and target.get("averageValue") is None:
+        why = "must set either a target raw value or a target utilization"
+        yield required(".target.averageUtilization", why)
+
+
 AUTOSCALER: tuple[Row, ...] = (
+    ("spec", _autoscaler),
+    ("spec.metrics[]", _metric),
     *below("spec.metrics[].resource", _TARGET),
     *below("spec.metrics[].containerResource", _TARGET),
     *below("spec.metrics[].pods", _TARGET),
@@ -147,7 +207,22 @@ AUTOSCALER: tuple[Row, ...] = (
     *below("spec.behavior.scaleUp", _SCALING),
     *below("spec.behavior.scaleDown", _SCALING),
 )
-BUDGET: tuple[Row, ...] = (("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),)
+
+
+def _one_bound(spec: Obj) -> Iterator[FieldError]:
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        shown = {"MinAvailable": least, "Selector": spec.get("selector"), "MaxUnavailable": most}
+        yield invalid("", shown, "minAvailable and maxUnavailable cannot be both set")
+
+
+BUDGET: tuple[Row, ...] = (
+    ("spec", _one_bound),
+    ("spec.minAvailable", count_or_percent),
+    ("spec.maxUnavailable", count_or_percent),
+    ("spec.selector", selector),
+    ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
+)
 
 
 def _hard(amounts: Obj) -> Iterator[FieldError]:

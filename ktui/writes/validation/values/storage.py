@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
+from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
-from ktui.writes.validation.cluster_kinds import ACCESS_MODES
 from ktui.writes.validation.values.checks import (
     Row,
     below,
@@ -18,7 +18,8 @@ from ktui.writes.validation.values.checks import (
     selector,
     subdomain,
 )
-from ktui.writes.validation.values.pods import HOST_PATH, NFS, NODE_SELECTOR
+from ktui.writes.validation.values.pods import HOST_PATH, NFS
+from ktui.writes.validation.values.scheduling import NODE_SELECTOR
 
 # Members of a volume's spec that are no source.
 _NO_SOURCES = frozenset(
@@ -34,6 +35,7 @@ _NO_SOURCES = frozenset(
         "volumeMode",
     }
 )
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MODES = ("Block", "Filesystem")
 _ALONE = "may not use ReadWriteOncePod with other access modes"
 
@@ -71,6 +73,27 @@ def _claim(spec: Obj) -> Iterator[FieldError]:
         yield invalid(".resources[storage]", requested, "must be greater than zero")
 
 
+def _volume(spec: Obj) -> Iterator[FieldError]:
+    if not spec.get("accessModes"):
+        yield required(".accessModes")
+    for mode in spec.get("accessModes") or []:
+        if mode not in ACCESS_MODES:
+            yield not_supported(".accessModes", str(mode), ACCESS_MODES)
+    capacity = spec.get("capacity") or {}
+    if not capacity:
+        yield required(".capacity")
+    if "storage" not in capacity or len(capacity) > 1:
+        yield not_supported(".capacity", [*capacity], ("storage",))
+
+
+def _provisioner(obj: Obj) -> Iterator[FieldError]:
+    name = str(obj.get("provisioner") or "")
+    if not name:
+        yield required(".provisioner")
+    else:
+        yield from (invalid(".provisioner", name, why) for why in label_key_faults(name.lower()))
+
+
 def _parameters(parameters: Obj) -> Iterator[FieldError]:
     if "" in parameters:
         yield invalid("", parameters, "field can not be empty.")
@@ -79,6 +102,7 @@ def _parameters(parameters: Obj) -> Iterator[FieldError]:
 VOLUME: tuple[Row, ...] = below(
     "spec",
     (
+        ("", _volume),
         ("capacity{}", more_than_nothing),
         ("accessModes", _modes),
         ("", _source),
@@ -106,6 +130,7 @@ CLAIM: tuple[Row, ...] = below(
     ),
 )
 STORAGE_CLASS: tuple[Row, ...] = (
+    ("", _provisioner),
     ("reclaimPolicy", one_of("Delete", "Retain")),
     ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
     ("parameters", _parameters),

@@ -1,0 +1,130 @@
+"""Validate an object by the table of its kind, and its changes. Not all of upstream's rules are here."""
+
+from __future__ import annotations
+
+import base64
+import functools
+
+from ktui.kube.fielderrors import FieldError, invalid_object
+from ktui.kube.json_trees import Obj, copied
+from ktui.kube.resources import Resource
+from ktui.writes.defaults import set_defaults
+from ktui.writes.validation.selectors import generated_selector_errors
+from ktui.writes.validation.updates import definitions, services
+from ktui.writes.validation.updates.kinds import RULES, update_errors
+from ktui.writes.validation.values import cluster, flow_control, networks, pods, policies, storage, workloads
+from ktui.writes.validation.values.checks import Row, RuleTree, below, table_of
+
+_WEBHOOKS = "admissionregistration.k8s.io"
+_ROWS: dict[str, tuple[Row, ...]] = {
+    "apiservices.apiregistration.k8s.io": cluster.API_SERVICE,
+    "certificatesigningrequests.certificates.k8s.io": cluster.SIGNING_REQUEST,
+    "clusterrolebindings.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE_BINDING,
+    "clusterroles.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE,
+    "configmaps": cluster.CONFIG_MAP,
+    "controllerrevisions.apps": cluster.REVISION,
+    "cronjobs.batch": workloads.CRON_JOB,
+    "csidrivers.storage.k8s.io": storage.CSI_DRIVER,
+    definitions.ID: (("", definitions.definition_errors),),
+    "daemonsets.apps": workloads.DAEMON_SET,
+    "deployments.apps": workloads.DEPLOYMENT,
+    "endpoints": networks.ENDPOINTS,
+    "endpointslices.discovery.k8s.io": networks.ENDPOINT_SLICE,
+    "events": cluster.EVENT,
+    "events.events.k8s.io": cluster.EVENT,
+    "flowschemas.flowcontrol.apiserver.k8s.io": flow_control.FLOW_SCHEMA,
+    "horizontalpodautoscalers.autoscaling": policies.AUTOSCALER,
+    "ingressclasses.networking.k8s.io": networks.INGRESS_CLASS,
+    "ingresses.networking.k8s.io": networks.INGRESS,
+    "jobs.batch": workloads.JOB,
+    "leases.coordination.k8s.io": cluster.LEASE,
+    "limitranges": policies.LIMIT_RANGE,
+    f"mutatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
+    "networkpolicies.networking.k8s.io": networks.NETWORK_POLICY,
+    "nodes": cluster.NODE,
+    "persistentvolumeclaims": storage.CLAIM,
+    "persistentvolumes": storage.VOLUME,
+    "poddisruptionbudgets.policy": policies.BUDGET,
+    "pods": below("spec", pods.POD),
+    "podtemplates": below("template", pods.TEMPLATE),
+    "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS,
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": flow_control.PRIORITY_LEVEL,
+    "replicasets.apps": workloads.REPLICA_SET,
+    "replicationcontrollers": workloads.CONTROLLER,
+    "resourcequotas": policies.QUOTA,
+    "rolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
+    "roles.rbac.authorization.k8s.io": cluster.ROLE,
+    "runtimeclasses.node.k8s.io": cluster.RUNTIME_CLASS,
+    "secrets": cluster.SECRET,
+    "services": networks.SERVICE,
+    "statefulsets.apps": workloads.STATEFUL_SET,
+    "storageclasses.storage.k8s.io": storage.STORAGE_CLASS,
+    f"validatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
+}
+
+
+def value_errors(resource: str, obj: Obj) -> list[FieldError]:
+    """Return the errors in the values of an object; `resource` is the resource's id."""
+    table = _table(resource)
+    return table.errors(obj) if table is not None else []
+
+
+@functools.cache
+def _table(resource: str) -> RuleTree | None:
+    rows = _ROWS.get(resource)
+    return table_of(*rows) if rows is not None else None
+
+
+# Members whose updates have their own rules, or are not validated.
+_APART = frozenset({"apiVersion", "kind", "metadata", "status"})
+
+
+def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
+    """Return the errors in an object itself."""
+    return [] if resource.custom else value_errors(resource.id, obj)
+
+
+def validate_new(obj: Obj, resource: Resource, minor: int) -> None:
+    """Validate an object to be created; StatusError 422 with every cause found."""
+    errors = []
+    if resource.id == "jobs.batch":
+        errors += generated_selector_errors(obj, minor)
+    if errors := [*errors, *object_errors(obj, resource)]:
+        name = str((obj.get("metadata") or {}).get("name", ""))
+        raise invalid_object(resource.kind, resource.group, name, errors)
+
+
+def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
+    """Return the errors of an update: changed immutable fields."""
+    if resource.id not in RULES:
+        return []
+    before = copied(old)
+    set_defaults(before)  # as decoding it would
+    return update_errors(resource.id, before, new)
+
+
+def has_changed(old: Obj, new: Obj) -> bool:
+    """Whether an update changes more than metadata and status; most do not, and skip the other checks."""
+    return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - _APART)
+
+
+TLS = "kubernetes.io/tls"
+PEM = b"-----BEGIN "
+
+
+def object_warnings(resource: str, obj: Obj) -> list[str]:
+    """Return the warnings for a new or changed object; `resource` is the resource's id."""
+    if resource == "services":
+        return services.warnings(obj)
+    return _tls_secret(obj) if resource == "secrets" else []
+
+
+def _tls_secret(secret: Obj) -> list[str]:
+    """Return upstream's warnings for a TLS Secret that Go cannot load; here only for missing PEM data."""
+    if secret.get("type") != TLS:
+        return []
+    data = secret.get("data") or {}
+    for name, what in (("tls.crt", "certificate"), ("tls.key", "key")):
+        if PEM not in base64.b64decode(data.get(name) or ""):
+            return [f"tls: failed to find any PEM data in {what} input"]
+    return []

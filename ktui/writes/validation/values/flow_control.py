@@ -1,0 +1,127 @@
+"""Rules of flow schemas and priority levels (upstream: pkg/apis/flowcontrol/validation)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
+from ktui.kube.json_trees import Obj
+from ktui.writes.validation.values.checks import Row, inside, positive
+
+MOST_PRECEDENCE, MOST_QUEUES, MOST_HASH_BITS = 10_000, 10_000_000, 60
+# The member of a subject that each kind has.
+SUBJECTS = {"ServiceAccount": "serviceAccount", "User": "user", "Group": "group"}
+
+
+def _schema(obj: Obj) -> Iterator[FieldError]:
+    spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
+    precedence, field = spec.get("matchingPrecedence", 0), ".spec.matchingPrecedence"
+    if precedence <= 0:
+        yield invalid(field, precedence, "must be a positive value")
+    if precedence > MOST_PRECEDENCE:
+        yield invalid(field, precedence, f"must not be greater than {MOST_PRECEDENCE}")
+    if precedence == 1 and name != "exempt":
+        yield invalid(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
+    method = spec.get("distinguisherMethod")
+    if method is not None and method.get("type") not in (BY_NAMESPACE, BY_USER):
+        yield not_supported(
+            ".spec.distinguisherMethod.type", str(method.get("type", "")), (BY_NAMESPACE, BY_USER)
+        )
+    if not (spec.get("priorityLevelConfiguration") or {}).get("name"):
+        yield required(".spec.priorityLevelConfiguration.name", "must reference a priority level")
+
+
+def _rule(rule: Obj) -> Iterator[FieldError]:
+    if not rule.get("subjects"):
+        yield required(".subjects", "subjects must contain at least one value")
+    for index, subject in enumerate(rule.get("subjects") or ()):
+        yield from inside(f".subjects[{index}]", _subject(subject))
+    if not rule.get("resourceRules") and not rule.get("nonResourceRules"):
+        yield required("", "at least one of resourceRules and nonResourceRules has to be non-empty")
+
+
+def _subject(subject: Obj) -> Iterator[FieldError]:
+    kind = str(subject.get("kind", ""))
+    if kind not in SUBJECTS:
+        yield not_supported(".kind", kind, sorted(SUBJECTS))
+        return
+    for own, member in SUBJECTS.items():
+        given = subject.get(member) is not None
+        if own == kind and not given:
+            yield required(f".{member}", f"{member} is required when subject kind is '{kind}'")
+        elif own != kind and given:
+            yield forbidden(f".{member}", f"{member} is forbidden when subject kind is not '{own}'")
+
+
+def _level(obj: Obj) -> Iterator[FieldError]:
+    spec = obj.get("spec") or {}
+    match spec.get("type"):
+        case "Exempt":
+            if spec.get("limited") is not None:
+                yield forbidden(".spec.limited", "must be nil if the type is not Limited")
+            yield from inside(".spec.exempt", _seats(spec.get("exempt") or {}))
+        case "Limited":
+            if spec.get("exempt") is not None:
+                yield forbidden(".spec.exempt", "must be nil if the type is Limited")
+            if spec.get("limited") is None:
+                yield required(".spec.limited", "must not be empty when type is Limited")
+            else:
+                yield from inside(".spec.limited", _seats(spec["limited"]))
+                response = spec["limited"].get("limitResponse") or {}
+                yield from inside(".spec.limited.limitResponse", _limit_response(response))
+        case other:
+            yield not_supported(".spec.type", str(other or ""), (EXEMPT, LIMITED))
+
+
+def _seats(part: Obj) -> Iterator[FieldError]:
+    shares, lendable, borrowing = (
+        part.get(name) for name in ("nominalConcurrencyShares", "lendablePercent", "borrowingLimitPercent")
+    )
+    if shares is not None and shares < 0:
+        yield invalid(".nominalConcurrencyShares", shares, "must be a non-negative integer")
+    if lendable is not None and not 0 <= lendable <= 100:
+        yield invalid(".lendablePercent", lendable, "must be between 0 and 100, inclusive")
+    if borrowing is not None and borrowing < 0:
+        yield invalid(".borrowingLimitPercent", borrowing, "if specified, must be a non-negative integer")
+
+
+def _limit_response(response: Obj) -> Iterator[FieldError]:
+    queuing, kind = response.get("queuing"), str(response.get("type", ""))
+    if kind not in (QUEUE, REJECT):
+        yield not_supported(".type", kind, (QUEUE, REJECT))
+    elif kind == REJECT and queuing is not None:
+        yield forbidden(".queuing", "must be nil if limited.limitResponse.type is not Limited")
+    elif kind == QUEUE and queuing is None:
+        yield required(".queuing", "must not be empty if limited.limitResponse.type is Limited")
+    elif isinstance(queuing, dict) and kind == QUEUE:
+        yield from inside(".queuing", _queuing(queuing))
+
+
+def _queuing(queuing: Obj) -> Iterator[FieldError]:
+    queues, hand = queuing["queues"], queuing["handSize"]
+    yield from inside(".queueLengthLimit", positive("must be positive")(queuing["queueLengthLimit"]))
+    yield from inside(".queues", positive("must be positive")(queues))
+    if queues > MOST_QUEUES:
+        yield invalid(".queues", queues, f"must not be greater than {MOST_QUEUES}")
+    if hand <= 0:
+        yield invalid(".handSize", hand, "must be positive")
+    elif hand > queues:
+        yield invalid(".handSize", hand, f"should not be greater than queues ({queues})")
+    elif queues <= MOST_QUEUES and _entropy(queues, hand) > MOST_HASH_BITS:
+        sizes = f"deckSize {queues} and handSize {hand}"
+        why = f"required entropy bits of {sizes} should not be greater than {MOST_HASH_BITS}"
+        yield invalid(".handSize", hand, why)
+
+
+def _entropy(queues: int, hand: int) -> int:
+    """Return the bits of entropy that dealing a hand uses, as upstream counts them."""
+    return math.ceil(math.log2(queues) * hand)
+
+
+FLOW_SCHEMA: tuple[Row, ...] = (
+    ("", _schema),
+    ("spec.rules[]", _rule),
+)
+PRIORITY_LEVEL: tuple[Row, ...] = (("", _level),)
