@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -37,12 +37,6 @@ def size(obj: Any, path: str) -> int:
 def joined(values: Iterable[Any], key: str) -> str:
     """Return the member `key` of each value, comma separated."""
     return ",".join(str(value.get(key, "")) for value in values)
-
-
-def containers(obj: Obj, template: str) -> list[str]:
-    """Return the names and the images of a pod template's containers, each comma separated."""
-    found = items(obj, f"{template}.spec.containers")
-    return [joined(found, "name"), joined(found, "image")]
 
 
 def labels_text(labels: Mapping[str, str] | None) -> str:
@@ -154,3 +148,57 @@ def age(timestamp: object, before: str = "", after: str = "") -> Age | str:
         return Age(unix_time(timestamp), before, after)
     except ValueError:
         return f"{before}<invalid>{after}"
+
+
+def born(obj: Obj) -> Age | str:
+    """The Age column."""
+    return age(dig(obj, "metadata.creationTimestamp"))
+
+
+Cell = str | tuple[str, Any] | Callable[[Obj], Any]
+"""A path, "" for a missing member; a path and the value for a missing or empty one; or a function."""
+
+
+def row(*cells: Cell) -> Callable[[Obj], list[Any]]:
+    """Return a printer, which makes the cells of an object."""
+    makers = [
+        cell if callable(cell) else _member(*((cell, "") if isinstance(cell, str) else cell))
+        for cell in cells
+    ]
+    return lambda obj: [make(obj) for make in makers]
+
+
+def _member(path: str, missing: Any) -> Callable[[Obj], Any]:
+    def cell(obj: Obj) -> Any:
+        found = dig(obj, path)
+        return missing if found is None or found == "" else found
+
+    return cell
+
+
+def count(path: str) -> Callable[[Obj], int]:
+    """The number of members of a map or list."""
+    return lambda obj: size(obj, path)
+
+
+def text(path: str, missing: str) -> Callable[[Obj], str]:
+    """A member as text."""
+    return lambda obj: str(dig(obj, path, missing))
+
+
+def each(path: str, key: str) -> Callable[[Obj], str]:
+    """A member of each item of a list, comma separated."""
+    return lambda obj: joined(items(obj, path), key)
+
+
+def labels(path: str) -> Callable[[Obj], str]:
+    return lambda obj: labels_text(dig(obj, path))
+
+
+def selector(path: str) -> Callable[[Obj], str]:
+    return lambda obj: selector_text(dig(obj, path))
+
+
+def containers(template: str) -> tuple[Cell, Cell]:
+    """The names and the images of a pod template's containers."""
+    return each(f"{template}.spec.containers", "name"), each(f"{template}.spec.containers", "image")

@@ -2,53 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ktui.kube.tables.object_fields import (
     NONE,
     UNKNOWN,
     UNSET,
+    Cell,
     Obj,
     age,
+    born,
     condition,
+    count,
     deleting,
     dig,
     human_duration,
     items,
-    labels_text,
+    labels,
+    row,
     selector_text,
     size,
 )
-from ktui.kube.tables.printers.core import born, paths
 
 
-def bindings(obj: Obj) -> list[Any]:
-    role = dig(obj, "roleRef", {})
-    return [
-        f"{role.get('kind', '')}/{role.get('name', '')}",
-        born(obj),
-        _subjects(obj, "User"),
-        _subjects(obj, "Group"),
-        _subjects(obj, "ServiceAccount"),
-    ]
+def _role(binding: Obj) -> str:
+    role = dig(binding, "roleRef", {})
+    return f"{role.get('kind', '')}/{role.get('name', '')}"
 
 
-def _subjects(binding: Obj, kind: str) -> str:
-    of_kind = [s for s in items(binding, "subjects") if s.get("kind") == kind]
-    if kind == "ServiceAccount":
-        return ", ".join(f"{s.get('namespace', '')}/{s.get('name', '')}" for s in of_kind)
-    return ", ".join(s.get("name", "") for s in of_kind)
+def _subjects(kind: str) -> Cell:
+    def cell(binding: Obj) -> str:
+        of_kind = [s for s in items(binding, "subjects") if s.get("kind") == kind]
+        if kind == "ServiceAccount":
+            return ", ".join(f"{s.get('namespace', '')}/{s.get('name', '')}" for s in of_kind)
+        return ", ".join(s.get("name", "") for s in of_kind)
+
+    return cell
 
 
-def certificatesigningrequests(obj: Obj) -> list[Any]:
-    seconds = dig(obj, "spec.expirationSeconds")
-    return [
-        born(obj),
-        dig(obj, "spec.signerName") or NONE,
-        dig(obj, "spec.username", ""),
-        NONE if seconds is None else human_duration(seconds),
-        _certificate_condition(obj),
-    ]
+def _expiration(request: Obj) -> str:
+    seconds = dig(request, "spec.expirationSeconds")
+    return NONE if seconds is None else human_duration(seconds)
 
 
 def _certificate_condition(request: Obj) -> str:
@@ -58,138 +50,134 @@ def _certificate_condition(request: Obj) -> str:
     return word + failed + (",Issued" if dig(request, "status.certificate") else "")
 
 
-def clustertrustbundles(obj: Obj) -> list[Any]:
-    return [dig(obj, "spec.signerName") or NONE]
+def _certified(request: Obj) -> str:
+    kinds = [c.get("type") for c in items(request, "status.conditions")]
+    return next((k for k in kinds if k in ("Issued", "Denied", "Failed")), "Pending")
 
 
-def podcertificaterequests(obj: Obj) -> list[Any]:
-    kinds = [c.get("type") for c in items(obj, "status.conditions")]
-    names = ("podName", "serviceAccountName", "nodeName", "signerName")
-    return [
-        *(dig(obj, f"spec.{name}", "") for name in names),
-        next((k for k in kinds if k in ("Issued", "Denied", "Failed")), "Pending"),
-        labels_text(dig(obj, "spec.unverifiedUserAnnotations")),
-    ]
+def _rules(policy: Obj) -> int:
+    return size(policy, "spec.validations") or size(policy, "spec.mutations")
 
 
-def admission_policies(obj: Obj) -> list[Any]:
-    parameters = dig(obj, "spec.paramKind")
-    rules = size(obj, "spec.validations") or size(obj, "spec.mutations")
-    return [rules, _kind(parameters) if parameters else UNSET, born(obj)]
+def _parameter_kind(policy: Obj) -> str:
+    kind = dig(policy, "spec.paramKind")
+    return f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else UNSET
 
 
-def _kind(reference: Obj) -> str:
-    return f"{reference.get('apiVersion', '')}/{reference.get('kind', '')}"
-
-
-def admission_bindings(obj: Obj) -> list[Any]:
-    reference = dig(obj, "spec.paramRef")
-    return [dig(obj, "spec.policyName", ""), _parameters(reference) if reference else UNSET, born(obj)]
-
-
-def _parameters(reference: Obj) -> str:
+def _parameters(binding: Obj) -> str:
+    reference = dig(binding, "spec.paramRef")
+    if not reference:
+        return UNSET
     if reference.get("name"):
         return f"{reference.get('namespace') or '*'}/{reference['name']}"
     return selector_text(reference.get("selector"))
 
 
-def webhooks(obj: Obj) -> list[Any]:
-    return [size(obj, "webhooks"), born(obj)]
-
-
-def resourceclaims(obj: Obj) -> list[Any]:
+def _claim_state(obj: Obj) -> str:
     words = ["deleted"] if deleting(obj) else []
     if dig(obj, "status.allocation") is None:
         words.append("pending")
     else:
         words.append("allocated")
         words += ["reserved"] if items(obj, "status.reservedFor") else []
-    return [",".join(words), born(obj)]
-
-
-def devicetaintrules(obj: Obj) -> list[Any]:
-    taint = dig(obj, "spec.taint", {})
-    words = [taint.get(member, "") for member in ("key", "value", "effect")]
-    return [*words, age(taint.get("timeAdded")), born(obj)]
+    return ",".join(words)
 
 
 _SHARES = "spec.limited.nominalConcurrencyShares"
 _QUEUING = "spec.limited.limitResponse.queuing."
 
 
-def priorityclasses(obj: Obj) -> list[Any]:
-    return [
-        dig(obj, "value", 0),
-        dig(obj, "globalDefault", False),
-        born(obj),
-        dig(obj, "preemptionPolicy", ""),
-    ]
+def _dangling(schema: Obj) -> str:
+    return str(condition(schema, "Dangling").get("status", "?"))
 
 
-def flowschemas(obj: Obj) -> list[Any]:
-    return [
-        dig(obj, "spec.priorityLevelConfiguration.name", ""),
-        dig(obj, "spec.matchingPrecedence", 0),
-        dig(obj, "spec.distinguisherMethod.type") or NONE,
-        born(obj),
-        condition(obj, "Dangling").get("status", "?"),
-    ]
+def _service(api_service: Obj) -> str:
+    service = dig(api_service, "spec.service")
+    return f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
 
 
-def apiservices(obj: Obj) -> list[Any]:
-    service = dig(obj, "spec.service")
-    available = condition(obj, "Available")
-    status = available.get("status", "Unknown")
-    if status == "False" and available.get("reason"):
-        status = f"False ({available['reason']})"
-    place = f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
-    return [place, status, born(obj)]
+def _available(api_service: Obj) -> str:
+    available = condition(api_service, "Available")
+    status = str(available.get("status", "Unknown"))
+    return f"False ({available['reason']})" if status == "False" and available.get("reason") else status
 
 
-def storageversionmigrations(obj: Obj) -> list[Any]:
-    resource = dig(obj, "spec.resource", {})
-    name = ".".join(filter(None, (resource.get("resource", ""), resource.get("group", ""))))
+def _migrated(migration: Obj) -> str:
+    resource = dig(migration, "spec.resource", {})
+    return ".".join(filter(None, (resource.get("resource", ""), resource.get("group", ""))))
+
+
+def _migration(migration: Obj) -> str:
     kinds = ("Running", "Failed", "Succeeded")
-    reached = [k for k in kinds if condition(obj, k).get("status") == "True"]
-    return [name, reached[-1] if reached else "Unknown"]
+    return next((k for k in reversed(kinds) if condition(migration, k).get("status") == "True"), "Unknown")
 
 
-def storageversions(obj: Obj) -> list[Any]:
-    versions = dig(obj, "status.storageVersions") or []
-    encodings = ",".join(f"{v.get('apiServerID', '')}={v.get('encodingVersion', '')}" for v in versions)
-    return [dig(obj, "status.commonEncodingVersion") or UNKNOWN, encodings or UNKNOWN, born(obj)]
+def _encodings(obj: Obj) -> str:
+    versions = items(obj, "status.storageVersions")
+    each = (f"{v.get('apiServerID', '')}={v.get('encodingVersion', '')}" for v in versions)
+    return ",".join(each) or UNKNOWN
 
 
+_BINDING = row(_role, born, _subjects("User"), _subjects("Group"), _subjects("ServiceAccount"))
+_POLICY = row(_rules, _parameter_kind, born)
+_POLICY_BINDING = row("spec.policyName", _parameters, born)
+_WEBHOOKS = row(count("webhooks"), born)
 PRINTERS = {
-    "rolebindings.rbac.authorization.k8s.io": bindings,
-    "clusterrolebindings.rbac.authorization.k8s.io": bindings,
-    "certificatesigningrequests.certificates.k8s.io": certificatesigningrequests,
-    "clustertrustbundles.certificates.k8s.io": clustertrustbundles,
-    "podcertificaterequests.certificates.k8s.io": podcertificaterequests,
-    "mutatingadmissionpolicies.admissionregistration.k8s.io": admission_policies,
-    "validatingadmissionpolicies.admissionregistration.k8s.io": admission_policies,
-    "mutatingadmissionpolicybindings.admissionregistration.k8s.io": admission_bindings,
-    "validatingadmissionpolicybindings.admissionregistration.k8s.io": admission_bindings,
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks,
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": webhooks,
-    "deviceclasses.resource.k8s.io": paths(),
-    "resourceclaims.resource.k8s.io": resourceclaims,
-    "resourceclaimtemplates.resource.k8s.io": paths(),
-    "resourceslices.resource.k8s.io": paths("spec.nodeName", "spec.driver", "spec.pool.name"),
-    "devicetaintrules.resource.k8s.io": devicetaintrules,
-    "leases.coordination.k8s.io": paths("spec.holderIdentity"),
-    "leasecandidates.coordination.k8s.io": paths(
-        "spec.leaseName", "spec.binaryVersion", "spec.emulationVersion"
+    "rolebindings.rbac.authorization.k8s.io": _BINDING,
+    "clusterrolebindings.rbac.authorization.k8s.io": _BINDING,
+    "certificatesigningrequests.certificates.k8s.io": row(
+        born, ("spec.signerName", NONE), "spec.username", _expiration, _certificate_condition
     ),
-    "priorityclasses.scheduling.k8s.io": priorityclasses,
-    "runtimeclasses.node.k8s.io": paths("handler"),
-    "flowschemas.flowcontrol.apiserver.k8s.io": flowschemas,
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": paths(
+    "clustertrustbundles.certificates.k8s.io": row(("spec.signerName", NONE)),
+    "podcertificaterequests.certificates.k8s.io": row(
+        "spec.podName",
+        "spec.serviceAccountName",
+        "spec.nodeName",
+        "spec.signerName",
+        _certified,
+        labels("spec.unverifiedUserAnnotations"),
+    ),
+    "mutatingadmissionpolicies.admissionregistration.k8s.io": _POLICY,
+    "validatingadmissionpolicies.admissionregistration.k8s.io": _POLICY,
+    "mutatingadmissionpolicybindings.admissionregistration.k8s.io": _POLICY_BINDING,
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io": _POLICY_BINDING,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
+    "deviceclasses.resource.k8s.io": row(born),
+    "resourceclaims.resource.k8s.io": row(_claim_state, born),
+    "resourceclaimtemplates.resource.k8s.io": row(born),
+    "resourceslices.resource.k8s.io": row("spec.nodeName", "spec.driver", "spec.pool.name", born),
+    "devicetaintrules.resource.k8s.io": row(
+        "spec.taint.key",
+        "spec.taint.value",
+        "spec.taint.effect",
+        lambda obj: age(dig(obj, "spec.taint.timeAdded")),
+        born,
+    ),
+    "leases.coordination.k8s.io": row("spec.holderIdentity", born),
+    "leasecandidates.coordination.k8s.io": row(
+        "spec.leaseName", "spec.binaryVersion", "spec.emulationVersion", born
+    ),
+    "priorityclasses.scheduling.k8s.io": row(
+        ("value", 0), ("globalDefault", False), born, "preemptionPolicy"
+    ),
+    "runtimeclasses.node.k8s.io": row("handler", born),
+    "flowschemas.flowcontrol.apiserver.k8s.io": row(
+        "spec.priorityLevelConfiguration.name",
+        ("spec.matchingPrecedence", 0),
+        ("spec.distinguisherMethod.type", NONE),
+        born,
+        _dangling,
+    ),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": row(
         "spec.type",
         (_SHARES, NONE),
         *((_QUEUING + path, NONE) for path in ("queues", "handSize", "queueLengthLimit")),
+        born,
     ),
-    "apiservices.apiregistration.k8s.io": apiservices,
-    "storageversionmigrations.storagemigration.k8s.io": storageversionmigrations,
-    "storageversions.internal.apiserver.k8s.io": storageversions,
+    "apiservices.apiregistration.k8s.io": row(_service, _available, born),
+    "storageversionmigrations.storagemigration.k8s.io": row(_migrated, _migration),
+    "storageversions.internal.apiserver.k8s.io": row(
+        ("status.commonEncodingVersion", UNKNOWN), _encodings, born
+    ),
 }

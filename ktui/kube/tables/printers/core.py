@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ktui.kube.tables.object_fields import (
     NONE,
     UNKNOWN,
     Age,
+    Cell,
     Obj,
     age,
+    born,
     condition,
     containers,
+    count,
     deleting,
     dig,
     first_few,
     items,
-    labels_text,
+    labels,
+    row,
     size,
 )
 
@@ -149,17 +152,6 @@ def _terminating(pod: Obj) -> str:
 _ROLE_PREFIX = "node-role.kubernetes.io/"
 
 
-def born(obj: Obj) -> Age | str:
-    """The Age column."""
-    return age(dig(obj, "metadata.creationTimestamp"))
-
-
-def paths(*columns: str | tuple[str, Any]) -> Callable[[Obj], list[Any]]:
-    """Return a printer of members by their paths ("" or the given value for a missing one), then the age."""
-    members = [(column, "") if isinstance(column, str) else column for column in columns]
-    return lambda obj: [*(dig(obj, path, missing) for path, missing in members), born(obj)]
-
-
 def pods(obj: Obj) -> list[Any]:
     status = pod_status(obj)
     addresses = items(obj, "status.podIPs")
@@ -181,21 +173,10 @@ def _readiness_gates(pod: Obj) -> str:
     return f"{passed}/{len(gates)}" if gates else NONE
 
 
-def nodes(obj: Obj) -> list[Any]:
-    info = dig(obj, "status.nodeInfo", {})
-    kernel = info.get("kernelVersion") or UNKNOWN
-    architecture = info.get("architecture")
-    return [
-        _node_status(obj),
-        ",".join(_node_roles(obj)) or NONE,
-        born(obj),
-        info.get("kubeletVersion") or "",
-        _node_address(obj, "InternalIP"),
-        _node_address(obj, "ExternalIP"),
-        info.get("osImage") or UNKNOWN,
-        f"{kernel} ({architecture})" if architecture else kernel,
-        info.get("containerRuntimeVersion") or UNKNOWN,
-    ]
+def _kernel(node: Obj) -> str:
+    kernel = dig(node, "status.nodeInfo.kernelVersion") or UNKNOWN
+    architecture = dig(node, "status.nodeInfo.architecture")
+    return f"{kernel} ({architecture})" if architecture else kernel
 
 
 def _node_status(node: Obj) -> str:
@@ -204,19 +185,18 @@ def _node_status(node: Obj) -> str:
     return f"{word},SchedulingDisabled" if dig(node, "spec.unschedulable") else word
 
 
-def _node_roles(node: Obj) -> list[str]:
-    labels = dig(node, "metadata.labels", {})
-    roles = {key.removeprefix(_ROLE_PREFIX) for key in labels if key.startswith(_ROLE_PREFIX)}
-    return sorted(role for role in roles | {labels.get("kubernetes.io/role", "")} if role)
+def _node_roles(node: Obj) -> str:
+    named = dig(node, "metadata.labels", {})
+    roles = {key.removeprefix(_ROLE_PREFIX) for key in named if key.startswith(_ROLE_PREFIX)}
+    return ",".join(sorted(role for role in roles | {named.get("kubernetes.io/role", "")} if role)) or NONE
 
 
-def _node_address(node: Obj, kind: str) -> str:
-    addresses = items(node, "status.addresses")
-    return next((a.get("address") or NONE for a in addresses if a.get("type") == kind), NONE)
+def _node_address(kind: str) -> Cell:
+    def cell(node: Obj) -> str:
+        addresses = items(node, "status.addresses")
+        return next((a.get("address") or NONE for a in addresses if a.get("type") == kind), NONE)
 
-
-def configmaps(obj: Obj) -> list[Any]:
-    return [size(obj, "data") + size(obj, "binaryData"), born(obj)]
+    return cell
 
 
 def componentstatuses(obj: Obj) -> list[Any]:
@@ -225,26 +205,18 @@ def componentstatuses(obj: Obj) -> list[Any]:
     return [status, healthy.get("message", ""), healthy.get("error", "")]
 
 
-def secrets(obj: Obj) -> list[Any]:
-    return [dig(obj, "type", ""), size(obj, "data"), born(obj)]
+def _quota(of_limits: bool) -> Cell:
+    def cell(quota: Obj) -> str:
+        hard, used = dig(quota, "status.hard", {}), dig(quota, "status.used", {})
+        names = [name for name in sorted(hard) if name.startswith("limits.") == of_limits]
+        return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)
+
+    return cell
 
 
-def podtemplates(obj: Obj) -> list[Any]:
-    return [*containers(obj, "template"), labels_text(dig(obj, "template.metadata.labels"))]
-
-
-def resourcequotas(obj: Obj) -> list[Any]:
-    hard, used = dig(obj, "status.hard", {}), dig(obj, "status.used", {})
-    shown = {key: f"{key}: {used.get(key, '0')}/{hard[key]}" for key in sorted(hard)}
-    requests = ", ".join(text for key, text in shown.items() if not key.startswith("limits."))
-    limits = ", ".join(text for key, text in shown.items() if key.startswith("limits."))
-    return [requests, limits, born(obj)]
-
-
-def endpoints(obj: Obj) -> list[Any]:
-    subsets = items(obj, "subsets")
-    found = [address for subset in subsets for address in _addresses(subset)]
-    return [first_few(found) if found else NONE, born(obj)]
+def _endpoints(obj: Obj) -> str:
+    found = [address for subset in items(obj, "subsets") for address in _addresses(subset)]
+    return first_few(found) if found else NONE
 
 
 def _addresses(subset: Obj) -> list[str]:
@@ -289,17 +261,28 @@ def _involved(target: Obj) -> str:
     return f"{kind}/{name}" if name else kind
 
 
+_INFO = "status.nodeInfo"
 PRINTERS = {
     "pods": pods,
-    "nodes": nodes,
-    "namespaces": paths("status.phase"),
+    "nodes": row(
+        _node_status,
+        _node_roles,
+        born,
+        f"{_INFO}.kubeletVersion",
+        _node_address("InternalIP"),
+        _node_address("ExternalIP"),
+        (f"{_INFO}.osImage", UNKNOWN),
+        _kernel,
+        (f"{_INFO}.containerRuntimeVersion", UNKNOWN),
+    ),
+    "namespaces": row("status.phase", born),
     "componentstatuses": componentstatuses,
-    "configmaps": configmaps,
-    "secrets": secrets,
-    "serviceaccounts": paths(),
-    "podtemplates": podtemplates,
-    "resourcequotas": resourcequotas,
-    "endpoints": endpoints,
+    "configmaps": row(lambda obj: size(obj, "data") + size(obj, "binaryData"), born),
+    "secrets": row("type", count("data"), born),
+    "serviceaccounts": row(born),
+    "podtemplates": row(*containers("template"), labels("template.metadata.labels")),
+    "resourcequotas": row(_quota(False), _quota(True), born),
+    "endpoints": row(_endpoints, born),
     "events": events,
     "events.events.k8s.io": events,
 }

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ktui.kube.tables.object_fields import (
+    NONE,
+    UNSET,
+    Obj,
+    born,
+    dig,
+    first_few,
+    items,
+    labels,
+    row,
+    selector,
+)
 
-from ktui.kube.tables.object_fields import NONE, UNSET, Obj, dig, first_few, items, labels_text, selector_text
-from ktui.kube.tables.printers.core import born
+
+def _cluster_ip(service: Obj) -> str:
+    return next(iter(items(service, "spec.clusterIPs")), "") or NONE
 
 
-def services(obj: Obj) -> list[Any]:
-    addresses = items(obj, "spec.clusterIPs")
-    return [
-        dig(obj, "spec.type", ""),
-        (addresses[0] if addresses else "") or NONE,
-        _external_ip(obj),
-        ",".join(map(_port, items(obj, "spec.ports"))) or NONE,
-        born(obj),
-        labels_text(dig(obj, "spec.selector")),
-    ]
+def _ports(service: Obj) -> str:
+    return ",".join(map(_port, items(service, "spec.ports"))) or NONE
 
 
 def _external_ip(service: Obj) -> str:
@@ -45,14 +49,12 @@ def _port(port: Obj) -> str:
     return f"{port.get('port', 0)}{node_port}/{port.get('protocol', 'TCP')}"
 
 
-def endpointslices(obj: Obj) -> list[Any]:
-    addresses = [a for endpoint in items(obj, "endpoints") for a in endpoint.get("addresses") or []]
-    return [
-        dig(obj, "addressType", ""),
-        first_few([_slice_port(p) for p in items(obj, "ports")]) or UNSET,
-        first_few(addresses) or UNSET,
-        born(obj),
-    ]
+def _slice_ports(piece: Obj) -> str:
+    return first_few([_slice_port(p) for p in items(piece, "ports")]) or UNSET
+
+
+def _slice_addresses(piece: Obj) -> str:
+    return first_few([a for e in items(piece, "endpoints") for a in e.get("addresses") or []]) or UNSET
 
 
 def _slice_port(port: Obj) -> str:
@@ -60,20 +62,13 @@ def _slice_port(port: Obj) -> str:
     return str(number) if number is not None else port.get("name") or "*"
 
 
-def ingresses(obj: Obj) -> list[Any]:
-    hosts = [rule["host"] for rule in items(obj, "spec.rules") if rule.get("host")]
-    return [
-        dig(obj, "spec.ingressClassName") or NONE,
-        first_few(hosts) or "*",
-        load_balancer_addresses(obj),
-        "80, 443" if items(obj, "spec.tls") else "80",
-        born(obj),
-    ]
+def _hosts(ingress: Obj) -> str:
+    return first_few([rule["host"] for rule in items(ingress, "spec.rules") if rule.get("host")]) or "*"
 
 
-def ingressclasses(obj: Obj) -> list[Any]:
+def _class_parameters(obj: Obj) -> str:
     parameters = dig(obj, "spec.parameters")
-    return [dig(obj, "spec.controller", ""), _parameters(parameters) if parameters else NONE, born(obj)]
+    return _parameters(parameters) if parameters else NONE
 
 
 def _parameters(reference: Obj) -> str:
@@ -82,28 +77,25 @@ def _parameters(reference: Obj) -> str:
     return f"{kind}/{reference.get('name', '')}"
 
 
-def networkpolicies(obj: Obj) -> list[Any]:
-    return [selector_text(dig(obj, "spec.podSelector")), born(obj)]
-
-
-def servicecidrs(obj: Obj) -> list[Any]:
-    return [",".join(items(obj, "spec.cidrs")), born(obj)]
-
-
-def ipaddresses(obj: Obj) -> list[Any]:
-    """Upstream sends the age as well, though it defines no column for it."""
-    parent = dig(obj, "spec.parentRef", {})
+def _parent(address: Obj) -> str:
+    parent = dig(address, "spec.parentRef", {})
     resource = ".".join(filter(None, (parent.get("resource", "").lower(), parent.get("group", "").lower())))
-    path = "/".join(filter(None, (resource, parent.get("namespace"), parent.get("name"))))
-    return [path or NONE, born(obj)]
+    return "/".join(filter(None, (resource, parent.get("namespace"), parent.get("name")))) or NONE
 
 
 PRINTERS = {
-    "services": services,
-    "endpointslices.discovery.k8s.io": endpointslices,
-    "ingresses.networking.k8s.io": ingresses,
-    "ingressclasses.networking.k8s.io": ingressclasses,
-    "networkpolicies.networking.k8s.io": networkpolicies,
-    "servicecidrs.networking.k8s.io": servicecidrs,
-    "ipaddresses.networking.k8s.io": ipaddresses,
+    "services": row("spec.type", _cluster_ip, _external_ip, _ports, born, labels("spec.selector")),
+    "endpointslices.discovery.k8s.io": row("addressType", _slice_ports, _slice_addresses, born),
+    "ingresses.networking.k8s.io": row(
+        ("spec.ingressClassName", NONE),
+        _hosts,
+        load_balancer_addresses,
+        lambda obj: "80, 443" if items(obj, "spec.tls") else "80",
+        born,
+    ),
+    "ingressclasses.networking.k8s.io": row("spec.controller", _class_parameters, born),
+    "networkpolicies.networking.k8s.io": row(selector("spec.podSelector"), born),
+    "servicecidrs.networking.k8s.io": row(lambda obj: ",".join(items(obj, "spec.cidrs")), born),
+    # Upstream sends the age as well, though it defines no column for it.
+    "ipaddresses.networking.k8s.io": row(_parent, born),
 }

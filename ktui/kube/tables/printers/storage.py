@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ktui.kube.tables.object_fields import NONE, UNSET, Obj, deleting, dig, items, joined, size
-from ktui.kube.tables.printers.core import born, paths
+from ktui.kube.tables.object_fields import (
+    NONE,
+    UNSET,
+    Cell,
+    Obj,
+    born,
+    count,
+    deleting,
+    dig,
+    items,
+    joined,
+    row,
+    text,
+)
 
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-_MODES = {
+_SHORT = {
     "ReadWriteOnce": "RWO",
     "ReadOnlyMany": "ROX",
     "ReadWriteMany": "RWX",
@@ -20,7 +32,7 @@ _MODES = {
 def access_modes(modes: Iterable[str]) -> str:
     """Return the short names of access modes, `RWO,ROX,RWX,RWOP`, in this order and without duplicates."""
     wanted = set(modes)
-    return ",".join(short for mode, short in _MODES.items() if mode in wanted)
+    return ",".join(short for mode, short in _SHORT.items() if mode in wanted)
 
 
 def _storage_class(obj: Obj) -> str:
@@ -34,66 +46,67 @@ def _phase(obj: Obj) -> str:
     return "Terminating" if deleting(obj) else str(dig(obj, "status.phase", ""))
 
 
-def persistentvolumes(obj: Obj) -> list[Any]:
-    claim = dig(obj, "spec.claimRef")
-    return [
-        str(dig(obj, "spec.capacity.storage", "0")),
-        access_modes(items(obj, "spec.accessModes")),
-        dig(obj, "spec.persistentVolumeReclaimPolicy", ""),
-        _phase(obj),
-        f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else "",
-        _storage_class(obj),
-        dig(obj, "spec.volumeAttributesClassName") or UNSET,
-        dig(obj, "status.reason", ""),
-        born(obj),
-        dig(obj, "spec.volumeMode") or UNSET,
-    ]
+def _claim(volume: Obj) -> str:
+    claim = dig(volume, "spec.claimRef")
+    return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
 
 
-def persistentvolumeclaims(obj: Obj) -> list[Any]:
-    volume = dig(obj, "spec.volumeName", "")
-    return [
-        _phase(obj),
-        volume,
-        str(dig(obj, "status.capacity.storage", "0")) if volume else "",
-        access_modes(items(obj, "status.accessModes")) if volume else "",
-        _storage_class(obj),
-        dig(obj, "spec.volumeAttributesClassName") or UNSET,
-        born(obj),
-        dig(obj, "spec.volumeMode") or UNSET,
-    ]
+def _modes(path: str) -> Callable[[Obj], str]:
+    return lambda obj: access_modes(items(obj, path))
 
 
-def csidrivers(obj: Obj) -> list[Any]:
-    tokens = dig(obj, "spec.tokenRequests")
-    return [
-        dig(obj, "spec.attachRequired", True),
-        dig(obj, "spec.podInfoOnMount", False),
-        dig(obj, "spec.storageCapacity", False),
-        UNSET if tokens is None else joined(tokens, "audience"),
-        dig(obj, "spec.requiresRepublish", False),
-        ",".join(items(obj, "spec.volumeLifecycleModes")) or NONE,
-        born(obj),
-    ]
+def _if_bound(cell: Callable[[Obj], Any]) -> Cell:
+    return lambda claim: cell(claim) if dig(claim, "spec.volumeName") else ""
 
 
-def csinodes(obj: Obj) -> list[Any]:
-    return [size(obj, "spec.drivers"), born(obj)]
+def _tokens(driver: Obj) -> str:
+    tokens = dig(driver, "spec.tokenRequests")
+    return UNSET if tokens is None else joined(tokens, "audience")
 
 
+_ATTRIBUTES, _MODE = ("spec.volumeAttributesClassName", UNSET), ("spec.volumeMode", UNSET)
 PRINTERS = {
-    "persistentvolumes": persistentvolumes,
-    "persistentvolumeclaims": persistentvolumeclaims,
-    "storageclasses.storage.k8s.io": paths(
+    "persistentvolumes": row(
+        text("spec.capacity.storage", "0"),
+        _modes("spec.accessModes"),
+        "spec.persistentVolumeReclaimPolicy",
+        _phase,
+        _claim,
+        _storage_class,
+        _ATTRIBUTES,
+        "status.reason",
+        born,
+        _MODE,
+    ),
+    "persistentvolumeclaims": row(
+        _phase,
+        "spec.volumeName",
+        _if_bound(text("status.capacity.storage", "0")),
+        _if_bound(_modes("status.accessModes")),
+        _storage_class,
+        _ATTRIBUTES,
+        born,
+        _MODE,
+    ),
+    "storageclasses.storage.k8s.io": row(
         "provisioner",
         ("reclaimPolicy", "Delete"),
         ("volumeBindingMode", "Immediate"),
         ("allowVolumeExpansion", False),
+        born,
     ),
-    "volumeattachments.storage.k8s.io": paths(
-        "spec.attacher", "spec.source.persistentVolumeName", "spec.nodeName", ("status.attached", False)
+    "volumeattachments.storage.k8s.io": row(
+        "spec.attacher", "spec.source.persistentVolumeName", "spec.nodeName", ("status.attached", False), born
     ),
-    "volumeattributesclasses.storage.k8s.io": paths("driverName"),
-    "csidrivers.storage.k8s.io": csidrivers,
-    "csinodes.storage.k8s.io": csinodes,
+    "volumeattributesclasses.storage.k8s.io": row("driverName", born),
+    "csidrivers.storage.k8s.io": row(
+        ("spec.attachRequired", True),
+        ("spec.podInfoOnMount", False),
+        ("spec.storageCapacity", False),
+        _tokens,
+        ("spec.requiresRepublish", False),
+        lambda obj: ",".join(items(obj, "spec.volumeLifecycleModes")) or NONE,
+        born,
+    ),
+    "csinodes.storage.k8s.io": row(count("spec.drivers"), born),
 }

@@ -9,47 +9,33 @@ from ktui.kube.tables.object_fields import (
     UNKNOWN,
     UNSET,
     Age,
+    Cell,
     Obj,
     age,
+    born,
     condition,
     containers,
+    count,
     deleting,
     dig,
     human_duration,
     items,
-    labels_text,
-    selector_text,
-    size,
+    labels,
+    row,
+    selector,
+    text,
     unix_time,
 )
-from ktui.kube.tables.printers.core import born
 
 
-def cronjobs(obj: Obj) -> list[Any]:
-    suspend = dig(obj, "spec.suspend")
-    last = dig(obj, "status.lastScheduleTime")
-    selector = dig(obj, "spec.jobTemplate.spec.selector")
-    return [
-        dig(obj, "spec.schedule", ""),
-        dig(obj, "spec.timeZone") or NONE,
-        UNSET if suspend is None else str(suspend),
-        size(obj, "status.active"),
-        age(last) if last else NONE,
-        born(obj),
-        *containers(obj, "spec.jobTemplate.spec.template"),
-        selector_text(selector),
-    ]
+def _suspended(job: Obj) -> str:
+    suspend = dig(job, "spec.suspend")
+    return UNSET if suspend is None else str(suspend)
 
 
-def jobs(obj: Obj) -> list[Any]:
-    return [
-        _status(obj),
-        _completions(obj),
-        _duration(obj),
-        born(obj),
-        *containers(obj, "spec.template"),
-        selector_text(dig(obj, "spec.selector")),
-    ]
+def _last_schedule(job: Obj) -> Age | str:
+    last = dig(job, "status.lastScheduleTime")
+    return age(last) if last else NONE
 
 
 def _status(job: Obj) -> str:
@@ -80,61 +66,13 @@ def _duration(job: Obj) -> Age | str:
     return human_duration(unix_time(end) - unix_time(start)) if end else Age(unix_time(start))
 
 
-_TEMPLATE = "spec.template"
-
-
-def replicationcontrollers(obj: Obj) -> list[Any]:
-    return [*_replicas(obj), *containers(obj, _TEMPLATE), labels_text(dig(obj, "spec.selector"))]
-
-
-def replicasets(obj: Obj) -> list[Any]:
-    return [*_replicas(obj), *containers(obj, _TEMPLATE), selector_text(dig(obj, "spec.selector"))]
-
-
-def _replicas(obj: Obj) -> list[Any]:
-    counts = [dig(obj, path, 0) for path in ("spec.replicas", "status.replicas", "status.readyReplicas")]
-    return [*counts, born(obj)]
-
-
-def deployments(obj: Obj) -> list[Any]:
-    return [
-        _ready(obj),
-        dig(obj, "status.updatedReplicas", 0),
-        dig(obj, "status.availableReplicas", 0),
-        born(obj),
-        *containers(obj, _TEMPLATE),
-        selector_text(dig(obj, "spec.selector")),
-    ]
-
-
-def statefulsets(obj: Obj) -> list[Any]:
-    return [_ready(obj), born(obj), *containers(obj, _TEMPLATE)]
-
-
 def _ready(obj: Obj) -> str:
     return f"{dig(obj, 'status.readyReplicas', 0)}/{dig(obj, 'spec.replicas', 0)}"
 
 
-def daemonsets(obj: Obj) -> list[Any]:
-    counts = (
-        "desiredNumberScheduled",
-        "currentNumberScheduled",
-        "numberReady",
-        "updatedNumberScheduled",
-        "numberAvailable",
-    )
-    return [
-        *(dig(obj, f"status.{count}", 0) for count in counts),
-        labels_text(dig(obj, "spec.template.spec.nodeSelector")),
-        born(obj),
-        *containers(obj, _TEMPLATE),
-        selector_text(dig(obj, "spec.selector")),
-    ]
-
-
-def controllerrevisions(obj: Obj) -> list[Any]:
+def _controller(obj: Obj) -> str:
     owner = next((o for o in items(obj, "metadata.ownerReferences") if o.get("controller")), None)
-    return [_owner(owner) if owner else NONE, dig(obj, "revision", 0), born(obj)]
+    return _owner(owner) if owner else NONE
 
 
 def _owner(reference: Obj) -> str:
@@ -143,26 +81,9 @@ def _owner(reference: Obj) -> str:
     return f"{kind.lower()}/{reference.get('name', '')}"
 
 
-def poddisruptionbudgets(obj: Obj) -> list[Any]:
-    return [
-        str(dig(obj, "spec.minAvailable", "N/A")),
-        str(dig(obj, "spec.maxUnavailable", "N/A")),
-        dig(obj, "status.disruptionsAllowed", 0),
-        born(obj),
-    ]
-
-
-def horizontalpodautoscalers(obj: Obj) -> list[Any]:
-    target = dig(obj, "spec.scaleTargetRef", {})
-    minimum = dig(obj, "spec.minReplicas")
-    return [
-        f"{target.get('kind', '')}/{target.get('name', '')}",
-        _targets(obj),
-        UNSET if minimum is None else str(minimum),
-        dig(obj, "spec.maxReplicas", 0),
-        dig(obj, "status.currentReplicas", 0),
-        born(obj),
-    ]
+def _reference(autoscaler: Obj) -> str:
+    target = dig(autoscaler, "spec.scaleTargetRef", {})
+    return f"{target.get('kind', '')}/{target.get('name', '')}"
 
 
 def _targets(autoscaler: Obj) -> str:
@@ -223,15 +144,65 @@ def _value(metric: Obj, path: str) -> str:
     return str(dig(metric, path, UNKNOWN))
 
 
+def _status_count(name: str) -> Cell:
+    return f"status.{name}", 0
+
+
+_CONTAINERS, _SELECTOR = containers("spec.template"), selector("spec.selector")
+_REPLICAS: tuple[Cell, ...] = (
+    ("spec.replicas", 0),
+    _status_count("replicas"),
+    _status_count("readyReplicas"),
+    born,
+    *_CONTAINERS,
+)
 PRINTERS = {
-    "cronjobs.batch": cronjobs,
-    "jobs.batch": jobs,
-    "replicationcontrollers": replicationcontrollers,
-    "replicasets.apps": replicasets,
-    "deployments.apps": deployments,
-    "statefulsets.apps": statefulsets,
-    "daemonsets.apps": daemonsets,
-    "controllerrevisions.apps": controllerrevisions,
-    "poddisruptionbudgets.policy": poddisruptionbudgets,
-    "horizontalpodautoscalers.autoscaling": horizontalpodautoscalers,
+    "cronjobs.batch": row(
+        "spec.schedule",
+        ("spec.timeZone", NONE),
+        _suspended,
+        count("status.active"),
+        _last_schedule,
+        born,
+        *containers("spec.jobTemplate.spec.template"),
+        selector("spec.jobTemplate.spec.selector"),
+    ),
+    "jobs.batch": row(_status, _completions, _duration, born, *_CONTAINERS, _SELECTOR),
+    "replicationcontrollers": row(*_REPLICAS, labels("spec.selector")),
+    "replicasets.apps": row(*_REPLICAS, _SELECTOR),
+    "deployments.apps": row(
+        _ready,
+        _status_count("updatedReplicas"),
+        _status_count("availableReplicas"),
+        born,
+        *_CONTAINERS,
+        _SELECTOR,
+    ),
+    "statefulsets.apps": row(_ready, born, *_CONTAINERS),
+    "daemonsets.apps": row(
+        _status_count("desiredNumberScheduled"),
+        _status_count("currentNumberScheduled"),
+        _status_count("numberReady"),
+        _status_count("updatedNumberScheduled"),
+        _status_count("numberAvailable"),
+        labels("spec.template.spec.nodeSelector"),
+        born,
+        *_CONTAINERS,
+        _SELECTOR,
+    ),
+    "controllerrevisions.apps": row(_controller, ("revision", 0), born),
+    "poddisruptionbudgets.policy": row(
+        text("spec.minAvailable", "N/A"),
+        text("spec.maxUnavailable", "N/A"),
+        ("status.disruptionsAllowed", 0),
+        born,
+    ),
+    "horizontalpodautoscalers.autoscaling": row(
+        _reference,
+        _targets,
+        text("spec.minReplicas", UNSET),
+        ("spec.maxReplicas", 0),
+        ("status.currentReplicas", 0),
+        born,
+    ),
 }
