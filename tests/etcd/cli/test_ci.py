@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import ktui
+from ktui.cli.main import main
 from ktui.core.budgets.file import read_budgets
 
 PAGE = Path(ktui.__file__).parents[1] / "docs" / "budgets.md"
@@ -175,7 +176,12 @@ def test_a_server_that_ends_meanwhile_is_no_verdict_and_ends_the_command(tmp_pat
     assert "the server ended while the command ran: the server was killed by SIGKILL" in done.stderr
 
 
-def test_what_is_wrong_is_said_before_a_server_starts(tmp_path: Path) -> None:
+def test_what_is_wrong_is_said_before_a_server_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for words, says in (
         ((), "name a command"),
         (("--", "no-such-command"), "there is no such command"),
@@ -183,6 +189,11 @@ def test_what_is_wrong_is_said_before_a_server_starts(tmp_path: Path) -> None:
         (("--budget", "gone.toml", "--", "true"), "there is no budget file gone.toml"),
         (("--markdown", "/nowhere/x.md", "--", "true"), "there is no directory /nowhere"),
     ):
-        done = run(tmp_path, "ci", *words)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert says in done.stderr
+        try:
+            status = main(["ci", *words])
+        except SystemExit as ended:  # argparse's way
+            status = ended.code
+        told = capsys.readouterr()
+        assert (status, told.out) == (2, "")
+        assert says in told.err
+    assert left_behind(tmp_path) == []

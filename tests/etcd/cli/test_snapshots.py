@@ -83,18 +83,13 @@ async def test_a_members_file_off_its_disk_with_users_in_it(tmp_path: Path) -> N
 
 
 async def test_what_is_no_snapshot(tmp_path: Path) -> None:
+    """One of them: tests/etcd/etcd/test_snapshot.py has all."""
     async with cluster_of(1, tmp_path) as (member,):
         whole = save(member.endpoint, tmp_path / "whole.db").read_bytes()
-    for name, content, says in (
-        ("half.db", whole[: len(whole) // 2], "the file is truncated"),
-        ("half.db.gz", gzip.compress(os.urandom(10_000))[:5_000], "the gzip file is truncated or damaged"),
-        ("notes.txt", b"remember the milk\n" * 1_000, "this is not an etcd snapshot"),
-        ("flipped.db", whole[:9_000] + bytes([whole[9_000] ^ 1]) + whole[9_001:], "sha256"),
-    ):
-        file = tmp_path / name
-        file.write_bytes(content)
-        status, said = await refused(tmp_path, "--snapshot", str(file))
-        assert status == 3 and says in said and name in said and said.count("\n") == 1, said
+    file = tmp_path / "half.db"
+    file.write_bytes(whole[: len(whole) // 2])
+    status, said = await refused(tmp_path, "--snapshot", str(file))
+    assert status == 3 and "half.db: the file is truncated" in said and said.count("\n") == 1, said
 
 
 async def test_a_damaged_database_is_reported_without_source_paths(tmp_path: Path) -> None:
