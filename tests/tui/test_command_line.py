@@ -13,7 +13,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.commands.place_commands import _not_in_log
 from ktui.tui.dialogs.jump import JumpScreen
 from ktui.tui.etcd.screen import EtcdScreen
-from ktui.tui.prompt.prompt import Prompt, Suggestions
+from ktui.tui.prompt.prompt import LineField, Prompt, Suggestions
 
 from .asking import asking_app, until, until_shown
 from .fake_server import FakeServer
@@ -31,8 +31,8 @@ async def type_command(pilot: Any, text: str) -> None:
 
 
 def problem_of(app: KtuiApp) -> str:
-    hint = app.screen.query_one("#prompt-hint")
-    return str(hint.render()) if hint.has_class("-problem") else ""
+    field = app.screen.query_one(LineField)
+    return field.hint if field.is_problem else ""
 
 
 def suggested(app: KtuiApp) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from ktui.tui.dialogs.table_dialogs import ColumnScreen, FilterHelpScreen, SortScreen
-from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.prompt.prompt import LineField, Prompt
 from ktui.tui.table.vtable import VTable
 from tests.tui.asking import until
 from tests.tui.tabling import Read, TablesApp, reads
@@ -86,25 +86,56 @@ async def test_the_line_hints_at_what_can_follow(app: TablesApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         app.table.set_rows(reads(300))
         await pilot.press("slash", *"route:")
-        hint = app.screen.query_one("#prompt-hint")
+        field = app.screen.query_one(LineField)
         await pilot.pause()
-        assert hint.render().plain == "300 of 300  C  S  E"
+        assert field.hint == "300 of 300  C  S  E"
         await pilot.press("E", "space", *"ms>")
         await pilot.pause()
-        assert hint.render().plain == "100 of 300  0 to 97.50 ms here; write 10, 300ms, 2s"
+        assert field.hint == "100 of 300  0 to 97.50 ms here; write 10, 300ms, 2s"
         await pilot.press("5", "0")
         await pilot.pause()
-        assert hint.render().plain == "46 of 300  0 to 97.50 ms here; write 10, 300ms, 2s"
+        assert field.hint == "46 of 300  0 to 97.50 ms here; write 10, 300ms, 2s"
+
+
+async def test_typing_never_lays_out_the_screen(app: TablesApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.set_rows(reads(300))
+        await pilot.press("slash", *"ms>")
+        await pilot.pause()
+        field, widths, layouts = app.screen.query_one(LineField), set(), []
+        app.screen.screen_layout_refresh_signal.subscribe(field, layouts.append, immediate=True)
+        for letter in "5000":
+            await pilot.press(letter)
+            await pilot.pause()
+            widths.add(len(field.shown_hint))
+        assert len(widths) > 1  # `138 of 300 …`, `0 of 300 …`
+        assert layouts == []
+
+
+async def test_a_hint_gives_way_to_the_text(app: TablesApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.set_rows(reads(300))
+        await pilot.press("slash", *"route:E ms>")
+        await pilot.pause()
+        field = app.screen.query_one(LineField)
+        assert field.shown_hint == field.hint and field.render_line(0).text.rstrip().endswith(field.hint)
+        field.value = "route:E ms>50 " + 55 * "x"
+        await pilot.pause()
+        assert field.shown_hint.endswith("…") and field.hint.startswith(field.shown_hint[:-1])
+        assert field.render_line(0).text.index(field.shown_hint) > len(field.value)
+        field.value = "route:E ms>50 " + 90 * "x"
+        await pilot.pause()
+        assert field.shown_hint == "" and "x  " not in field.render_line(0).text
 
 
 async def test_half_a_column_s_name_does_not_empty_the_table(app: TablesApp) -> None:
     async with app.run_test(size=SIZE) as pilot:
         app.table.set_rows(reads(300))
         await pilot.press("slash", *"route:E cl")
-        hint = app.screen.query_one("#prompt-hint")
+        field = app.screen.query_one(LineField)
         await pilot.pause()
         assert len(app.table.rows) == 100
-        assert hint.render().plain == "100 of 300  cl matches no row; name a column: client:"
+        assert field.hint == "100 of 300  cl matches no row; name a column: client:"
         assert ("cl", "strike $ink-faint") in app.table.marks.runs()
         await pilot.press("enter")  # as it stands
         await pilot.pause()
@@ -115,13 +146,13 @@ async def test_a_regular_expression_that_is_none_is_told_and_changes_nothing(app
     async with app.run_test(size=SIZE) as pilot:
         app.table.set_rows(reads(300))
         await pilot.press("slash")
-        field, hint = app.screen.query_one(Input), app.screen.query_one("#prompt-hint")
+        field = app.screen.query_one(LineField)
         field.value = "route:E client~/["
         await pilot.pause()
-        assert len(app.table.rows) == 100 and not hint.has_class("-problem")  # it may still become one
+        assert len(app.table.rows) == 100 and not field.is_problem  # it may still become one
         field.value = "route:E client~/[/"
         await pilot.pause()
-        assert hint.has_class("-problem") and "/[/ is not a regular expression" in hint.render().plain
+        assert field.is_problem and "/[/ is not a regular expression" in field.hint
         assert len(app.table.rows) == 100
         await pilot.press("enter")
         assert app.screen.query_one(Prompt).is_open

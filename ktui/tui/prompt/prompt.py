@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
 from textual import events, on
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -13,6 +14,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
+from textual.strip import Strip
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -70,9 +72,10 @@ class Suggestions(Widget):
         """Show these, with none chosen; hide the list if there are none."""
         if list(suggestions) == list(self.shown) and self.at == -1:
             return
+        before = len(self.shown)
         self.shown, self.at = tuple(suggestions), -1
         self.set_class(bool(self.shown), "-open")
-        self.refresh(layout=True)
+        self.refresh(layout=len(self.shown) != before)
 
     def choose(self, step: int) -> Suggested | None:
         """Choose the next one down (`step` 1) or up (-1), cyclically; None if there are none."""
@@ -137,13 +140,56 @@ class Completing(Suggester):
         return self._complete(value) or None
 
 
-class LineField(Input):
-    """The prompt's input field: an Input whose width does not depend on its text.
+_HINT_GAP = 2  # cells between the text and the hint
+_LEAST_HINT = 8  # cells: a hint cut to less says nothing
 
-    Textual's Input lays out the whole screen at each letter, as its text grows.
+
+class LineField(Input):
+    """The prompt's input field, with a hint at the end of its line, as far as the text leaves room.
+
+    Nothing that is typed lays out the screen: Textual's Input does so as its text grows, and a separate
+    widget for the hint would as the hint's length changes.
     """
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-field--hint", "line-field--problem"}
+    DEFAULT_CSS = """
+    LineField {
+        & > .line-field--hint { color: $ink-muted; }
+        & > .line-field--problem { color: $warning; }
+    }
+    """
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    hint = ""  # what can follow, or the problem
+    is_problem = False
+
+    def show_hint(self, hint: str, *, is_problem: bool) -> None:
+        if (hint, is_problem) != (self.hint, self.is_problem):
+            self.hint, self.is_problem = hint, is_problem
+            self.refresh()
+
+    @property
+    def shown_hint(self) -> str:
+        """The hint, cut to the cells that the text leaves."""
+        return self._cut_hint(super().render_line(0))
+
+    def _cut_hint(self, typed: Strip) -> str:
+        width = self.scrollable_content_region.width
+        cursor = self.cursor_screen_offset.x - self.content_region.x
+        room = width - max(cell_len(typed.text.rstrip()), cursor + 1) - _HINT_GAP
+        if cell_len(self.hint) <= room:
+            return self.hint
+        return set_cell_size(self.hint, room - 1).rstrip() + "…" if room >= _LEAST_HINT else ""
+
+    def render_line(self, y: int) -> Strip:
+        typed = super().render_line(y)
+        hint = self._cut_hint(typed) if y == 0 else ""
+        if not hint:
+            return typed
+        width = self.scrollable_content_region.width
+        part = "problem" if self.is_problem else "hint"
+        style = self.rich_style + self.get_component_rich_style(f"line-field--{part}", partial=True)
+        text = typed.adjust_cell_length(width - cell_len(hint), self.rich_style)
+        return Strip([*text, Segment(hint, style)])
 
 
 class Prompt(Horizontal):
@@ -154,10 +200,7 @@ class Prompt(Horizontal):
         height: 1; background: $surface; display: none; padding: 0 1;
         &.-open { display: block; }
         & > #prompt-sign { width: auto; color: $accent; text-style: bold; }
-        & > #prompt-hint { width: auto; max-width: 75%; text-overflow: ellipsis; text-wrap: nowrap;
-            color: $ink-muted; padding: 0 0 0 2; }
-        & > #prompt-hint.-problem { color: $warning; }
-        & > Input { width: 1fr; border: none; height: 1; padding: 0 1; background: $surface; }
+        & > Input { width: 1fr; border: none; height: 1; padding: 0 0 0 1; background: $surface; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.PROMPT
@@ -174,7 +217,6 @@ class Prompt(Horizontal):
         self._typed: Callable[[str], str] = lambda text: ""
         self._entered: Callable[[str], str] = lambda text: ""
         self._hint = ""
-        self._shown_hint = Content("")
         self._help: Help | None = None
         self._history: LineHistory | None = None
         self._suggest: Callable[[str], Sequence[Suggested]] | None = None
@@ -184,8 +226,7 @@ class Prompt(Horizontal):
         if not self.children:
             field = LineField(compact=True, select_on_focus=False)
             field.cursor_blink = False
-            sign, hint = (Static("", id=f"prompt-{part}", markup=False) for part in ("sign", "hint"))
-            self.mount(sign, field, hint)
+            self.mount(Static("", id="prompt-sign", markup=False), field)
 
     def open(
         self,
@@ -225,12 +266,8 @@ class Prompt(Horizontal):
 
     def _show_hint(self, problem: str, text: str) -> None:
         """Show `problem`, or else the hint for `text`."""
-        hint = self.query_one("#prompt-hint", Static)
-        hint.set_class(bool(problem), "-problem")
-        phrase = Content(safe(problem or (self._help.hint(text) if self._help is not None else self._hint)))
-        before, self._shown_hint = self._shown_hint, phrase
-        if phrase != before:  # lay out the line only if the width has changed, not at each letter
-            hint.update(phrase, layout=phrase.cell_length != before.cell_length)
+        hint = problem or (self._help.hint(text) if self._help is not None else self._hint)
+        self.query_one(LineField).show_hint(safe(hint), is_problem=bool(problem))
 
     @on(Input.Changed)
     def _on_typed(self, event: Input.Changed) -> None:
@@ -253,7 +290,8 @@ class Prompt(Horizontal):
         problem = self._entered(text)
         if problem:
             self._show_hint(problem, text)
-            if cell_len(problem) > self.query_one("#prompt-hint").size.width:  # show it in full
+            field = self.query_one(LineField)
+            if field.shown_hint != field.hint:  # show it in full
                 self.notify(safe(problem), severity="error", markup=False)
             return
         if self._history is not None:
@@ -326,7 +364,7 @@ class Prompt(Horizontal):
         if not self.is_open:
             return
         text = self.query_one(Input).value
-        if not self.query_one("#prompt-hint").has_class("-problem"):
+        if not self.query_one(LineField).is_problem:
             self._show_hint("", text)
 
     def action_dismiss(self) -> None:
