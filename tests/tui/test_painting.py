@@ -64,6 +64,22 @@ async def test_of_a_panel_only_changed_lines_are_painted() -> None:
         assert panel.render().plain == "one"
 
 
+async def test_a_line_that_stays_keeps_its_strip_until_the_style_changes() -> None:
+    app = PanelApp()
+    async with app.run_test(size=(20, 4)) as pilot:
+        panel = app.query_one(Watched)
+        panel.show(lambda width, height: Content("one\ntwo"))
+        await pilot.pause()
+        first = panel.render_line(0)
+        panel.show(lambda width, height: Content("one\n2"))
+        await pilot.pause()
+        assert panel.render_line(0) is first and panel.render_line(1).text.rstrip() == "2"
+        panel.styles.color = "red"
+        await pilot.pause()
+        assert panel.render_line(0) is not first and panel.render_line(0).text == first.text
+        assert {segment.style.color.triplet.hex for segment in panel.render_line(0)} == {"#ff0000"}
+
+
 async def test_a_panel_is_built_again_for_another_size() -> None:
     app = PanelApp()
     async with app.run_test(size=(20, 4)) as pilot:

@@ -59,6 +59,29 @@ async def test_the_cursor_stays_on_its_row_while_others_come() -> None:
         assert app.table.row == ("row-000002", 2)
 
 
+async def test_only_changed_lines_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = TableApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        first = rows(30)
+        app.table.set_rows(first)
+        await pilot.press("down")
+        await pilot.pause()
+        painted: list[int] = []
+        render_line = app.table.render_line
+        monkeypatch.setattr(app.table, "render_line", lambda y: painted.append(y) or render_line(y))
+        app.table.set_rows([*first[:4], ("row-000004", 40), *first[5:20], ("row-000020", 41), *first[21:]])
+        await pilot.pause()
+        assert painted == [5]  # the header is line 0; row 20 is out of view
+        painted.clear()
+        await pilot.press("down")
+        await pilot.pause()
+        assert painted == [2, 3]
+        painted.clear()
+        app.table.sort("name", False)  # in this order already
+        await pilot.pause()
+        assert painted == list(range(12)) and "name▴" in line(app.table, 0)
+
+
 async def test_a_following_table_stops_when_the_cursor_leaves_the_end() -> None:
     app = TableApp(follow=True)
     async with app.run_test(size=(40, 12)) as pilot:

@@ -14,8 +14,10 @@ from textual.widget import Widget
 
 from ktui.core.format import processed_text
 from ktui.core.prediction.alternatives import NOTHING, Alternatives
+from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.lines import RankLines
 from ktui.core.ranking.ranking import Group
+from ktui.core.ranking.remedy import Remedy
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef
 from ktui.core.request_view import request_object, shown_requests
 from ktui.core.selection import Selection, selection_of
@@ -46,6 +48,7 @@ class MostExpensivePanel(Panel):
     def __init__(self) -> None:
         super().__init__("most expensive reads", id="most-expensive", classes="box")
         self._ranks = RankLines()
+        self._remedies: dict[GroupKey, tuple[tuple[object, ...], Remedy | None]] = {}
         self._painted: tuple[int, int, int] | None = None
 
     def paint(self, state: State) -> None:
@@ -54,28 +57,33 @@ class MostExpensivePanel(Panel):
         if stamp == self._painted:
             return
         self._painted = stamp
-        ranked = _ranked(self._ranks, state)
+        ranked = self._ranked(state)
         size = processed_text(ranking.total.processed_bytes, ranking.total.imputed_bytes)
         of = (f" · of {size} processed · ", "$ink-muted")
         subtitle = (of, (key_of("overview.ranking"), "$accent"), (" all", "$ink-muted")) if ranked else ()
         entitle(self, line("most expensive reads", *subtitle))
         self.show(lambda width, height: most_expensive_content(ranked, width, height))
 
+    def _ranked(self, state: State) -> list[RankedRemedy]:
+        """Return the MOST most expensive lines, each with the remedy that saves most."""
+        ranked, before, self._remedies = [], self._remedies, {}
+        for row in self._ranks.of(state, most=MOST):
+            group, remedy = row.group, None
+            if group is not None:
+                stamp = (group.count, state.server, state.touched.watchers)
+                known = before.get(group.key)
+                remedy = known[1] if known is not None and known[0] == stamp else _best(group, state)
+                self._remedies[group.key] = stamp, remedy
+            ranked.append(RankedRemedy(row, remedy, group is not None and _is_early(group, state)))
+        return ranked
 
-def _ranked(ranks: RankLines, state: State) -> list[RankedRemedy]:
-    """Return the MOST most expensive lines, each with the remedy that saves most."""
-    rows = ranks.of(state, most=MOST)
-    if not rows:
-        return []
+
+def _best(group: Group, state: State) -> Remedy | None:
     from ktui.core.ranking.remedies import (
         remedies_of,  # start-up time: no rules before the first request
     )
 
-    found = [remedies_of(row.group, state) if row.group is not None else [] for row in rows]
-    return [
-        RankedRemedy(row, next(iter(remedies), None), row.group is not None and _is_early(row.group, state))
-        for row, remedies in zip(rows, found, strict=True)
-    ]
+    return next(iter(remedies_of(group, state)), None)
 
 
 def _is_early(group: Group, state: State) -> bool:

@@ -107,7 +107,7 @@ class GridView(CursorView[Row]):
 
     def refresh_lines_shown(self) -> None:
         """Drop all painted lines, as something besides the rows has changed."""
-        self.painter.strips.clear()
+        self.painter.forget_strips()
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
@@ -127,10 +127,6 @@ class GridView(CursorView[Row]):
         if index != self._cursor:
             return ""
         return "vtable--cursor" if self.has_focus else "vtable--cursor-blurred"
-
-    def _why_empty(self) -> str:
-        """Return the text shown where there is no row."""
-        return ""
 
     # What is copied.
 
@@ -165,7 +161,6 @@ class ArrangedView(GridView[Row]):
         self.filter: Filter[Row] = Filter("")
         self._arranger: Arranger[Row] = Arranger()
         self._next_step: Timer | None = None
-        self._view: tuple[Any, ...] = ()  # what was painted last: top, cursor, text if empty, rows
 
     def _mark(self) -> None:
         """Called when the text in the table's frame may have changed."""
@@ -258,6 +253,7 @@ class ArrangedView(GridView[Row]):
             self.sort_by = keys_
             by_id = {column.id: column for column in self.columns}
             self._arranger.set_keys([SortKey(by_id[each].value_of, reverse) for each, reverse in keys_])
+            self.refresh()  # the mark in the header
         self._arrange_rows()
 
     def _follow_unsorted(self, is_sorted: bool) -> None:
@@ -277,8 +273,7 @@ class ArrangedView(GridView[Row]):
         if self._arranger.rows is not self._rows:
             self._replace_rows(self._arranger.rows)
         self._announce(by_user)
-        if not self._same_in_view():
-            self.refresh()
+        self.refresh_changes()
         self._mark()
         if done or by_user:
             self._cancel_next_step()
@@ -294,16 +289,6 @@ class ArrangedView(GridView[Row]):
     def _resume(self, by_user: bool) -> None:
         self._next_step = None
         self._arrange_rows(by_user)
-
-    def _same_in_view(self) -> bool:
-        """Return True if nothing visible has changed, so that nothing need be painted."""
-        top = self.scroll_offset.y
-        empty = "" if self._rows else self._why_empty()
-        view = (top, self._cursor, empty, *self._rows[top : top + self.size.height])
-        before, self._view = self._view, view
-        if len(view) != len(before) or view[:3] != before[:3]:
-            return False
-        return all(new is old for new, old in zip(view[3:], before[3:], strict=True))
 
     def action_sort_turn(self) -> None:
         """Reverse the sort."""

@@ -51,6 +51,7 @@ class Painter(Generic[Row]):
     def __init__(self, widget: Widget) -> None:
         self.fitted: tuple[Fitted[Row], ...] = ()
         self.strips: LRUCache[tuple[Hashable, ...], tuple[Row, Strip]] = LRUCache(MOST_STRIPS)
+        self._header: tuple[tuple[SortBy, int], Strip] | None = None
         self._style = widget.get_component_rich_style
         self._ink = Ink(widget)
 
@@ -58,11 +59,16 @@ class Painter(Generic[Row]):
         # Leave a blank before the scrollbar, unless that would cost a column.
         airy, tight = fit(columns, width - GAP), fit(columns, width)
         self.fitted = airy if len(airy) == len(tight) else tight
-        self.strips.clear()
+        self.forget_strips()
 
     def forget_styles(self) -> None:
         self._ink.forget()
+        self.forget_strips()
+
+    def forget_strips(self) -> None:
+        """Drop all painted lines."""
         self.strips.clear()
+        self._header = None
 
     def column_at(self, x: int) -> Column[Row] | None:
         """Return the column painted at cell `x`; None right of the last."""
@@ -94,6 +100,12 @@ class Painter(Generic[Row]):
         return Strip([Segment(" " * (width - length), base), *(Segment(*part) for part in parts)], width)
 
     def header(self, sort_by: SortBy, width: int) -> Strip:
+        wanted = (sort_by, width)
+        if self._header is None or self._header[0] != wanted:
+            self._header = (wanted, self._paint_header(*wanted))
+        return self._header[1]
+
+    def _paint_header(self, sort_by: SortBy, width: int) -> Strip:
         base = self._style("vtable--header")
         marked = base + self._style("vtable--sorted")
         segments = []

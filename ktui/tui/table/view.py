@@ -7,7 +7,7 @@ from operator import indexOf
 from typing import Any, Generic, TypeVar
 
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
@@ -33,6 +33,8 @@ class CursorView(ScrollView, Generic[Row]):
         self._moved = False  # by the user
         self._placing = False  # the program scrolls, not the user
         self._foot = 0  # lines below the rows that are not rows
+        # What was painted last: (width, top, number of rows, text if empty), cursor, rows.
+        self._painted: tuple[tuple[object, ...], int, tuple[Row, ...]] = ((), 0, ())
 
     @property
     def row(self) -> Row | None:
@@ -54,6 +56,28 @@ class CursorView(ScrollView, Generic[Row]):
 
     def _header_clicked(self, x: int, event: events.Click) -> None:
         """Called for a click on the header."""
+
+    def _why_empty(self) -> str:
+        """Return the text shown where there is no row."""
+        return ""
+
+    # Painting.
+
+    def refresh_changes(self) -> None:
+        """Paint the lines that have changed since the last call."""
+        width, top = self.scrollable_content_region.width, self.scroll_offset.y
+        rows = tuple(self._rows[top : top + self.page])
+        empty = "" if self._rows else self._why_empty()
+        place = (width, top, len(rows), empty)
+        (old_place, old_cursor, old_rows), self._painted = self._painted, (place, self._cursor, rows)
+        if place != old_place:
+            self.refresh()
+            return
+        changed = {at for at, (new, old) in enumerate(zip(rows, old_rows, strict=True)) if new is not old}
+        if self._cursor != old_cursor:
+            changed |= {self._cursor - top, old_cursor - top} & set(range(len(rows)))
+        if changed:
+            self.refresh(*(Region(0, HEADER + at, width, 1) for at in changed))
 
     # Rows and the cursor in them.
 
@@ -91,7 +115,7 @@ class CursorView(ScrollView, Generic[Row]):
         self.following = self._follows and self._cursor == last
         self._scroll_by(0)
         self._announce(by_user=by_user)
-        self.refresh()
+        self.refresh_changes()
 
     def _scroll_by(self, lines: int) -> None:
         """Scroll by `lines`, and further if the cursor would be out of view."""

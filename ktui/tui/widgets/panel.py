@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import zip_longest
+from typing import Self
 
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.visual import Visual
 from textual.widget import Widget
 
 from ktui.tui.keys.hints import key_of
@@ -49,6 +51,8 @@ class Panel(Widget):
     """
 
     def __init__(self, title: str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        self._lines: list[Content] = []
+        self._strips: list[Strip | None] = []  # of the lines; None: not painted yet
         super().__init__(id=id, classes=classes)
         # Its texts have no links: looking for them in each run took a fifth of an idle dashboard's time.
         self.set_reactive(Widget.auto_links, False)
@@ -56,7 +60,6 @@ class Panel(Widget):
             self.border_title = Content(title)
         self._build: Build = lambda width, height: Content("")
         self._stamp: Hashable = None
-        self._lines: list[Content] = []
         self._built_for = Size()
 
     def show(self, build: Build, stamp: Hashable = None) -> None:
@@ -65,28 +68,55 @@ class Panel(Widget):
             return
         self._stamp = stamp
         self._build = build
-        before, size = self._lines, self.content_size
-        if not size or size != self._built_for:
+        size = self.content_size
+        if not size:
+            self._built_for = Size()  # built when it is laid out
+            return
+        if size != self._built_for:
             self._built_for = Size()
             self.refresh()
             return
-        self._make(size)
-        moved = [
-            Region(0, y, size.width, 1)
-            for y, (old, new) in enumerate(zip_longest(before, self._lines))
-            if old is None or new is None or not old.is_same(new)
-        ]
+        height = len(self._lines)
+        moved = [*self._make(size), *range(len(self._lines), height)]
         if moved:
-            self.refresh(*moved)
+            self.refresh(*(Region(0, y, size.width, 1) for y in moved))
 
-    def _make(self, size: Size) -> None:
+    def _make(self, size: Size) -> list[int]:
+        """Build the lines, and return which changed. Those that are the same as before keep their strips."""
+        old, strips = (self._lines, self._strips) if size == self._built_for else ([], [])
         self._built_for = size
         self._lines = self._build(size.width, size.height).split("\n", allow_blank=True) if size else []
+        same = [y < len(old) and old[y].is_same(new) for y, new in enumerate(self._lines)]
+        self._strips = [strips[y] if kept else None for y, kept in enumerate(same)]
+        return [y for y, kept in enumerate(same) if not kept]
 
     def render(self) -> Content:
         if self._built_for != self.content_size:
             self._make(self.content_size)
         return Content("\n").join(self._lines)
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        if not regions:  # the style may be another one
+            self._strips = [None] * len(self._lines)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line's strip, painted when the line or the style changes, not with each other line."""
+        if self.text_selection is not None:  # it spans lines
+            return super().render_line(y)
+        size = self.content_size
+        if self._built_for != size:
+            self._make(size)
+        if y >= len(self._lines):
+            return Strip.blank(size.width, self.visual_style.rich_style)
+        strip = self._strips[y]
+        if strip is None:
+            style = self.visual_style
+            painted = Visual.to_strips(self, self._lines[y], size.width, 1, style)
+            strip = self._strips[y] = painted[0] if painted else Strip.blank(size.width, style.rich_style)
+        return strip
 
 
 def tabs_content(
@@ -99,7 +129,6 @@ def tabs_content(
 
     Where `width` is too small, `…` replaces the titles farthest from the one shown.
     """
-    titles = list(titles)
     titles = list(titles)
     keys = " ".join(map(key_of, key_ids))
     first, last = 0, len(titles)
