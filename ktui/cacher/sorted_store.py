@@ -22,7 +22,7 @@ class SortedStore:
     def __init__(self, kept: KeptJson | None = None) -> None:
         """`kept` is the budget for the objects' JSON."""
         self._kept = kept or KeptJson()
-        self.share = self._kept.share(self._listed)
+        self.share = self._kept.share()
         self._keys: list[str] = []
         self._objects: list[StoredObject] = []
         self.bytes = 0  # stored bytes of all objects held
@@ -36,7 +36,7 @@ class SortedStore:
         self._objects = list(objects)
         self._keys = [obj.key for obj in self._objects]
         self.bytes = sum(obj.size for obj in self._objects)
-        evicted, self.share = self.share.evicted, self._kept.share(self._listed)
+        evicted, self.share = self.share.evicted, self._kept.share()
         self.share.evicted = evicted
         for obj in self._objects:
             obj.share = self.share
@@ -97,9 +97,6 @@ class SortedStore:
     def page(self, offset: int, limit: int) -> list[StoredObject]:
         """Return `limit` objects in key order, from position `offset` on."""
         return self._objects[offset : offset + limit]
-
-    def _listed(self) -> Sequence[StoredObject]:
-        return self._objects
 
     def all(self) -> list[StoredObject]:
         return self._objects.copy()

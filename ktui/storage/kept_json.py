@@ -2,15 +2,15 @@
 
 An object's JSON is made for its first answer and kept for the next ones, as are rows of Tables. All caches
 share a budget of bytes. When it is spent, what was not used again for longest goes first, approximately (the
-clock algorithm): a hand goes round over the objects; it clears the bit of one that was used since its last
-round, and evicts the JSON of one that was not. Bytes that objects share are counted for each of them, so the
-caches take less memory than is counted.
+clock algorithm): a hand goes round over the objects that keep something; it clears the bit of one that was
+used since its last round, and evicts the JSON of one that was not. So room is made at the same cost in a
+cache of a million objects. Bytes that objects share are counted for each of them, so the caches take less
+memory than is counted.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
 from typing import Protocol
 
 KEPT_BYTES = 1 << 30
@@ -19,10 +19,15 @@ _PASSED = 128
 
 
 class Keeping(Protocol):
-    """An object that keeps its JSON. `kept`: the counted bytes; `used`: again, since the hand passed."""
+    """An object that may keep its JSON.
+
+    `kept`: the counted bytes; `kept_at`: its place in the ring of its share; `used`: again, since the hand
+    passed.
+    """
 
     share: Share | None
     kept: int
+    kept_at: int
     used: bool
 
     def drop_kept(self) -> None:
@@ -40,9 +45,9 @@ class KeptJson:
         self._shares: list[Share] = []
         self._turn = 0  # the share that the hand is in
 
-    def share(self, objects: Callable[[], Sequence[Keeping]]) -> Share:
-        """Return the share of a cache, which has these objects now."""
-        share = Share(self, objects)
+    def share(self) -> Share:
+        """Return the share of another cache."""
+        share = Share(self)
         with self.lock:
             self._shares.append(share)
         return share
@@ -55,15 +60,18 @@ class KeptJson:
             if share in self._shares:
                 self._shares.remove(share)
 
-    def make_room(self, size: int) -> bool:
-        """Take the JSON of unused objects until there is room for `size` bytes; return whether there is."""
+    def make_room(self, size: int, new: Keeping) -> bool:
+        """Take the JSON of unused objects until there is room for `size` bytes; return whether there is.
+
+        `new` wants them, so it counts as used.
+        """
         passed = 0
         while self.held + size > self.limit:
             share = self._shares[self._turn % len(self._shares)]
             passed += 1
             if passed > _PASSED or size > self.limit:
                 return False
-            if not share.pass_one():
+            if not share.pass_one(new):
                 self._turn += 1
         return True
 
@@ -71,11 +79,11 @@ class KeptJson:
 class Share:
     """What one cache keeps: `bytes`, and how many objects' JSON was evicted."""
 
-    def __init__(self, budget: KeptJson, objects: Callable[[], Sequence[Keeping]]) -> None:
+    def __init__(self, budget: KeptJson) -> None:
         self.bytes = 0
         self.evicted = 0
         self._budget = budget
-        self._objects = objects
+        self._ring: list[Keeping] = []  # the objects that keep something
         self._hand = 0
         self._ended = False
 
@@ -83,7 +91,7 @@ class Share:
         """Keep nothing from now on. Objects refer to their share: without theirs, they can be freed."""
         self.bytes = 0
         self._ended = True
-        self._objects = tuple
+        self._ring = []
 
     def keep(self, obj: Keeping, size: int) -> None:
         """Count `size` bytes that `obj` keeps from now on; without room for them, it drops all it keeps.
@@ -94,9 +102,11 @@ class Share:
         with budget.lock:
             if obj.share is not self:
                 return
-            if self._ended or not budget.make_room(size):
+            if self._ended or not budget.make_room(size, obj):
                 self._drop(obj)
                 return
+            if not obj.kept:
+                self._insert(obj)
             obj.kept += size
             self.bytes += size
             budget.held += size
@@ -108,27 +118,45 @@ class Share:
                 obj.share = None
                 self._uncount(obj)
 
-    def pass_one(self) -> bool:
-        """Move the hand over one object; return False at the end of the cache."""
-        objects = self._objects()
-        if self._hand >= len(objects):
+    def pass_one(self, new: Keeping) -> bool:
+        """Move the hand over one object; return False at the end of the ring."""
+        if self._hand >= len(self._ring):
             self._hand = 0
             return False
-        obj = objects[self._hand]
+        obj = self._ring[self._hand]
         self._hand += 1
-        if obj.used:
+        if obj.used or obj is new:
             obj.used = False
-        elif obj.kept:
+        else:
             self._drop(obj)
             self.evicted += 1
         return True
 
+    def _insert(self, obj: Keeping) -> None:
+        """Put an object behind the hand, so that it has a whole round; another one goes to the end for it."""
+        ring = self._ring
+        at = obj.kept_at = min(self._hand, len(ring))
+        if at < len(ring):
+            other = ring[at]
+            other.kept_at = len(ring)
+            ring.append(other)
+            ring[at] = obj
+        else:
+            ring.append(obj)
+        self._hand = at + 1
+
     def _drop(self, obj: Keeping) -> None:
         obj.drop_kept()
-        if not self._ended:
-            self._uncount(obj)
+        self._uncount(obj)
 
     def _uncount(self, obj: Keeping) -> None:
+        """Take an object out of the ring: the last one takes its place."""
+        if self._ended or not obj.kept:
+            return
+        last = self._ring.pop()
+        if last is not obj:
+            self._ring[obj.kept_at] = last
+            last.kept_at = obj.kept_at
         self.bytes -= obj.kept
         self._budget.held -= obj.kept
         obj.kept = 0

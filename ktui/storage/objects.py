@@ -125,6 +125,7 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
     _older: int = 0  # superseded versions in the chain that ends here
     share: Share | None = None  # of the watch cache that holds the object
     kept: int = 0  # bytes that the share counts for it
+    kept_at: int = 0
     used: bool = False  # since the share has looked last
 
     def __repr__(self) -> str:

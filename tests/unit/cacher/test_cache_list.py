@@ -18,6 +18,7 @@ from ktui.kube.routing.parameters import RequestScope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.meter import Meter, metered
+from tests.unit.growth import steps
 
 ROOT = "/registry/pods/"
 
@@ -32,6 +33,9 @@ class Pod:
     size: int = 1
     share: Any = None
     kept: int = 0
+
+    def shrink(self, newer: Any) -> None:
+        """Nothing to drop."""
 
     @property
     def key(self) -> str:
@@ -210,3 +214,59 @@ def test_all_pages_together_are_what_a_plain_filter_finds(content, namespace, la
             break
         start = f"{page.last_key}\0"
     assert found == wanted
+
+
+class Counted(list[Any]):
+    """A list that counts the elements that slices, copies and loops take from it."""
+
+    taken = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(at)
+        Counted.taken += len(found) if isinstance(at, slice) else 1
+        return found
+
+    def __iter__(self) -> Any:
+        Counted.taken += len(self)
+        return super().__iter__()
+
+    def copy(self) -> list[Any]:
+        Counted.taken += len(self)
+        return super().copy()
+
+
+def page_work(count: int, **more: Any) -> tuple[int, int, int]:
+    """The work of cutting a page of 500 of `count` pods, some of which changed: steps and elements taken."""
+    cache = cache_of([Pod(f"n{i // 1000:03d}", f"p{i % 1000:03d}", i, {}) for i in range(count)])
+    for number in range(10):
+        cache.apply("MODIFIED", Pod("n000", f"p{number:03d}", 101 + number, {}), 101 + number)  # type: ignore[arg-type]
+    cache.store._keys, cache.store._objects = Counted(cache.store._keys), Counted(cache.store._objects)
+    query = CacheQuery(
+        RequestScope("", "", False, False, False, True),
+        Selectors(LabelSelector.parse(""), FieldSelector.parse("")),  # type: ignore[arg-type]
+        ROOT,
+        limit=500,
+        pods=True,
+        **more,
+    )
+    pages: list[CachePage] = []
+
+    def cut() -> None:
+        with pytest.raises(StopIteration) as done:
+            list_from_cache(cache, query).send(None)
+        pages.append(done.value.value)
+
+    cut()
+    Counted.taken = 0
+    needed = steps(cut)
+    assert pages[-1].remaining == count - 500 - (500 if more.get("start") else 0)
+    return len(pages[-1].objects), needed, Counted.taken
+
+
+@pytest.mark.parametrize("more", [{}, {"start": f"{ROOT}n000/p500"}, {"exact": 100}, {"exact": 105}], ids=str)
+def test_the_work_of_a_page_does_not_depend_on_the_size_of_the_cache(more: dict[str, Any]) -> None:
+    """But for binary searches: 25 times as many keys are five more steps of each."""
+    (objects, needed, taken), large = page_work(2_000, **more), page_work(50_000, **more)
+    assert objects == large[0] == 500
+    assert taken <= large[2] <= taken + 30 < 700
+    assert needed <= large[1] <= needed + 30 * 5

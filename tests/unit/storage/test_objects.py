@@ -14,6 +14,7 @@ from ktui.kube.tables.table import TableRow
 from ktui.storage.kept_json import KeptJson
 from ktui.storage.objects import Reader, StoredObject
 from ktui.wire.encode import encode_object
+from tests.unit.growth import steps
 
 RESOURCE = BUILTIN.find("", "v1", "configmaps")
 assert RESOURCE is not None
@@ -157,6 +158,29 @@ def test_what_leaves_a_cache_is_no_longer_counted():
     cache.store.close()
     cache.store.all()[0].item_json()
     assert (cache.budget.held, cache.kept()) == (0, [])
+
+
+def test_room_is_made_at_the_same_cost_in_a_large_cache():
+    """With a spent budget the JSON of a page is kept all the same, however many objects keep none."""
+    raw = version(0).raw
+    needed = []
+    for count in (100, 100, 1000):  # the first fills the codec's caches
+        store = SortedStore(KeptJson(limit=10 * size_of_one() + 100))
+        keys = [b"/registry/configmaps/shop/%05d" % number for number in range(count)]
+        store.replace([READER.object(KV(key, raw, 100, 100, 1, 0)) for key in keys])
+        for obj in store.page(0, 10):
+            obj.item_json()
+        needed.append(steps(lambda page: [obj.item_json() for obj in page], store.page(count - 20, 20)))
+        assert all(obj.transcoded is not None for obj in store.page(count - 10, 10))
+    assert needed[1] == needed[2]
+
+
+def test_keeping_more_of_an_object_does_not_evict_it():
+    cache = Cache(1, KeptJson(limit=2 * size_of_one()))
+    (obj,) = cache.store.all()
+    obj.table_row(RESOURCE, lambda _: TableRow((b"x" * (size_of_one() // 2), 1.0)))
+    obj.item_json()
+    assert obj.kept == sum(map(len, obj.transcoded or ())) + (obj._row.size if obj._row else 0)
 
 
 def test_caches_share_the_budget():
