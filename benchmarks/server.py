@@ -18,10 +18,11 @@ from aetcd import rpc
 
 from benchmarks.http import NO_MATCH, Client
 from benchmarks.pods import seeded, template
-from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.embedded import QUOTA_BYTES, EmbeddedEtcd
 
 TOKEN = "benchmark"
 _KEYS_A_TXN = 50
+_STORED_BYTES = 12_000  # of etcd's database for each pod, and for the writes of a benchmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def cpu_of(pid: int) -> float:
 @asynccontextmanager
 async def serving(pods: int, stored: bytes | None = None) -> AsyncIterator[Serving]:
     """Yield a server over an etcd with `pods` copies of `stored`, whose cache of pods is filled."""
-    etcd = await EmbeddedEtcd.start()
+    etcd = await EmbeddedEtcd.start(quota=max(QUOTA_BYTES, pods * _STORED_BYTES))
     try:
         await _seed(etcd.endpoint, seeded(stored or template(), pods))
         started = time.perf_counter()

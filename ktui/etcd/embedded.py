@@ -33,11 +33,11 @@ LOG_TIMEOUT = 5.0  # seconds for the rest of the log of an etcd that has ended
 _PORT_TRIES = 5
 
 # A single-member cluster has no election: its member leads after --election-timeout.
+QUOTA_BYTES = 8 << 30  # of its database; etcd recommends no more
 _TUNING = {
     "heartbeat-interval": "20",
     "election-timeout": "100",
     "snapshot-count": "10000",
-    "quota-backend-bytes": str(8 << 30),
     "auto-compaction-retention": "0",
     # As kubeadm sets it: idle caches learn etcd's revision without requests.
     "experimental-watch-progress-notify-interval": "5s",
@@ -51,8 +51,9 @@ class EmbeddedEtcd:
     `problem` says so: the caches go on answering meanwhile.
     """
 
-    def __init__(self, binary: Binary, data_dir: Path | None, supervisor: Supervisor) -> None:
+    def __init__(self, binary: Binary, data_dir: Path | None, supervisor: Supervisor, quota: int) -> None:
         self.binary = binary
+        self._quota = quota
         self._supervisor = supervisor
         self.endpoint = ""
         self.log = EtcdLog()
@@ -75,14 +76,15 @@ class EmbeddedEtcd:
         snapshot: Path | None = None,
         port: int | None = None,
         supervisor: Supervisor | None = None,
+        quota: int = QUOTA_BYTES,
     ) -> EmbeddedEtcd:
         """Start an etcd and wait until it serves. Raises EmbeddedEtcdError or SnapshotError.
 
         Without `data_dir` the data is removed at the end. A `snapshot` is first restored into such a
-        temporary directory. `port` is the client port.
+        temporary directory. `port` is the client port, `quota` the most bytes of the database.
         """
         await asyncio.to_thread(sweep)
-        self = cls(await find_binary(binary), data_dir, supervisor or Supervisor())
+        self = cls(await find_binary(binary), data_dir, supervisor or Supervisor(), quota)
         try:
             self._check_data_dir()
             if snapshot is not None:
@@ -133,7 +135,7 @@ class EmbeddedEtcd:
             raise EmbeddedEtcdError(f"data directory {self.data_dir} is in use by another etcd.")
 
     async def _start(self, port: int | None) -> None:
-        tuning = dict(_TUNING)
+        tuning = {**_TUNING, "quota-backend-bytes": str(self._quota)}
         for _ in range(_PORT_TRIES + len(_TUNING)):
             client_port, peer_port = _free_ports(port)
             self.endpoint = f"http://{HOST}:{client_port}"
