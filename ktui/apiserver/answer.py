@@ -33,9 +33,10 @@ async def send_object(
     renderer = _renderer(server, call, resource, form)
     call.rv = str(obj.rv)
     meter = call.meter
-    meter.large = meter.large or obj.size >= LARGE_BYTES
     began = perf_counter()
-    if meter.large:
+    if meter.large or obj.size >= LARGE_BYTES:
+        meter.large = True
+        meter.look()
         document = await compute_large(_rendered, renderer, obj, form)
     else:
         document = _rendered(renderer, obj, form)

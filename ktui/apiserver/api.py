@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.deadline import within
 from ktui.apiserver.dispatch import (
     READS,
     Handlers,
@@ -37,12 +36,13 @@ from ktui.kube.status import (
     body_incomplete,
     internal_error,
     method_not_allowed,
+    timeout,
     unknown_path,
 )
 from ktui.kube.versions import Behaviour
 from ktui.telemetry.cpu import CpuClock
 from ktui.telemetry.meter import Meter, metered, use_meter
-from ktui.telemetry.off_loop import compute, compute_large, expect
+from ktui.telemetry.off_loop import compute, compute_large
 
 if TYPE_CHECKING:
     from ktui.kube.flow_schemas import PriorityLevel
@@ -115,7 +115,8 @@ class Api:
             call.meter.on_plan = call.planned
         use_meter(call.meter)
         try:
-            await CpuClock(self._guarded(call, resolved), call.meter, brief=call.verb == "GET")
+            guarded = self._guarded(call, resolved)
+            await CpuClock(guarded, call.meter, brief=call.verb == "GET", waits=call.limit)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if not call.gone or task is None:
@@ -127,7 +128,8 @@ class Api:
             call.meter.on_plan = None  # no cycle is left for the garbage collector
             if call.large_requests is not None:
                 call.leave_large()
-            call.release_trees()
+            if call.meter.large:
+                call.release_trees()
             call.end_concurrency()
             call.finish()
             self._metrics.ended(call)
@@ -167,15 +169,19 @@ class Api:
         return None
 
     async def _guarded(self, call: Call, wrong: Exception | None) -> None:
-        expect(len(call.request.query), LONG_QUERY)
+        call.meter.large |= len(call.request.query) >= LONG_QUERY
         try:
             if wrong is not None:
                 self._warn_of_unserved(call)
                 raise wrong
-            if call.verb == "WATCH":
+            try:
                 await self._handle(call)
-            else:
-                await within(call.allowed, self._handle(call))
+            except asyncio.CancelledError:
+                if not call.timed_out():
+                    raise
+                raise timeout() from None
+            finally:
+                call.unlimit()
         except StatusError as error:
             call.error = error.message
             unrouted = call.plan is None and error.code != HTTPStatus.METHOD_NOT_ALLOWED

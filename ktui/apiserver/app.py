@@ -12,14 +12,13 @@ from random import getrandbits
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authorization import authorize, impersonated
-from ktui.apiserver.call import UNKNOWN, Call, RequestLog
+from ktui.apiserver.call import FLOW_CONTROL, UNKNOWN, Call, RequestLog, time_allowed
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.deadline import time_allowed
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.flow_control import REFUSED, Rejected, Ticket
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.request import BodyIncomplete, Request
-from ktui.apiserver.http.response import Headers, Response, warning_headers
+from ktui.apiserver.http.response import Response, header, warning_headers
 from ktui.apiserver.http.turns import Turns
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -30,7 +29,7 @@ from ktui.apiserver.server import Server, Services
 from ktui.apiserver.watches import OpenWatches
 from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
 from ktui.contract import paths
-from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
+from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.golang.formatting import quote
 from ktui.kube.requestinfo import parse_path, request_verb, selected_name
 from ktui.kube.status import (
@@ -49,9 +48,9 @@ log = logging.getLogger(__name__)
 
 # Custom resources are usually known within milliseconds; a slow etcd must not keep the port closed.
 SYNC_SECONDS = 5.0
-UNCACHED = ("cache-control", "no-cache, private")
+UNCACHED = (b"cache-control", b"no-cache, private")
 # kube-apiserver: WithRetryAfter.
-COME_BACK = [("retry-after", "5"), ("connection", "close")]
+COME_BACK = [(b"retry-after", b"5"), (b"connection", b"close")]
 
 # kube-apiserver cuts a client's Audit-ID to this length.
 MAX_AUDIT_ID = 64
@@ -63,11 +62,6 @@ _VERSION_4 = 0x4 << 76 | 0x2 << 62
 _FREE_BITS = (1 << 128) - 1 ^ (0xF << 76 | 0x3 << 62)
 
 
-def audit_id(request: Request) -> str:
-    """Return the client's Audit-ID, or a new one."""
-    return request.headers.get("audit-id", "")[:MAX_AUDIT_ID] or _random_uuid()
-
-
 def _random_uuid() -> str:
     """Return a UUID of version 4 as text. It has to be unique, not secret: `uuid.uuid4` takes ten times as
     long."""
@@ -75,22 +69,10 @@ def _random_uuid() -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def unseen_token_headers(request: Request) -> Headers:
-    """Return the warning for a token after two spaces, which kube-apiserver ignores (bearertoken.go)."""
-    sent = request.headers.get("authorization", "")
-    if "  " not in sent:
-        return []
-    scheme, _, rest = sent.strip().partition(" ")
-    unseen = scheme.lower() == "bearer" and rest.startswith(" ") and request.certified is None
-    return warning_headers([SPACED_TOKEN]) if unseen else []
-
-
-def flow_headers(flow: FlowSchema) -> Headers:
-    """Return the headers that name a request's flow schema and priority level, by their UIDs."""
-    return [
-        ("x-kubernetes-pf-flowschema-uid", flow.uid),
-        ("x-kubernetes-pf-prioritylevel-uid", flow.level.uid),
-    ]
+def spaced_token(authorization: str) -> bool:
+    """Whether a token comes after two spaces: kube-apiserver ignores it, and warns (bearertoken.go)."""
+    scheme, _, rest = authorization.strip().partition(" ")
+    return scheme.lower() == "bearer" and rest.startswith(" ")
 
 
 class Application:
@@ -163,7 +145,8 @@ class Application:
             await response.refuse_head(fault)
             return
         try:
-            _check_target(request)
+            if not request.path.startswith("/"):
+                raise _no_path(request.path)
             if not has_token:
                 check_web_page(request)
         except StatusError as error:
@@ -172,12 +155,13 @@ class Application:
         info = parse_path(request.path)
         verb = request_verb(request.method, info, request.query)
         behaviour, bus = self._services.settings.behaviour, self._services.bus
-        call = Call(request, response, info, verb, audit_id(request), behaviour, bus)
+        audit_id = request.headers.get("audit-id", "")[:MAX_AUDIT_ID] or _random_uuid()
+        call = Call(request, response, info, verb, audit_id, behaviour, bus)
         if info.incomplete:
-            response.add_headers([("audit-id", call.audit_id)])
+            response.add_headers([header("audit-id", call.audit_id)])
             await response.text(500, _without_info(request))
             return
-        response.add_headers([("audit-id", call.audit_id), UNCACHED])
+        response.add_headers((header("audit-id", call.audit_id), UNCACHED))
         if not self._logs:
             await self._serve_recorded(call)
             return
@@ -192,7 +176,7 @@ class Application:
     async def _serve_recorded(self, call: Call) -> None:
         request, response, verb = call.request, call.response, call.verb
         try:
-            if verb != "WATCH":
+            if verb != "WATCH" and "timeout" in request.parameters:
                 call.allowed = time_allowed(request, call.behaviour.minor)
             level = await self._admit(call)
             if request.path.split("/")[1] in ("api", "apis"):  # nothing is served below a doubled slash
@@ -218,8 +202,9 @@ class Application:
         try:
             call.authenticated = who = await services.authenticator.identify(request)
             call.meter.user = who.user
-            if self._has_token and (headers := unseen_token_headers(request)):
-                call.response.add_headers(headers)
+            sent = request.headers.get("authorization", "")
+            if self._has_token and "  " in sent and request.certified is None and spaced_token(sent):
+                call.response.add_headers(warning_headers([SPACED_TOKEN]))
             call.passed("authentication", described(who))
             for kept in self._logs:
                 await kept.received(call)
@@ -246,23 +231,25 @@ class Application:
             return flow.level
         controlled = behaviour.enabled("APIPriorityAndFairness")
         if controlled:
-            call.response.add_headers(flow_headers(flow))
+            call.response.add_headers(flow.headers)
         if not info.is_resource and request.path.startswith(paths.OWN):
             return flow.level
-        seats = await self._api.seats(info, verb, request.query, flow.level, call.meter)
+        seats = 1
+        if verb in ("LIST", "WATCH") or not controlled:
+            seats = await self._api.seats(info, verb, request.query, flow.level, call.meter)
         name = selected_name(info, verb, request.query) if verb == "WATCH" else ""
         ticket = Ticket(flow, who, asked, seats, name=name, path=request.path)
         await control.enter(ticket, call.allowed / 4.0, behaviour, request.disconnection)
         call.ticket = ticket
         if controlled:
             waited = f", queued {ticket.waited * 1000.0:.1f} ms for its seats" if ticket.waited else ""
-            call.passed("flow control", f"{flow.name}, level {flow.level.name}{waited}")
+            call.passed(FLOW_CONTROL, f"{flow.name}, level {flow.level.name}{waited}")
         return flow.level
 
     async def _reject(self, rejected: Rejected, call: Call) -> None:
         """Send flow control's 429, in plain text as upstream does."""
         call.refused(rejected.reason)
-        call.response.add_headers([("retry-after", str(rejected.retry_after))])
+        call.response.add_headers([header("retry-after", str(rejected.retry_after))])
         assert call.flow is not None
         if call.info.is_resource:
             self._begin(call, call.flow.level)
@@ -285,7 +272,8 @@ class Application:
         call.finish()
 
     def _begin(self, call: Call, level: PriorityLevel) -> None:
-        call.begin(next(self._ids), self._concurrent.arrive(), level)
+        # A GET looks at the process' memory before it reads etcd or encodes a large object.
+        call.begin(next(self._ids), self._concurrent.arrive(small=call.verb == "GET"), level)
 
     async def _serve_page(self, call: Call) -> None:
         request, response = call.request, call.response
@@ -329,14 +317,14 @@ def _log_start(logs: Sequence[RequestLog], call: Call) -> None:
         kept.response_started(call)
 
 
-def _check_target(request: Request) -> None:
-    """Raise StatusError 400 for `OPTIONS *` and `CONNECT host:port`, which name no path.
+def _no_path(target: str) -> StatusError:
+    """400 for `OPTIONS *` and `CONNECT host:port`, which name no path.
 
     Go's server answers `OPTIONS *` itself, with an empty 200, before kube-apiserver sees it.
     """
-    if not request.path.startswith("/"):
-        target = quote(request.path[:LONGEST_PATH])
-        raise bad_request(f"the request target {target} is not a path: a path begins with a slash")
+    return bad_request(
+        f"the request target {quote(target[:LONGEST_PATH])} is not a path: a path begins with a slash"
+    )
 
 
 def _without_info(request: Request) -> str:

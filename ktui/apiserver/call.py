@@ -1,4 +1,4 @@
-"""One request being served: its attributes, what the request chain decided, its plan, its cost."""
+"""One request being served: its attributes, what the request chain decided, its plan, its cost, its time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
-from ktui.apiserver.deadline import REQUEST_SECONDS
 from ktui.apiserver.http.request import Request
-from ktui.apiserver.http.response import Response
+from ktui.apiserver.http.response import Response, header
 from ktui.contract.events import (
     AnyEvent,
     ChainStage,
@@ -21,6 +20,8 @@ from ktui.contract.events import (
     RouteStep,
     figures,
 )
+from ktui.kube import status as statuses
+from ktui.kube.golang.times import parse_duration
 from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 SNAPSHOT, CACHE, NONE = Source.SNAPSHOT.value, Source.CACHE.value, Source.NONE.value
 MAX_ACCEPT = 256
 MAX_TEXT = 2000
+REQUEST_SECONDS = 60.0  # kube-apiserver's --request-timeout
+FLOW_CONTROL = "flow control"  # a stage
 SHOWN_WAIT = 0.0005  # seconds: a shorter wait is not shown
 WRITE_REASON_ID = "write"
 WRITE_REASON = "a write is a transaction in etcd on the object's mod_revision"
@@ -87,6 +90,9 @@ class Call:
     large_requests: LargeRequests | None = None
     allowed: float = REQUEST_SECONDS  # for its response; a WATCH has a time-out of its own
     gone: bool = False  # the client has disconnected, and the request is cancelled
+    _timer: asyncio.TimerHandle | None = None  # ends the time allowed
+    _expired: bool = False
+    _cancelling: int = 0  # cancellations of the request's task, as the timer was armed
     _leaving: asyncio.Task[None] | None = None
     _pauses_collector: bool = False
     _announced: int = 0  # number of the chain's stages that were published
@@ -131,7 +137,7 @@ class Call:
         elif self.who is UNKNOWN:
             stage = "impersonation"
         else:
-            stage = "flow control" if self.decision is None else "authorization"
+            stage = FLOW_CONTROL if self.decision is None else "authorization"
         self.passed(stage, f"refused: {why}")
 
     def resume(self) -> None:
@@ -149,6 +155,30 @@ class Call:
             if ticket.waited >= SHOWN_WAIT:  # the time that it waited for its seats counts as its own
                 self.started -= ticket.waited
                 meter.add_phase("seats", ticket.waited * 1000.0)
+
+    # Its time.
+
+    def limit(self) -> None:
+        """Cancel the request after the time allowed. Called as it first waits: most requests never do."""
+        if self.verb != "WATCH":
+            task = asyncio.current_task()
+            assert task is not None
+            self._cancelling = task.cancelling()
+            self._timer = asyncio.get_running_loop().call_later(self.allowed, self._expire, task)
+
+    def unlimit(self) -> None:
+        """Let the rest of the request take its time: its handler has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def timed_out(self) -> bool:
+        """Whether the cancellation that the request's task has just caught is the end of the time allowed."""
+        task = asyncio.current_task()
+        return self._expired and task is not None and task.uncancel() <= self._cancelling
+
+    def _expire(self, task: asyncio.Task[object]) -> None:
+        self._expired = True
+        task.cancel()
 
     # The handler.
 
@@ -207,8 +237,7 @@ class Call:
         if self.plan is not None:
             return
         self.plan = plan
-        self.reason_id = plan.reason_id
-        self.reason = sentences.reason(plan)
+        self.reason_id, self.reason = plan.reason_id, sentences.reason(plan)
         if not self.bus.watched and self.verb != "WATCH":
             self.bus.skip()
             return
@@ -280,14 +309,15 @@ class Call:
         if self.large_requests is not None:
             self.leave_large()
         headers = [
-            ("x-ktui-request-id", str(self.meter.request_id)),
-            ("x-ktui-cost", cost_header(self.meter, self.verb)),
+            (b"x-ktui-request-id", b"%d" % self.meter.request_id),
+            (b"x-ktui-cost", cost_header(self.meter, self.verb).encode()),
         ]
         if self.route and self.route != NONE:
-            headers.append(("x-ktui-route", public_route(self.route)))
+            headers.append((b"x-ktui-route", public_route(self.route).encode()))
         if self.reason_id:
-            headers.append(("x-ktui-reason", f"{self.reason_id} {self.reason}"))
-        headers.append(("server-timing", timing_header(self.stages, self.meter, self.elapsed_ms())))
+            headers.append(header("x-ktui-reason", f"{self.reason_id} {self.reason}"))
+        timing = timing_header(self.stages, self.meter, self.elapsed_ms())
+        headers.append((b"server-timing", timing.encode()))
         self.response.add_headers(headers)
 
     def elapsed_ms(self) -> float:
@@ -346,6 +376,23 @@ class RequestLog(Protocol):
         ...
 
 
+def time_allowed(request: Request, minor: int) -> float:
+    """Return the request's timeout in seconds: `?timeout=10s` (kubectl's --request-timeout), at most a
+    minute.
+
+    Raises StatusError 400 for an invalid value, before the client is authenticated. kube-apiserver 1.`minor`
+    has the parameter since 1.20; WATCHes have their own `timeoutSeconds`.
+    """
+    text = request.parameter("timeout") if minor >= 20 else ""
+    if not text:
+        return REQUEST_SECONDS
+    try:
+        asked = parse_duration(text)
+    except ValueError as error:
+        raise statuses.bad_request(f"invalid timeout specified in the request URL - {error}") from None
+    return asked if 0.0 < asked < REQUEST_SECONDS else REQUEST_SECONDS
+
+
 def shortened(text: str) -> str:
     """Shorten a client's text for events, thousands of which are kept."""
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
@@ -361,22 +408,20 @@ def cost_header(meter: Meter, verb: str) -> str:
 
     kube-apiserver counts only objects of lists, so those of a GET count as 0 here.
     """
-    fetched, evaluated, returned = (
-        (0, 0, 0) if verb == "GET" else (meter.fetched, meter.evaluated, meter.returned)
-    )
-    return (
-        f"fetched={fetched}, evaluated={evaluated}, returned={returned}, etcd_gets={meter.etcd_gets}, "
-        f"etcd_lists={meter.etcd_lists}, seats={meter.seats}"
-    )
+    objects = "fetched=0, evaluated=0, returned=0"
+    if verb != "GET":
+        objects = f"fetched={meter.fetched}, evaluated={meter.evaluated}, returned={meter.returned}"
+    return f"{objects}, etcd_gets={meter.etcd_gets}, etcd_lists={meter.etcd_lists}, seats={meter.seats}"
 
 
 def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -> str:
     """Return Server-Timing: the chain's stages, the handler's phases, and its time until the headers."""
-    timed = [f"{stage.stage.replace(' ', '-')};dur={stage.ms:.3f}" for stage in stages]
+    timed = ""
+    for stage in stages:
+        timed += f"{'flow-control' if stage.stage == FLOW_CONTROL else stage.stage};dur={stage.ms:.3f}, "
     for name, ms in meter.phases.items():
-        timed.append(f"{name};dur={ms:.3f}")
-    timed.append(f"total;dur={total_ms:.3f}")
-    return ", ".join(timed)
+        timed += f"{name};dur={ms:.3f}, "
+    return f"{timed}total;dur={total_ms:.3f}"
 
 
 _FREEING: set[asyncio.Task[None]] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ktui.apiserver.http.request import Request
 from ktui.kube.requestinfo import RequestAttributes, RequestInfo
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 MOST_LOGGED_BYTES = 10 * 1024 * 1024  # upstream's --audit-log-truncate-max-batch-size
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """An authorizer's decision. `reason` names the binding, or why the request is denied; "" without one."""
 
     allowed: bool

@@ -41,11 +41,16 @@ class Ticket:
     the request waits in a queue, its result says whether it got its seats.
     """
 
-    __slots__ = (
-        "additional_latency", "arrived", "arrived_r", "asked", "control", "dispatched", "executed",
-        "final_seats", "flow", "holds", "level", "name", "path", "queue", "schema", "seats", "started",
-        "waited", "watch", "who", "width", "work",
-    )  # fmt: skip
+    flow = ""
+    final_seats = 0
+    additional_latency = waited = executed = 0.0
+    arrived = started = arrived_r = 0.0
+    queue: Any = None
+    dispatched: asyncio.Future[bool] | None = None
+    level: Any = None
+    watch: tuple[str, ...] | None = None
+    control: TicketControl | None = None
+    holds = False
 
     def __init__(
         self,
@@ -63,17 +68,7 @@ class Ticket:
         self.seats = self.width = seats
         self.name = name
         self.path = path
-        self.flow = ""
-        self.final_seats = 0
-        self.additional_latency = self.waited = self.executed = 0.0
         self.work = seats * EXPECTED_SECONDS
-        self.arrived = self.started = self.arrived_r = 0.0
-        self.queue: Any = None
-        self.dispatched: asyncio.Future[bool] | None = None
-        self.level: Any = None
-        self.watch: tuple[str, ...] | None = None
-        self.control: TicketControl | None = None
-        self.holds = False
 
     def estimate(self, seats: int, final_seats: int, additional_latency: float) -> None:
         """Set the work estimate of a write, whose events its watchers get."""
@@ -93,9 +88,11 @@ class Ticket:
 
     def leave(self) -> None:
         """Record that the request has ended."""
-        if self.control is not None:
+        control = self.control
+        if control is not None:
             self.initialized()
-            self.control.left(self)
+            if self.watch is not None:
+                control.left(self)
             self.control = None
 
 
@@ -107,7 +104,7 @@ class TicketControl(Protocol):
         ...
 
     def left(self, ticket: Ticket) -> None:
-        """Record the end of the request; called after `finish`."""
+        """Record the end of a WATCH; called after `finish`."""
         ...
 
 

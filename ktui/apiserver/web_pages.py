@@ -14,7 +14,7 @@ from ktui.apiserver.http.response import Headers
 from ktui.kube.golang.formatting import quote
 from ktui.kube.status import StatusError, unsupported_media_type
 
-NOSNIFF = ("x-content-type-options", "nosniff")
+NOSNIFF = (b"x-content-type-options", b"nosniff")
 KTUI_PATHS = ("/telemetry", "/ktui/")
 LONGEST = 100  # characters of a header shown in an error
 # Browsers send these without a preflight request.

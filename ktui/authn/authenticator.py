@@ -68,6 +68,8 @@ class TokenAuthenticator:
             return self.users.get(sent, ADMINISTRATOR)
         if not sent:
             return ANONYMOUS
+        if hmac.compare_digest(sent.encode(), self.token.encode()):
+            return ADMINISTRATOR
         try:
             return (await self.of_token(sent)).user
         except InvalidToken:

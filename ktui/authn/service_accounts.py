@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -58,8 +59,7 @@ class TokenSettings:
     audiences: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedToken:
+class CheckedToken(NamedTuple):
     user: Requester
     audiences: tuple[str, ...]
 
@@ -271,5 +271,5 @@ def pages(accounts: ServiceAccountTokens) -> dict[str, Page]:
 async def _send(request: Request, response: Response, media_type: str, document: object) -> None:
     if not acceptable(request.accept, media_type):
         raise not_acceptable((media_type,))
-    response.replace_header("cache-control", "public, max-age=3600")
+    response.replace_header(b"cache-control", b"public, max-age=3600")
     await response.whole(200, media_type, json.dumps(document, separators=(",", ":")).encode())

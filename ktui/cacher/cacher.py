@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -75,84 +74,6 @@ class ObjectCount:
             log.warning("%s cannot be counted: %s", self._store.resource.id, error)
 
 
-class GetHandler:
-    """Answers the GETs of one resource, from the watch cache or from etcd as the version's rules plan it.
-
-    `cache` is None for a resource without a watch cache.
-    """
-
-    def __init__(self, store: Store, settings: Settings, cache: ResourceCache | None) -> None:
-        self._store = store
-        self._prefix = store.prefix
-        self._settings = settings
-        self._cache = cache
-        self._decided_for: Behaviour | None = None
-        self._decided: dict[str, Plan] = {}
-
-    async def get(
-        self, namespace: str | None, name: str, rv: str, state: Callable[[], CacheState]
-    ) -> GetAnswer:
-        """Return the answer; its `object` is None if the object does not exist. Raises StatusError.
-
-        `state` is called for plans that depend on more than whether the cache is ready.
-        """
-        plan = self._plan(rv, state)
-        current_meter().planned(plan, plan.source._value_)
-        if plan.error is not None:
-            if plan.source is Source.ETCD:
-                await self._from_etcd(namespace, name)
-            raise plan.error
-        if plan.source is Source.ETCD or self._cache is None:
-            obj, read_at = await self._from_etcd(namespace, name, plan.minimum)
-            obj = self._known(obj)
-            _count(obj)
-            return GetAnswer(obj, read_at, plan, Source.ETCD.value)
-        if plan.minimum or plan.wait is not Wait.NONE or plan.probe:
-            try:
-                await self._cache.reach(plan)
-            except NotFresh as late:
-                raise late.as_status() from None
-        obj, cached_at = self.cached(namespace, name), self._cache.memory.rv
-        _count(obj, cached=True)
-        return GetAnswer(obj, cached_at, plan, plan.source._value_)
-
-    def _known(self, obj: StoredObject | None) -> StoredObject | None:
-        """Return the cache's own object if it is what etcd has: its JSON may be made already."""
-        cached = None if obj is None or self._cache is None else self._cache.memory.store.get(obj.key)
-        same = cached is not None and obj is not None and cached.rv == obj.rv and cached.raw == obj.raw
-        return cached if same else obj
-
-    def _plan(self, rv: str, state: Callable[[], CacheState]) -> Plan:
-        """Decide about a GET; one of no or any resourceVersion with a ready cache is decided once."""
-        behaviour, cache = self._settings.behaviour, self._cache
-        if rv not in ("", "0") or cache is None or cache.readiness is not Readiness.READY:
-            return decide_get(rv, state(), behaviour)
-        if self._decided_for is not behaviour:
-            self._decided_for = behaviour
-            self._decided = {text: decide_get(text, state(), behaviour) for text in ("", "0")}
-        return self._decided[rv]
-
-    def cached(self, namespace: str | None, name: str) -> StoredObject | None:
-        """Return the object as the cache holds it now, or None."""
-        if self._cache is None:
-            return None
-        prefix = self._prefix
-        return self._cache.memory.store.get(f"{prefix}{namespace}/{name}" if namespace else prefix + name)
-
-    async def _from_etcd(
-        self, namespace: str | None, name: str, minimum_rv: int = 0
-    ) -> tuple[StoredObject | None, int]:
-        with reaching(self._store.resource, "get"):
-            return await self._store.get(namespace, name, minimum_rv=minimum_rv)
-
-
-def _count(obj: StoredObject | None, *, cached: bool = False) -> None:
-    if obj is not None:
-        meter = current_meter()
-        meter.fetched, meter.matched, meter.returned = 1, 1, 1
-        meter.cached_bytes += obj.size if cached else 0
-
-
 class Cacher:
     """The reads of one resource. `cache` is None for a resource without a watch cache (events)."""
 
@@ -162,7 +83,9 @@ class Cacher:
         self.store = store
         self.cache = cache
         self._settings = settings
-        self._get = GetHandler(store, settings, cache)
+        self._prefix = store.prefix
+        self._decided_for: Behaviour | None = None
+        self._decided: dict[str, Plan] = {}
         self._list = ListHandler(store, settings, cache)
         self._watch = WatchHandler(store, settings, cache)
         self._count = ObjectCount(store, supervisor)
@@ -173,7 +96,46 @@ class Cacher:
 
     async def get(self, namespace: str | None, name: str, rv: str = "") -> GetAnswer:
         """Return one object; `answer.object` is None if it does not exist. Raises StatusError."""
-        return await self._get.get(namespace, name, rv, self._state)
+        plan, cache, meter = self._get_plan(rv), self.cache, current_meter()
+        route: str = plan.source._value_
+        meter.planned(plan, route)
+        if plan.error is not None:
+            if plan.source is Source.ETCD:
+                await self._from_etcd(namespace, name)
+            raise plan.error
+        if plan.source is Source.ETCD or cache is None:
+            obj, read_at = await self._from_etcd(namespace, name, plan.minimum)
+        else:
+            if plan.minimum or plan.wait is not Wait.NONE:
+                try:
+                    await cache.reach(plan)
+                except NotFresh as late:
+                    raise late.as_status() from None
+            obj, read_at = self.cached(namespace, name), cache.memory.rv
+            meter.cached_bytes += 0 if obj is None else obj.size
+        if obj is not None:
+            meter.fetched, meter.matched, meter.returned = 1, 1, 1
+        return GetAnswer(obj, read_at, plan, route)
+
+    def _get_plan(self, rv: str) -> Plan:
+        """Decide about a GET; one of no or any resourceVersion with a ready cache is decided once."""
+        behaviour, cache = self._settings.behaviour, self.cache
+        if rv not in ("", "0") or cache is None or cache.readiness is not Readiness.READY:
+            return decide_get(rv, self._state(), behaviour)
+        if self._decided_for is not behaviour:
+            self._decided_for = behaviour
+            self._decided = {text: decide_get(text, self._state(), behaviour) for text in ("", "0")}
+        return self._decided[rv]
+
+    async def _from_etcd(
+        self, namespace: str | None, name: str, minimum_rv: int = 0
+    ) -> tuple[StoredObject | None, int]:
+        """Read etcd; return the cache's own object if it is what etcd has: its JSON may be made already."""
+        with reaching(self.resource, "get"):
+            obj, read_at = await self.store.get(namespace, name, minimum_rv=minimum_rv)
+        cached = None if obj is None or self.cache is None else self.cache.memory.store.get(obj.key)
+        same = cached is not None and obj is not None and cached.rv == obj.rv and cached.raw == obj.raw
+        return (cached if same else obj), read_at
 
     def cached(self, namespace: str | None, name: str) -> StoredObject | None:
         """Return the object as the cache holds it now, or None.
@@ -181,7 +143,10 @@ class Cacher:
         A write starts from it, and etcd checks that it is current. kube-apiserver: cachedExistingObject of
         GuaranteedUpdate.
         """
-        return self._get.cached(namespace, name)
+        if self.cache is None:
+            return None
+        prefix = self._prefix
+        return self.cache.memory.store.get(f"{prefix}{namespace}/{name}" if namespace else prefix + name)
 
     async def list(self, request: ListRequest) -> ListAnswer:
         """Answer a LIST whose options the API has validated. Raises StatusError."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing.plan import Plan
@@ -43,8 +43,7 @@ class WatchRequest:
     form: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GetAnswer:
+class GetAnswer(NamedTuple):
     """The answer to a GET: `object` is None if not found; `rv` is the resourceVersion of cache or etcd."""
 
     object: StoredObject | None

@@ -56,7 +56,7 @@ class MaxInFlight:
         self.in_flight[ticket.asked.verb not in READS] -= 1
 
     def left(self, ticket: Ticket) -> None:
-        """Do nothing: `finish` has counted it."""
+        """Do nothing: WATCHes are not counted."""
 
 
 MOST_MUTATING_SEATS = 10
@@ -121,7 +121,8 @@ class PriorityAndFairness:
     # FlowControl
 
     def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
-        self.use(minor)
+        if minor != self._minor:
+            self.use(minor)
         return self.classifier.classify(who, asked)
 
     async def enter(
@@ -135,26 +136,29 @@ class PriorityAndFairness:
             self.in_flight.enter(ticket)
             return
         schema, asked = ticket.schema, ticket.asked
+        mutating = asked.verb not in READS
         ticket.level = level = self.levels.by_name[schema.level.name]
-        self._estimate(ticket, behaviour.minor)
-        queuing = level.spec.queuing
-        if queuing is not None and queuing.queues > 1:
+        if mutating:
+            self._estimate(ticket, behaviour.minor)
+        queues = level.queues
+        if queues.queuing is not None and queues.queuing.queues > 1:
             ticket.flow = schema.spec.flow_of(ticket.who, asked)
-        reason = level.queues.start(ticket)
+        reason = queues.start(ticket)
         if not reason and ticket.queue is not None:
             self.counted.queued(level, schema, len(ticket.queue.waiting))
+        change = self.counted.reads_and_writes.change
         if not reason and not ticket.started:
-            self._note(asked, 1, executing=False)
+            change(self._clock(), 1, mutating=mutating, executing=False)
             try:
                 reason = await self._wait(level, ticket, patience, behaviour.minor, gone)
             finally:
-                self._note(asked, -1, executing=False)
+                change(self._clock(), -1, mutating=mutating, executing=False)
         ticket.waited = (ticket.started or self._clock()) - ticket.arrived
         self.counted.decided(level, schema, ticket, ticket.waited, reason)
         if reason:
             seconds = level.retry_after.rejected(int(self._clock()))
             raise Rejected(reason, seconds if behaviour.minor >= 28 else 1)
-        self._note(asked, 1, executing=True)
+        change(self._clock(), 1, mutating=mutating, executing=True)
         if asked.verb == "watch":
             ticket.watch = (asked.group, asked.resource, asked.namespace, ticket.name or asked.name)
             self.watches[ticket.watch] += 1
@@ -170,9 +174,9 @@ class PriorityAndFairness:
 
     def finish(self, ticket: Ticket) -> None:
         level: Level = ticket.level
-        level.queues.finish(ticket)
-        self._note(ticket.asked, -1, executing=True)
-        ticket.executed = self._clock() - ticket.started
+        now, mutating = level.queues.finish(ticket), ticket.asked.verb not in READS
+        self.counted.reads_and_writes.change(now, -1, mutating=mutating, executing=True)
+        ticket.executed = now - ticket.started
         self.counted.executed(level, ticket, ticket.executed)
         if level.quiescing:
             self.levels.drop_idle()
@@ -182,10 +186,6 @@ class PriorityAndFairness:
             self.watches[ticket.watch] -= 1
             if not self.watches[ticket.watch]:
                 del self.watches[ticket.watch]
-
-    def _note(self, asked: RequestAttributes, number: int, *, executing: bool) -> None:
-        mutating = asked.verb not in READS
-        self.counted.reads_and_writes.change(self._clock(), number, mutating=mutating, executing=executing)
 
     async def _wait(
         self,
@@ -217,9 +217,8 @@ class PriorityAndFairness:
     def _estimate(self, ticket: Ticket, minor: int) -> None:
         """Estimate the work of a write, which includes its event for each of its watchers."""
         asked, schema = ticket.asked, ticket.schema
-        mutating = asked.resource and asked.verb not in READS
         exempt = asked.subresource == "token" and asked.resource == "serviceaccounts"
-        if not mutating or exempt or minor < 24:
+        if not asked.resource or exempt or minor < 24:
             return
         watchers = self._watchers(asked)
         self.counted.watched(ticket.level, schema, watchers)

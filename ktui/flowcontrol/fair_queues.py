@@ -193,8 +193,11 @@ class FairQueues:
         self._dispatch()
         return True
 
-    def finish(self, request: Ticket) -> None:
-        """End the execution of a request: release its seats, now or after its additional latency."""
+    def finish(self, request: Ticket) -> float:
+        """End the execution of a request: free its seats, now or after its additional latency.
+
+        Return the time.
+        """
         now = self._sync()
         self.executing -= 1
         queue = request.queue
@@ -210,6 +213,7 @@ class FairQueues:
             self._later(request.additional_latency, lambda: self._release(request, self._sync()))
         else:
             self._release(request, now)
+        return now
 
     def ratios(self) -> list[TimedRatio]:
         """Return the ratios until now: of waiting and executing requests, of seats in use and demanded."""
@@ -316,7 +320,7 @@ class FairQueues:
         self.executing += 1
         self.dispatched += 1
         self.seats_in_use += request.width
-        self._note_demand()
+        self.demand.set(self.seats_in_use + self.seats_waiting, self._synced)
 
     def _note_demand(self) -> None:
         self.demand.set(self.seats_in_use + self.seats_waiting, self._synced)

@@ -106,7 +106,7 @@ class FlowMetrics:
         """Record that a request executes (`reason` ""), or the reason of its rejection."""
         own = self.labels(level.name, schema.name)
         self.seats.observe(ticket.width, own.bare)
-        if not level.exempt:
+        if not level.queues.exempt:
             self.waits.observe(waited, own.rejected if reason else own.executed)
         if reason:
             self.rejected.add(1, (*own.bare, ("reason", reason)))

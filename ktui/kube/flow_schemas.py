@@ -179,7 +179,8 @@ class PriorityLevel:
 class FlowSchema:
     """A flow schema and the priority level of its requests.
 
-    `uid` is that of the stored object, else one derived from the name, the same in every ktui.
+    `uid` is that of the stored object, else one derived from the name, the same in every ktui. `headers` name
+    schema and level in a response, by their uids.
     """
 
     name: str
@@ -187,9 +188,14 @@ class FlowSchema:
     spec: SchemaSpec = field(default_factory=SchemaSpec)
     stored_uid: str = ""
     uid: str = field(init=False, default="", compare=False)
+    headers: tuple[tuple[bytes, bytes], ...] = field(init=False, default=(), compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "uid", self.stored_uid or _uid("flowschemas", self.name))
+        uid = self.stored_uid or _uid("flowschemas", self.name)
+        object.__setattr__(self, "uid", uid)
+        schema = (b"x-kubernetes-pf-flowschema-uid", uid.encode())
+        level = (b"x-kubernetes-pf-prioritylevel-uid", self.level.uid.encode())
+        object.__setattr__(self, "headers", (schema, level))
 
 
 LEVELS = {

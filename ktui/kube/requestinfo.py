@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 
@@ -12,8 +13,7 @@ _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 _LONG_RUNNING = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
-@dataclass(frozen=True, slots=True)
-class RequestInfo:
+class RequestInfo(Struct, frozen=True, gc=False):
     """The parts of a path; all of them are empty unless `is_resource`.
 
     `namespace` is empty for namespaces and for every other cluster-scoped resource. `watch` is set by the

@@ -140,7 +140,9 @@ class Store:
 
         Raises StatusError 504 if etcd has not reached `minimum_rv`.
         """
-        current_meter().etcd_gets += 1
+        meter = current_meter()
+        meter.etcd_gets += 1
+        meter.look()
         with asking(self.resource, "get"):
             answer = await self._client.range(self._keys.of(namespace, name), purpose="get")
         if answer.revision < minimum_rv:

@@ -17,6 +17,8 @@ SHORT_STEP = 0.0002  # seconds
 class CpuClock:
     """`await CpuClock(coroutine, meter)` awaits it and adds the CPU time of its steps to `meter.cpu_ms`.
 
+    `waits` is called once, when the coroutine first suspends.
+
     Between two suspensions only this coroutine runs on the thread, so the thread's CPU time is its own.
     Reading the thread's clock is a system call, which takes longer than many a GET of a cached object: with
     `brief`, steps of less than SHORT_STEP count by the wall clock, and of a longer one the lesser of its wall
@@ -25,14 +27,22 @@ class CpuClock:
     threads that are not Python's (TLS, HTTP, gRPC), is not included.
     """
 
-    __slots__ = ("_brief", "_coroutine", "_meter")
+    __slots__ = ("_brief", "_coroutine", "_meter", "_waits")
 
     _read = 0.0  # the last reading of the event loop's thread
 
-    def __init__(self, coroutine: Coroutine[Any, Any, T], meter: Meter, *, brief: bool = False) -> None:
+    def __init__(
+        self,
+        coroutine: Coroutine[Any, Any, T],
+        meter: Meter,
+        *,
+        brief: bool = False,
+        waits: Callable[[], None] | None = None,
+    ) -> None:
         self._coroutine = coroutine
         self._meter = meter
         self._brief = brief
+        self._waits = waits
 
     def __await__(self) -> Generator[Any, Any, Any]:
         coroutine, meter = self._coroutine, self._meter
@@ -53,6 +63,8 @@ class CpuClock:
                 if clocked:
                     seconds = self._since(began) if self._brief else thread_time() - began
                     meter.cpu_ms += seconds * 1000.0 * every
+            if steps == 1 and self._waits is not None:
+                self._waits()
             try:
                 value = yield awaited
                 step = coroutine.send

@@ -31,14 +31,18 @@ class ConcurrentRequests:
         self.present = 0
         self.came = 0
 
-    def arrive(self) -> Footprint:
+    def arrive(self, *, small: bool = False) -> Footprint:
+        """`small`: the request takes no memory that tells, or looks itself before it does."""
         self.present += 1
         self.came += 1
-        return Footprint(self)
+        footprint = Footprint(self)
+        if not small:
+            footprint.look()
+        return footprint
 
 
 class Footprint:
-    """The growth of the process since a request began, as sampled by `look`, and whether others ran too."""
+    """The growth of the process since the first `look`, as sampled by later ones, and whether others ran."""
 
     __slots__ = ("_before", "_concurrent", "_highest", "_left", "_place", "_shared")
 
@@ -47,12 +51,12 @@ class Footprint:
         self._place = concurrent.came
         self._shared = concurrent.present > 1
         self._left = False
-        self._before = self._highest = resident_bytes() or 0
+        self._before = self._highest = 0
 
     def look(self) -> None:
-        now = resident_bytes()
-        if now is not None and now > self._highest:
-            self._highest = now
+        now = resident_bytes() or 0
+        self._before = self._before or now
+        self._highest = max(self._highest, now)
 
     @property
     def growth(self) -> int | None:
@@ -67,6 +71,6 @@ class Footprint:
     def leave(self) -> None:
         """Mark the request as ended, or as a WATCH that only waits for events: it takes no more memory."""
         if not self._left:
-            self._shared = self.shared
+            self._shared = self._shared or self._concurrent.came > self._place
             self._left = True
             self._concurrent.present -= 1

@@ -109,7 +109,7 @@ class Codec:
 
     def with_type(self, raw: bytes, item: Pieces) -> bytes:
         """Return `object_json` of a stored message from its `item_parts`."""
-        kind, _ = self._opened(raw)
+        kind = self._kinds.get(raw[4 : 6 + raw[5]]) or self._opened(raw)[0]
         return b"".join((item[0], kind.type_meta, b",", *item[1:]))
 
     def layout(self, raw: bytes, rv: int, api_version: str) -> Layout | None:

@@ -39,10 +39,10 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
 
     `applies`: for a server-side apply, the only patch that may be forced.
     """
-    dry_run = request.parameters().get("dryRun", [])
+    dry_run = request.parameters.get("dryRun", [])
     manager = request.parameter("fieldManager")
     errors = []
-    if kind == "PatchOptions" and not applies and "force" in request.parameters():
+    if kind == "PatchOptions" and not applies and "force" in request.parameters:
         errors.append(forbidden("force", "may not be specified for non-apply patch"))
     if len(manager.encode()) > MAX_MANAGER:
         errors.append(too_long("fieldManager", MAX_MANAGER))
@@ -135,7 +135,7 @@ def _from_body(body: SentBody, misfit: Misfit) -> Obj:
 
 
 def _from_query(request: Request) -> Obj:
-    parameters = request.parameters()
+    parameters = request.parameters
     options: Obj = {"dryRun": parameters.get("dryRun", [])}
     if "propagationPolicy" in parameters:
         options["propagationPolicy"] = request.parameter("propagationPolicy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ktui.apiserver.http.asgi import Message, Receive, Scope
 from ktui.kube.query import pairs
@@ -14,7 +14,7 @@ from ktui.kube.users import Requester
 MAX_BODY_BYTES = 3 * 1024 * 1024
 # Of a body that is read while its request waits: many may wait.
 MOST_READ_AHEAD = 16 * 1024
-NO_PARAMETERS: dict[str, list[str]] = {}
+NO_PARAMETERS: Mapping[str, list[str]] = {}
 # strconv.ParseBool
 TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
@@ -36,13 +36,14 @@ class BodyIncomplete(Exception):
 class Request:
     """Method, decoded path, raw query, headers with lower-case names, and the body on demand.
 
-    `certified` is the user of the client's certificate.
+    `parameters` are all values of each parameter of the query. `certified` is the user of the client's
+    certificate.
     """
 
     __slots__ = (
         "_ahead",
+        "_client",
         "_complete",
-        "_parameters",
         "_receive",
         "_receiving",
         "_sent",
@@ -50,8 +51,8 @@ class Request:
         "certified",
         "headers",
         "method",
+        "parameters",
         "path",
-        "peer",
         "query",
         "raw_path",
     )
@@ -68,17 +69,22 @@ class Request:
             name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(self._sent)
         }
         self.certified: Requester | None = scope.get("user")
-        self.peer = _address(scope.get("client"))
+        self._client: Sequence[object] | None = scope.get("client")
         self._receive = receive
         self._ahead: list[Message] = []
         self._complete = False  # no more of the body will be received
         self._receiving: asyncio.Task[Message] | None = None
-        self._parameters: dict[str, list[str]] | None = None
+        self.parameters: Mapping[str, list[str]] = _values_of(self.query) if self.query else NO_PARAMETERS
 
     def all_values(self, name: str) -> list[str]:
         """The values of a header that is sent several times, `name` in lower case."""
         wanted = name.encode("latin-1")
         return [value.decode("latin-1") for key, value in self._sent if key == wanted]
+
+    @property
+    def peer(self) -> str:
+        """`10.0.0.7:53412`, "" if the server does not know the address."""
+        return f"{self._client[0]}:{self._client[1]}" if self._client else ""
 
     @property
     def uri(self) -> str:
@@ -129,26 +135,14 @@ class Request:
     @property
     def wants_pretty(self) -> bool:
         """`?pretty` parsed as a boolean as in Go, by default True for a browser or a command-line tool."""
-        if pretty := self.parameter("pretty"):
+        if "pretty" in self.parameters and (pretty := self.parameter("pretty")):
             return pretty in TRUE
         return self.user_agent.startswith(("curl", "Wget", "Mozilla/5.0"))
 
     def parameter(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""
-        if not self.query:
-            return default
-        values = self.parameters().get(name)
+        values = self.parameters.get(name)
         return default if values is None else values[0]
-
-    def parameters(self) -> dict[str, list[str]]:
-        """Return all values of each query parameter, parsed once."""
-        if not self.query:
-            return NO_PARAMETERS
-        if self._parameters is None:
-            self._parameters = {}
-            for name, value in pairs(self.query):
-                self._parameters.setdefault(name, []).append(value)
-        return self._parameters
 
     def flag(self, name: str) -> bool:
         """Return a boolean query parameter; without a value it counts as true, as in apimachinery."""
@@ -204,11 +198,13 @@ class Request:
         return message
 
 
+def _values_of(query: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs(query):
+        found.setdefault(name, []).append(value)
+    return found
+
+
 async def _awaited(receive: Receive) -> Message:
     """As a coroutine: granian's own futures wake one waiter only."""
     return await receive()
-
-
-def _address(client: Sequence[object] | None) -> str:
-    """Return `10.0.0.7:53412`, "" if the server does not know the address."""
-    return f"{client[0]}:{client[1]}" if client else ""

@@ -13,7 +13,13 @@ from ktui.apiserver.http.asgi import Send
 from ktui.kube.golang.formatting import quote
 from ktui.telemetry.cpu import in_thread
 
-Headers = list[tuple[str, str]]
+Header = tuple[bytes, bytes]
+Headers = list[Header]
+
+
+def header(name: str, value: str) -> Header:
+    """Return a header as it is sent; characters beyond Latin-1 become `?`."""
+    return name.encode(), value.encode("latin-1", "replace")
 
 
 class Response:
@@ -39,26 +45,20 @@ class Response:
     def started(self) -> bool:
         return self.status != 0
 
-    def add_headers(self, headers: Iterable[tuple[str, str]]) -> None:
+    def add_headers(self, headers: Iterable[Header]) -> None:
         """Add headers to send with the status."""
         self._headers.extend(headers)
 
-    def replace_header(self, name: str, value: str) -> None:
+    def replace_header(self, name: bytes, value: bytes) -> None:
         """Send a header with this value instead of the values added before."""
         self._headers = [(key, sent) for key, sent in self._headers if key != name]
         self._headers.append((name, value))
 
-    async def start(self, status: int, content_type: str, headers: Iterable[tuple[str, str]] = ()) -> None:
+    async def start(self, status: int, content_type: str, headers: Iterable[Header] = ()) -> None:
         self.status = status
-        typed = [("content-type", content_type)] if content_type else []
-        every = dict.fromkeys([*typed, *self._headers, *headers])  # without duplicates
-        await self._send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [(name.encode(), value.encode("latin-1", "replace")) for name, value in every],
-            }
-        )
+        typed = [(b"content-type", content_type.encode())] if content_type else []
+        every = list(dict.fromkeys([*typed, *self._headers, *headers]))  # without duplicates
+        await self._send({"type": "http.response.start", "status": status, "headers": every})
         if self.on_start is not None:
             self.on_start()
 
@@ -82,18 +82,18 @@ class Response:
 
     async def whole(self, status: int, content_type: str, body: bytes) -> None:
         """Send a complete body."""
-        await self.start(status, content_type, [("content-length", str(len(body)))])
+        await self.start(status, content_type, [(b"content-length", b"%d" % len(body))])
         await self.end(body)
 
     async def refuse_head(self, why: str = "") -> None:
         """Answer an invalid request target, or header fields, as Go's server does."""
-        self.add_headers([("connection", "close")])
+        self.add_headers([(b"connection", b"close")])
         text = f"400 Bad Request: {why}" if why else "400 Bad Request"
         await self.whole(400, "text/plain; charset=utf-8", text.encode())
 
     async def text(self, status: int, text: str) -> None:
         """Send plain text as Go's http.Error does."""
-        self.add_headers([("x-content-type-options", "nosniff")])
+        self.add_headers([(b"x-content-type-options", b"nosniff")])
         await self.whole(status, "text/plain; charset=utf-8", text.encode())
 
 
@@ -112,7 +112,7 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return "gzip" in accept_encoding and any(part.strip() == "gzip" for part in accept_encoding.split(","))
 
 
-GZIPPED: Headers = [("content-encoding", "gzip"), ("vary", "Accept-Encoding")]
+GZIPPED: Headers = [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
 
 
 async def gzip_member(piece: bytes) -> bytes:
@@ -200,7 +200,7 @@ def warning_headers(texts: Iterable[str]) -> Headers:
     If they exceed MAX_CHARACTERS, each is cut to MAX_ITEM_CHARACTERS, and texts after
     MAX_CHARACTERS are left out.
     """
-    return [("warning", f"299 - {quote(text)}") for text in _within_limits(list(dict.fromkeys(texts)))]
+    return [header("warning", f"299 - {quote(text)}") for text in _within_limits(list(dict.fromkeys(texts)))]
 
 
 def _within_limits(texts: list[str]) -> list[str]:

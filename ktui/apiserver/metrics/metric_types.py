@@ -10,8 +10,9 @@ from ktui.kube.versions import Behaviour
 
 Labels = tuple[tuple[str, str], ...]
 Sample = tuple[str, Labels, float]
-Values = dict[Labels, tuple[list[int], list[float]]]
+Observed = tuple[list[int], list[float]]
 """Of a histogram: observations by bucket, the last without a bound, and their sum in a list of one."""
+Values = dict[Labels, Observed]
 
 
 def labels(**pairs: str) -> Labels:
@@ -95,13 +96,15 @@ class Histogram:
         return other
 
     def observe(self, value: float, labels: Labels = ()) -> None:
-        found = self._values.get(labels)
-        counts, total = found if found is not None else self._series(labels)
+        counts, total = self.series(labels)
         counts[bisect_left(self._bounds, value)] += 1
         total[0] += value
 
-    def _series(self, labels: Labels) -> tuple[list[int], list[float]]:
-        found = self._values[labels] = ([0] * (len(self._bounds) + 1), [0.0])
+    def series(self, labels: Labels) -> Observed:
+        """Return the observations with these labels, to add others there without looking them up again."""
+        found = self._values.get(labels)
+        if found is None:
+            found = self._values[labels] = ([0] * (len(self._bounds) + 1), [0.0])
         return found
 
     def samples(self) -> Iterator[Sample]:

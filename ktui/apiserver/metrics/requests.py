@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from http import HTTPStatus
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.metrics.metric_types import Counter, Gauge, Histogram, Labels, Metric, resource_labels
+from ktui.apiserver.metrics.metric_types import (
+    Counter,
+    Gauge,
+    Histogram,
+    Labels,
+    Metric,
+    Observed,
+    resource_labels,
+)
 from ktui.cacher.cacher_requests import FELL_BACK
 from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Fallback, Plan, Source
@@ -105,6 +114,23 @@ OTHER_VERB = "other"
 READ_ONLY, MUTATING = ((("request_kind", kind),) for kind in ("readOnly", "mutating"))
 MOST_SHAPES = 4096
 Shape = tuple[str, str, str, str, str, str, str]
+
+
+class ShapeSeries:
+    """The labels of one shape of requests without and with `dry_run`, and by code, and its observations.
+
+    `observed` are duration, duration without waiting, and size; None until a request has ended.
+    """
+
+    __slots__ = ("bare", "by_code", "observed", "whole")
+
+    def __init__(self, bare: Labels, whole: Labels) -> None:
+        self.bare = bare
+        self.whole = whole
+        self.by_code: dict[int, Labels] = {}
+        self.observed: tuple[Observed, Observed, Observed] | None = None
+
+
 # Reads that wait until the cache has seen a resourceVersion.
 FRESH = ("linearizable", "at_least_rv", "exact_rv")
 
@@ -125,7 +151,7 @@ class RequestMetrics:
             "apiserver_request_sli_duration_seconds", "Time that the server itself took.", DURATION_BOUNDS
         )
         self.objective = self.indicator.renamed("apiserver_request_slo_duration_seconds")
-        self._by_shape: dict[Shape, tuple[Labels, Labels]] = {}
+        self._by_shape: dict[Shape, ShapeSeries] = {}
         self.lists = ListMetrics()
         self.consistent_reads = Counter(
             "apiserver_watch_cache_consistent_read_total", "Consistent reads tried from the watch cache."
@@ -147,17 +173,22 @@ class RequestMetrics:
             yield self.consistent_reads
 
     def began(self, call: Call) -> None:
-        self._in_service(call, 1)
+        if call.verb == "WATCH":
+            self.longrunning.add(1, self._series(call).bare)
+        else:
+            self.inflight.add(1, READ_ONLY if call.verb in ("GET", "LIST") else MUTATING)
 
     def ended(self, call: Call) -> None:
-        self._in_service(call, -1)
-        bare, whole = self._labels(call)
-        self.total.add(1, (*whole, ("code", str(call.response.status))))
-        if call.verb != "WATCH":
-            seconds = call.elapsed_ms() / 1000.0
-            self.duration.observe(seconds, whole)
-            self.indicator.observe(seconds, bare)
-            self.sizes.observe(call.response.sent_bytes, bare)
+        shape, code = self._series(call), call.response.status
+        labels = shape.by_code.get(code)
+        if labels is None:
+            labels = shape.by_code[code] = (*shape.whole, ("code", str(code)))
+        self.total.add(1, labels)
+        if call.verb == "WATCH":
+            self.longrunning.add(-1, shape.bare)
+        else:
+            self.inflight.add(-1, READ_ONLY if call.verb in ("GET", "LIST") else MUTATING)
+            self._observe(shape, call.elapsed_ms() / 1000.0, call.response.sent_bytes)
         if call.resource is None or call.plan is None:
             return
         if call.plan.consistency in FRESH and call.route.startswith("cache"):
@@ -166,14 +197,26 @@ class RequestMetrics:
         if call.verb == "LIST":
             self._list_ended(call, call.resource, call.plan)
 
-    def _in_service(self, call: Call, step: int) -> None:
-        if call.verb == "WATCH":
-            self.longrunning.add(step, self._labels(call)[0])
-            return
-        self.inflight.add(step, READ_ONLY if call.verb in ("GET", "LIST") else MUTATING)
+    def _observe(self, shape: ShapeSeries, seconds: float, size: int) -> None:
+        """Add to three histograms, whose series are looked up once for each shape."""
+        if shape.observed is None:
+            bare = shape.bare
+            shape.observed = (
+                self.duration.series(shape.whole),
+                self.indicator.series(bare),
+                self.sizes.series(bare),
+            )
+        (durations, total), (indicated, indicated_total), (sizes, size_total) = shape.observed
+        bucket = bisect_left(DURATION_BOUNDS, seconds)
+        durations[bucket] += 1
+        total[0] += seconds
+        indicated[bucket] += 1
+        indicated_total[0] += seconds
+        sizes[bisect_left(SIZE_BOUNDS, size)] += 1
+        size_total[0] += size
 
-    def _labels(self, call: Call) -> tuple[Labels, Labels]:
-        """Return the labels of a request without and with `dry_run`, made once for each shape of requests."""
+    def _series(self, call: Call) -> ShapeSeries:
+        """Return the series of a request, made once for each shape of requests."""
         resource = call.resource
         if resource is None:
             shape = ("", "", "", "", "", _verb(call), _dry_run(call))
@@ -184,7 +227,7 @@ class RequestMetrics:
         if found is None:
             if len(self._by_shape) >= MOST_SHAPES:  # definitions of custom resources come and go
                 self._by_shape.clear()
-            found = self._by_shape[shape] = _request_labels(*shape)
+            found = self._by_shape[shape] = _shape_series(*shape)
         return found
 
     def _list_ended(self, call: Call, resource: Resource, plan: Plan) -> None:
@@ -202,9 +245,9 @@ def _consistent_read(route: str, plan: Plan, *, success: bool) -> Labels:
     return (("success", "true" if success else "false"), ("fallback", fallback))
 
 
-def _request_labels(
+def _shape_series(
     group: str, version: str, resource: str, subresource: str, scope: str, verb: str, dry_run: str
-) -> tuple[Labels, Labels]:
+) -> ShapeSeries:
     bare: Labels = (
         ("verb", verb),
         ("group", group),
@@ -214,7 +257,7 @@ def _request_labels(
         ("scope", scope),
         COMPONENT,
     )
-    return bare, (*bare, ("dry_run", dry_run))
+    return ShapeSeries(bare, (*bare, ("dry_run", dry_run)))
 
 
 def _verb(call: Call) -> str:
@@ -226,7 +269,7 @@ def _verb(call: Call) -> str:
 
 def _dry_run(call: Call) -> str:
     """Return upstream's label: "", "All" or "invalid"."""
-    values = call.request.parameters().get("dryRun")
+    values = call.request.parameters.get("dryRun")
     if not values:
         return ""
     return "All" if set(values) == {"All"} else "invalid"

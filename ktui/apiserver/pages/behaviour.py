@@ -3,9 +3,11 @@ apply."""
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 
-from ktui.apiserver.deadline import time_allowed, within
+from ktui.apiserver.call import time_allowed
 from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import send_json
@@ -13,7 +15,7 @@ from ktui.apiserver.server import Services
 from ktui.contract.paths import Rules
 from ktui.documents.known_types import check_nesting
 from ktui.documents.limits import DocumentError
-from ktui.kube.status import bad_request, request_entity_too_large
+from ktui.kube.status import bad_request, request_entity_too_large, timeout
 from ktui.kube.versions import BehaviourError, behaviour_of
 
 MAX_BODY = 64 * 1024
@@ -35,10 +37,13 @@ class SettingsPages:
         """Apply another version's rules from the next request on; caches are kept."""
         try:
             allowed = time_allowed(request, self._services.settings.behaviour.minor)
-            body = await within(allowed, request.body(MAX_BODY))
+            async with asyncio.timeout(allowed):
+                body = await request.body(MAX_BODY)
             check_nesting(body)
             wanted = msgspec.json.decode(body, type=Rules)
             self._services.settings.use(behaviour_of(wanted.kube_version, wanted.feature_gates))
+        except TimeoutError:
+            raise timeout() from None
         except BodyTooLarge:
             raise request_entity_too_large(f"limit is {MAX_BODY}") from None
         except (DocumentError, msgspec.DecodeError, BehaviourError) as error:

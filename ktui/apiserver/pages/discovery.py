@@ -11,7 +11,7 @@ import msgspec.json
 
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.http.request import Request
-from ktui.apiserver.http.response import Response
+from ktui.apiserver.http.response import Response, header
 from ktui.apiserver.negotiation import JSON, acceptable, parse_accept
 from ktui.cacher.settings import Settings
 from ktui.kube import discovery
@@ -140,11 +140,11 @@ class OpenApiPages:
         if version == 3 and (asked := request.parameter("hash")):
             if asked != tag:
                 location = f"{request.path}?hash={tag}"
-                response.add_headers([("location", location)])
+                response.add_headers([header("location", location)])
                 await response.whole(301, "", b"")
                 return
-            response.add_headers([("cache-control", f"public, immutable, max-age={_YEAR}")])
-        response.add_headers([("etag", f'"{tag}"'), ("vary", "Accept")])
+            response.add_headers([header("cache-control", f"public, immutable, max-age={_YEAR}")])
+        response.add_headers([header("etag", f'"{tag}"'), (b"vary", b"Accept")])
         if request.headers.get("if-none-match", "") == f'"{tag}"':
             await response.whole(304, "", b"")
             return

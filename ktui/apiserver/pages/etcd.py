@@ -214,7 +214,7 @@ class EtcdPages:
         try:
             with browsing():
                 first = await anext(reports)
-            await response.start(200, "application/x-ndjson", [("cache-control", "no-cache")])
+            await response.start(200, "application/x-ndjson", [(b"cache-control", b"no-cache")])
             await response.write(_line(first))
             while not gone.done():
                 reading = asyncio.ensure_future(anext(reports))

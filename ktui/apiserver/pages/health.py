@@ -53,11 +53,11 @@ class HealthPages:
             await response.text(500, f"internal server error: {name}: {reason}\n")
 
     async def _answer(self, name: str, checks: list[Check], request: Request, response: Response) -> None:
-        excluded = request.parameters().get("exclude", [])
+        excluded = request.parameters.get("exclude", [])
         failures = {check: "" if check.name in excluded else check.failure() for check in checks}
         if any(failures.values()):
             await response.text(500, _report(failures, excluded) + f"{name} check failed\n")
-        elif "verbose" in request.parameters():
+        elif "verbose" in request.parameters:
             await response.text(200, _report(failures, excluded) + f"{name} check passed\n")
         else:
             await response.text(200, "ok")

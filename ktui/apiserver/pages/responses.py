@@ -10,7 +10,7 @@ import msgspec.json
 
 from ktui.apiserver.answer import finished
 from ktui.apiserver.http.request import Request
-from ktui.apiserver.http.response import Response
+from ktui.apiserver.http.response import Response, header
 from ktui.apiserver.negotiation import PROTOBUF, Form, whole_form
 from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.status import StatusError, bad_request, method_not_allowed
@@ -61,7 +61,7 @@ async def send_negotiated(
 
 async def send_error(response: Response, error: StatusError, request: Request, messages: Messages) -> None:
     """Send an error's Status in the first form that the client accepts."""
-    response.add_headers((name.lower(), value) for name, value in error.headers.items())
+    response.add_headers(header(name.lower(), value) for name, value in error.headers.items())
     await send_negotiated(response, error.body(), request, messages, error.code)
 
 

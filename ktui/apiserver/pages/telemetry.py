@@ -57,7 +57,7 @@ class TelemetryStream:
         gone = request.disconnection()
         gone.add_done_callback(lambda _: subscription.close())
         try:
-            await response.start(200, CONTENT_TYPE, [("cache-control", "no-cache")])
+            await response.start(200, CONTENT_TYPE, [(b"cache-control", b"no-cache")])
             await response.write(lines([self._facts.info()]))
             if self._stopping:
                 subscription.close()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def seats_of(server: Server, info: RequestInfo, verb: str, query: str, level: PriorityLevel) -> int:
-    """Return the seats of a LIST or WATCH by the current size of its resource, 1 for any other request.
+    """Return the seats of a LIST or WATCH by the current size of its resource.
 
     0 without flow control. Options that cannot be decoded count as the worst case.
     """
@@ -26,8 +26,6 @@ def seats_of(server: Server, info: RequestInfo, verb: str, query: str, level: Pr
     behaviour = settings.behaviour
     if not behaviour.enabled("APIPriorityAndFairness"):
         return 0
-    if verb not in ("LIST", "WATCH"):
-        return 1
     resource = server.catalog.table.find(info.group, info.version, info.resource)
     if resource is None or not resource.stored:
         return 1

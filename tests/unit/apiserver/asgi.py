@@ -44,6 +44,7 @@ class Exchange:
         method: str = "GET",
         query: str = "",
         headers: Mapping[str, str] | Sequence[tuple[str, str | bytes]] | None = None,
+        client: tuple[str, int] | None = None,
     ) -> None:
         pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
         self.scope = {
@@ -51,6 +52,7 @@ class Exchange:
             "method": method,
             "path": path,
             "query_string": query.encode(),
+            "client": client,
             "headers": [
                 (name.lower().encode(), value.encode() if isinstance(value, str) else value)
                 for name, value in pairs

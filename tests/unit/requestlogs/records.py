@@ -25,9 +25,12 @@ def record_of(
 ) -> Call:
     """Of bob's request, allowed and answered; received at 1,790,000,000.5."""
     exchange = Exchange(
-        path, method=method, query=query, headers={"user-agent": "probe/v1", **(headers or {})}
+        path,
+        method=method,
+        query=query,
+        headers={"user-agent": "probe/v1", **(headers or {})},
+        client=("10.0.0.7", 5123),
     )
-    exchange.request.peer = "10.0.0.7:5123"
     exchange.response.status = status
     info = parse_path(path)
     verb = request_verb(method, info, query)
