@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-
-import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import ApiRequest
 from ktui.client.repeated_runs import Runs, run_often
 from ktui.client.target import Target, collection_size
 from ktui.core.lab.measured import Measured
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
 from ktui.workloads.plans import NAMESPACE, NODE, ClientPlan, PlannedList
+from ktui.workloads.running.context import names_in
 
 Report = Callable[[str], None]
 
@@ -202,25 +198,9 @@ def _burden(row: Row) -> tuple[int, int, float]:
     return measured.processed_bytes or 0, measured.body_bytes, measured.total_ms
 
 
-class _Meta(msgspec.Struct):
-    name: str = ""
-
-
-class _Item(msgspec.Struct):
-    metadata: _Meta
-
-
-class _Page(msgspec.Struct):
-    items: list[_Item] | None = None
-
-
 async def _first(target: Target, plural: str, option: str) -> str:
     """Return the name of the first object, with a limit of 1; resourceVersion=0 would return all objects."""
-    response = await target.client.request("GET", f"/api/v1/{plural}?limit=1")
-    page = _Page()
-    if response.status_code == 200:
-        with contextlib.suppress(DocumentError):
-            page = decode_json(response.content, _Page)
-    if not page.items:
+    names = await names_in(target.client, f"/api/v1/{plural}", 1)
+    if not names:
         raise ClientError(f"the server has no {plural}; name one with {option}")
-    return page.items[0].metadata.name
+    return names[0][1]

@@ -6,7 +6,8 @@ import datetime
 from enum import Enum
 
 from ktui.kube.json_trees import Obj
-from ktui.writes.definitions import CLEANUP, set_condition
+from ktui.writes.conditions import set_condition
+from ktui.writes.definitions import CLEANUP
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
 

@@ -29,8 +29,7 @@ from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, has_changed, object_errors
 from ktui.writes.validation.statuses import status_errors
-from ktui.writes.validation.updates import services
-from ktui.writes.validation.updates.preserved_fields import settled
+from ktui.writes.validation.updates import pods, services
 
 # Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
@@ -189,9 +188,12 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
         return status_errors(resource.id, new, old), []
     if context.subresource or not has_changed(old, new):
         return [], []
-    settled(resource.id, old, new)
-    if resource.id == "pods":
-        tolerate(new.setdefault("spec", {}))
+    if resource.id == "services" and isinstance(new.get("spec"), dict):
+        services.settled(old.get("spec") or {}, new["spec"])
+    elif resource.id == "pods":
+        spec = new.setdefault("spec", {})
+        pods.settled(old.get("spec") or {}, spec)
+        tolerate(spec)
     return object_errors(new, resource), change_errors(old, new, resource)
 
 

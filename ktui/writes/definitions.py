@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 from ktui.kube.json_trees import Obj
-from ktui.writes.objectmeta import timestamp
+from ktui.writes.conditions import set_condition
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
-
-
-def set_condition(definition: Obj, kind: str, status: str, reason: str, message: str) -> None:
-    """Set a condition, whose time changes with its status. The definition gets a new status object."""
-    stored = dict(definition.get("status") or {})
-    conditions = list(stored.get("conditions") or [])
-    before: Obj = next((c for c in conditions if c.get("type") == kind), {})
-    since = before.get("lastTransitionTime") if before.get("status") == status else None
-    new = {
-        "type": kind,
-        "status": status,
-        "lastTransitionTime": since or timestamp(),
-        "reason": reason,
-        "message": message,
-    }
-    if before:
-        stored["conditions"] = [new if c is before else c for c in conditions]
-    else:
-        stored["conditions"] = [*conditions, new]
-    definition["status"] = stored
 
 
 def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:

@@ -22,7 +22,8 @@ from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.bootstrap import AUTOMANAGED, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, api_service
-from ktui.writes.definitions import CLEANUP, accept_names, set_condition
+from ktui.writes.conditions import set_condition
+from ktui.writes.definitions import CLEANUP, accept_names
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions

@@ -25,6 +25,7 @@ from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
+from ktui.writes.conditions import set_condition
 from ktui.writes.delete import check_preconditions, delete, rv_in_success
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
@@ -96,29 +97,11 @@ def _charged(budget: Budget, pod: str) -> Budget:
         )
     status["disruptionsAllowed"] = allowed - 1
     status["disruptedPods"] = {**disrupted, pod: timestamp()}
+    charged = {**budget, "metadata": {**metadata}, "status": status}
     if allowed == 1:
-        status["conditions"] = _exhausted(status)
-    return {**budget, "metadata": {**metadata}, "status": status}
-
-
-def _exhausted(status: Obj) -> list[Obj]:
-    """Return the conditions of a budget that allows no disruptions."""
-    conditions = list(status.get("conditions") or [])
-    condition = {
-        "type": "DisruptionAllowed",
-        "status": "False",
-        "observedGeneration": status.get("observedGeneration", 0),
-        "lastTransitionTime": timestamp(),
-        "reason": "InsufficientPods",
-        "message": "",
-    }
-    for at, old in enumerate(conditions):
-        if old.get("type") == condition["type"]:
-            if old.get("status") == condition["status"]:
-                condition["lastTransitionTime"] = old.get("lastTransitionTime")
-            conditions[at] = condition
-            return conditions
-    return [*conditions, condition]
+        observed = status.get("observedGeneration", 0)
+        set_condition(charged, "DisruptionAllowed", "False", "InsufficientPods", observedGeneration=observed)
+    return charged
 
 
 def _selects(budget: Budget, labels: dict[str, str]) -> bool:
@@ -222,7 +205,9 @@ class _Eviction:
 
             def disrupted(pod: Obj) -> Obj:
                 check_preconditions(self._resource, self._name, pod, options)
-                return _disrupted(pod)
+                why = "EvictionByEvictionAPI", "Eviction API: evicting"
+                set_condition(pod, "DisruptionTarget", "True", *why)
+                return pod
 
             store = self._server.cacher(self._resource).store
             stored = await store.update(self._namespace, self._name, disrupted)
@@ -254,23 +239,3 @@ def _allows_unhealthy(budget: Budget) -> bool:
     status = budget.get("status") or {}
     desired = status.get("desiredHealthy", 0)
     return bool(status.get("currentHealthy", 0) >= desired > 0)
-
-
-def _disrupted(pod: Obj) -> Obj:
-    """Return the pod with the condition that gives the reason of its deletion."""
-    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
-    target = {
-        "type": "DisruptionTarget",
-        "status": "True",
-        "reason": "EvictionByEvictionAPI",
-        "message": "Eviction API: evicting",
-        "lastTransitionTime": timestamp(),
-    }
-    for at, condition in enumerate(conditions):
-        if condition.get("type") == target["type"]:
-            if condition.get("status") == target["status"]:
-                target["lastTransitionTime"] = condition.get("lastTransitionTime")
-            conditions[at] = {**condition, **target}
-            return pod
-    conditions.append(target)
-    return pod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
@@ -174,23 +174,6 @@ def _by_the_rules(
         return new
 
     return compute
-
-
-async def update_or_create(
-    update: Callable[[], Awaitable[None]], create: Callable[[], Awaitable[None]]
-) -> None:
-    """Update an object, or create it if it is missing; update it if another client creates it meanwhile."""
-    while True:
-        try:
-            return await update()
-        except StatusError as missing:
-            if missing.code != 404:
-                raise
-        try:
-            return await create()
-        except StatusError as taken:
-            if taken.reason != "AlreadyExists":
-                raise
 
 
 def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:

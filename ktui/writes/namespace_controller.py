@@ -19,7 +19,7 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
 from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
-from ktui.writes.definitions import set_condition
+from ktui.writes.conditions import set_condition
 from ktui.writes.delete import delete
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import DeleteOptions

@@ -1,9 +1,9 @@
-"""Create the objects that the server and its controllers own."""
+"""Create the objects that the server and its controllers own, and others that may be missing."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from ktui.cacher.cachers import Registry
 from ktui.kube.json_trees import Obj
@@ -47,3 +47,22 @@ async def create_missing(registry: Registry, objects: Iterable[Obj]) -> None:
     async with asyncio.TaskGroup() as group:
         for obj in objects:
             group.create_task(create(obj))
+
+
+async def update_or_create(
+    update: Callable[[], Awaitable[object]], create: Callable[[], Awaitable[object]]
+) -> None:
+    """Update an object, or create it if it is missing; update it if another client creates it meanwhile."""
+    while True:
+        try:
+            await update()
+            return
+        except StatusError as missing:
+            if missing.code != 404:
+                raise
+        try:
+            await create()
+            return
+        except StatusError as taken:
+            if taken.reason != "AlreadyExists":
+                raise

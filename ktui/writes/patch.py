@@ -19,12 +19,13 @@ from ktui.writes.create import Creation, create
 from ktui.writes.decoding.body import APPLY, SentBody, json_type
 from ktui.writes.decoding.field_validation import IGNORE
 from ktui.writes.decoding.typed_objects import undeclared
-from ktui.writes.guaranteed_update import Change, apply_change, context_of, update_or_create
+from ktui.writes.guaranteed_update import Change, apply_change, context_of
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.nodes import root_of
 from ktui.writes.managedfields.typed_config import list_faults, type_faults
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
+from ktui.writes.own_objects import update_or_create
 from ktui.writes.patches.patch_documents import (
     JSON_PATCH,
     of_json_patch,

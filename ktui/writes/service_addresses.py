@@ -16,9 +16,9 @@ from functools import cached_property
 from ktui.cacher.cachers import Registry
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.status import StatusError, ignoring_not_found
+from ktui.kube.status import ignoring_not_found
 from ktui.storage.store_requests import StoreListRequest
-from ktui.writes.own_objects import create_own
+from ktui.writes.own_objects import create_own, update_or_create
 
 TRIES = 8  # random addresses to try before the range is searched from its beginning
 
@@ -199,19 +199,9 @@ class NodePorts:
             used, ports = _state(allocation)
             return _allocation(change(used, ports), ports)
 
-        while True:
-            try:
-                await self._store.update(None, NAME, changed)
-                return
-            except StatusError as missing:
-                if missing.code != 404:
-                    raise
-            try:
-                await self._store.create(changed({}))
-                return
-            except StatusError as taken:
-                if taken.reason != "AlreadyExists":
-                    raise
+        await update_or_create(
+            lambda: self._store.update(None, NAME, changed), lambda: self._store.create(changed({}))
+        )
 
 
 def _chosen(wanted: Sequence[int | None], used: int, ports: range) -> tuple[list[int], int]:

@@ -11,9 +11,10 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.before_update import check_identity, uid_conflict
 from ktui.writes.create import Creation, create, decoded
-from ktui.writes.guaranteed_update import apply_change, context_of, update_or_create
+from ktui.writes.guaranteed_update import apply_change, context_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
+from ktui.writes.own_objects import update_or_create
 
 # Strategies with AllowCreateOnUpdate.
 CREATES = frozenset(

@@ -85,15 +85,21 @@ class ClientReflector(ABC):
     def __init__(self) -> None:
         self.version = ""  # where it continues
         self.must_list = False  # even with a version
+        self.watches = True
         self.backoff = ReflectorBackoff()
 
     async def run(self) -> None:
-        """List and watch until cancelled: a WATCH that has ended is sent again from the last version."""
+        """List and watch until cancelled: a WATCH that has ended is sent again from the last version.
+
+        Without `watches` it returns after the LIST.
+        """
         while True:
             pause = 0.0
             try:
                 if (self.must_list or not self.version) and not self.streams:
                     await self.send_list()
+                if not self.watches:
+                    return
                 await self.send_watch()
             except ClientError as error:
                 self.must_list |= not keeps_its_place(error)
@@ -147,6 +153,42 @@ class DemoInformer(ClientReflector):
 
     def failed(self, error: ClientError) -> float:
         return max(super().failed(error), error.retry_after if isinstance(error, WatchRefused) else 0)
+
+
+class LoadReflector(ClientReflector):
+    """LISTs `collection` (a path) from the cache and WATCHes it, as a client of a run; drops what it gets.
+
+    `selector` are encoded parameters; `watches` False: the LIST is enough.
+    """
+
+    def __init__(
+        self,
+        client: LoadClient,
+        collection: str,
+        selector: str = "",
+        label: str = "LIST",
+        *,
+        watches: bool = True,
+    ) -> None:
+        super().__init__()
+        self.watches = watches
+        self._client, self._collection, self._label = client, collection, label
+        self._selected = f"{selector}&" if selector else ""
+
+    async def send_list(self) -> None:
+        path = f"{self._collection}?{self._selected}resourceVersion=0"
+        answer = await self._client.get(path, self._label, keep=True)
+        self.version = answer.metadata.resource_version
+        if not (answer.ok and self.version.isdecimal()):
+            raise ClientError(f"cannot list {self._collection}: HTTP {answer.status}")
+        self.must_list = False
+
+    async def send_watch(self) -> None:
+        since = f"resourceVersion={self.version}&timeoutSeconds={WATCH_SECONDS}"
+        query = f"watch=true&allowWatchBookmarks=true&{self._selected}{since}"
+        async for _ in self._client.watch(f"{self._collection}?{query}", "WATCH"):
+            pass
+        self.must_list = True  # it knows no later version
 
 
 class ObjectInformer(ClientReflector):
@@ -281,9 +323,7 @@ class InformerReflector(ClientReflector):
             answer = await self.client.get(f"{self.collection}?{query}{more}", label, keep=True)
             if not answer.ok:
                 raise ClientError(f"the LIST is refused: HTTP {answer.status}")
-            body = ListBody(collection=True)
-            body.feed(answer.body)
-            metadata = body.envelope().metadata
+            metadata = answer.metadata
             version, token = version or metadata.resource_version, metadata.continue_token
             self.counts.lists += 1
             self.counts.listed_bytes += answer.size

@@ -8,9 +8,8 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-import httpx
-
-from ktui.client.connection import ClientError
+from ktui.client.api import ApiClient
+from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.metrics_page import samples_of
 from ktui.contract.faults import Fault
@@ -35,16 +34,20 @@ def resident_bytes(metrics: bytes) -> int:
 async def sample_memory(context: LoadContext, took: Callable[[int, int], None]) -> None:
     """Call `took` with the bytes of server and etcd twice a second; 0 for one that does not answer."""
     server = context.cluster.client
-    etcd = (await KtuiApi(server).info()).endpoints[0]
-    async with httpx.AsyncClient(base_url=etcd, timeout=EVERY_SECONDS * 4, trust_env=False) as http:
+    etcd = ApiClient(ServerConnection((await KtuiApi(server).info()).endpoints[0]))
+    try:
         while True:
-            found = [0, 0]
-            with contextlib.suppress(ClientError):
-                found[0] = resident_bytes((await server.request("GET", "/metrics")).content)
-            with contextlib.suppress(httpx.HTTPError):
-                found[1] = resident_bytes((await http.get("/metrics")).content)
-            took(*found)
+            took(await _resident(server), await _resident(etcd))
             await asyncio.sleep(EVERY_SECONDS)
+    finally:
+        await etcd.close()
+
+
+async def _resident(client: ApiClient) -> int:
+    with contextlib.suppress(ClientError, TimeoutError):
+        async with asyncio.timeout(EVERY_SECONDS * 4):
+            return resident_bytes((await client.request("GET", "/metrics")).content)
+    return 0
 
 
 PODS = "/api/v1/pods"

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ktui.client.connection import ClientError
-from ktui.client.list_stream import ListBody
 from ktui.contract.events import AnyEvent, FanOut
 from ktui.core.format import figure, integer, long_bytes
 from ktui.kube.access_pattern import JSON
@@ -107,9 +106,7 @@ async def _watches(context: LoadContext, seen: EventAudiences) -> list[Any]:
     tables = round(watchers * knobs.integer("tables") / 100)
     selecting = min(round(watchers * knobs.integer("selecting") / 100), watchers - tables)
     answer = await context.client("fan-out").get(f"{CONFIGMAPS}?limit=1", "LIST", keep=True)
-    body = ListBody(collection=True)
-    body.feed(answer.body)
-    version = body.envelope().metadata.resource_version
+    version = answer.metadata.resource_version
     if not (answer.ok and version.isdecimal()):
         raise ClientError(f"cannot list {CONFIGMAPS}: HTTP {answer.status}")
     groups = [TABLE] * tables + [SELECTING] * selecting + [PLAIN] * (watchers - tables - selecting)
@@ -147,7 +144,9 @@ async def _write(context: LoadContext, seen: EventAudiences, watchers: int) -> N
                 context.paced(time.monotonic() - began, 1 / context.knobs.number("changes"))
                 if answer.ok:
                     if step.verb != "DELETE":
-                        seen.written(Written(step.name, step.change, name, _version(answer), watchers))
+                        seen.written(
+                            Written(step.name, step.change, name, answer.metadata.resource_version, watchers)
+                        )
                     context.count("changes")
                 seen.fold(SETTLED)
                 context.now = f"{integer(seen.delivered)} events delivered"
@@ -174,13 +173,6 @@ async def _change(context: LoadContext, client: LoadClient, name: str, step: Lif
         return await client.write("POST", CONFIGMAPS, body, "create")
     merge = "application/merge-patch+json"
     return await client.write("PATCH", f"{CONFIGMAPS}/{name}", body, "change", content_type=merge)
-
-
-def _version(answer: LoadAnswer) -> str:
-    """Return the resourceVersion of the object in the answer."""
-    body = ListBody(collection=False)
-    body.feed(answer.body)
-    return body.envelope().metadata.resource_version
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:

@@ -12,8 +12,8 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 
 from ktui.client.connection import ClientError
-from ktui.client.list_stream import ListBody
 from ktui.core.format import figure, milliseconds
+from ktui.workloads.behaviours.client_reflector import LoadReflector
 from ktui.workloads.behaviours.object_store import (
     LEAST_FACTOR,
     MOST_FACTOR,
@@ -30,8 +30,6 @@ from ktui.workloads.running.workload import Fix, Workload
 
 STRATEGIES = ("Cache", "Get", "Watch")
 MOST_WATCHES = 400  # one connection each
-WATCH_SECONDS = 600
-BACKOFF_SECONDS = 1.0
 MODEL_SHARE = 0.05  # of the time between two syncs, which a GET may take
 
 KNOBS = (
@@ -148,20 +146,9 @@ class NodeTasks:
         """LIST one object from the cache, then WATCH it; immutable objects are not watched."""
         collection, _, object_name = name.rpartition("/")
         selector = f"fieldSelector=metadata.name%3D{object_name}"
+        watches = not self._context.knobs.yes("immutable")
         client = self._context.client("kubelet/v1.29.0")
-        while True:
-            try:
-                body = ListBody(collection=True)
-                answer = await client.get(f"{collection}?{selector}&resourceVersion=0", "LIST one", keep=True)
-                body.feed(answer.body)
-                if self._context.knobs.yes("immutable"):
-                    return
-                version = body.envelope().metadata.resource_version or "0"
-                query = f"watch=true&allowWatchBookmarks=true&{selector}&resourceVersion={version}"
-                async for _ in client.watch(f"{collection}?{query}&timeoutSeconds={WATCH_SECONDS}", "WATCH"):
-                    pass
-            except ClientError:
-                await asyncio.sleep(BACKOFF_SECONDS)
+        await LoadReflector(client, collection, selector, "LIST one", watches=watches).run()
 
 
 async def run(context: LoadContext) -> None:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, milliseconds
 from ktui.core.ranking.sketches import LatencyHistogram
@@ -44,14 +42,6 @@ KNOBS = (
     Knob("calm", 6.0, "seconds before the storm, and after it", least=0.1, most=300, unit="s"),
     Knob("storm_lasts", 20.0, "seconds of the storm", least=2, most=600, unit="s", former="lasts"),
 )  # fmt: skip
-
-
-class _LeaseMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-
-
-class _Lease(msgspec.Struct):
-    metadata: _LeaseMeta = msgspec.field(default_factory=_LeaseMeta)
 
 
 @dataclass(slots=True)
@@ -158,7 +148,7 @@ async def _renewed(client: LoadClient, name: str) -> bool:
 def _lease(name: str, found: LoadAnswer | None = None) -> dict[str, Any]:
     metadata = {"name": name}
     if found is not None:
-        metadata["resourceVersion"] = msgspec.json.decode(found.body, type=_Lease).metadata.resource_version
+        metadata["resourceVersion"] = found.metadata.resource_version
     now = datetime.now(UTC).strftime(MICROSECONDS)
     spec = {"holderIdentity": name, "leaseDurationSeconds": LEASE_DURATION, "renewTime": now}
     return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 from ktui.client.connection import ClientError
-from ktui.client.list_stream import ListBody
+from ktui.workloads.behaviours.client_reflector import LoadReflector
 from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
@@ -17,7 +17,6 @@ from ktui.workloads.running.workload import Fix, Workload
 
 Action = Callable[[LoadContext, LoadClient, int], Awaitable[None]]
 
-WATCH_SECONDS = 300
 MOST_PAGES = 1_000
 PODS = "/api/v1/pods"
 
@@ -106,9 +105,7 @@ def pages(path: str, accept: str = "") -> Action:
                 answer = await client.get(
                     page, "page 1" if not place else "page 2+", accept=accept, keep=True
                 )
-                body = ListBody(collection=True)
-                body.feed(answer.body)
-                token = body.envelope().metadata.continue_token if answer.ok else ""
+                token = answer.metadata.continue_token if answer.ok else ""
                 if not token:
                     return
                 page = f"{first}&continue={quote(token, safe='')}"
@@ -120,16 +117,9 @@ def informer(path: str) -> Action:
     """Return an action that LISTs from the cache, then WATCHes from there until the server ends it."""
 
     async def action(context: LoadContext, client: LoadClient, number: int) -> None:
-        collection = filled(path, context, number)
-        answer = await client.get(f"{collection}?resourceVersion=0", "LIST", keep=True)
-        body = ListBody(collection=True)
-        body.feed(answer.body)
-        version = body.envelope().metadata.resource_version
-        if not (answer.ok and version.isdecimal()):
-            return
-        query = f"watch=true&allowWatchBookmarks=true&resourceVersion={version}"
-        async for _ in client.watch(f"{collection}?{query}&timeoutSeconds={WATCH_SECONDS}", "WATCH"):
-            pass
+        reflector = LoadReflector(client, filled(path, context, number))
+        await reflector.send_list()
+        await reflector.send_watch()
 
     return action
 

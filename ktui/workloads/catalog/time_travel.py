@@ -14,7 +14,7 @@ from ktui.core.format import integer, milliseconds
 from ktui.workloads.behaviours.changes import CHANGED
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.context import FindingsTable, LoadContext
-from ktui.workloads.running.fleet import LoadAnswer, LoadClient
+from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError
 from ktui.workloads.running.workload import Fix, Workload
 
@@ -40,16 +40,11 @@ KNOBS = (
 )
 
 
-class _Metadata(msgspec.Struct, rename="camel"):
-    resource_version: str = "0"
-
-
 class _Pod(msgspec.Struct):
     data: dict[str, str] = {}
 
 
 class _Pods(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
     items: list[_Pod] = []
 
 
@@ -107,7 +102,7 @@ async def _place(writer: LoadClient, name: str, node: str) -> None:
 
 async def _current(client: LoadClient, path: str) -> int:
     """Return the revision of a consistent read."""
-    return int(_read(await client.read(path, "consistent LIST")).metadata.resource_version)
+    return int((await client.read(path, "consistent LIST")).metadata.resource_version or 0)
 
 
 async def _travel(
@@ -121,9 +116,9 @@ async def _travel(
         counts.refused += 1
         context.now = f"rv {form}: HTTP {answer.status} after {answer.ms:.0f} ms"
         return
-    found = _read(answer)
-    behind = seen - int(found.metadata.resource_version)
-    nodes = [pod.data.get("node", "") for pod in found.items]
+    behind = seen - int(answer.metadata.resource_version or 0)
+    pods = msgspec.json.decode(answer.body, type=_Pods).items
+    nodes = [pod.data.get("node", "") for pod in pods]
     counts.behind = max(counts.behind, behind)
     if OLD_NODE in nodes:
         counts.past += 1
@@ -131,10 +126,6 @@ async def _travel(
     else:
         counts.current += 1
     context.now = f"rv {form}: web-0 on {', '.join(nodes) or 'no node'}, {behind} revisions behind"
-
-
-def _read(answer: LoadAnswer) -> _Pods:
-    return msgspec.json.decode(answer.body, type=_Pods)
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:

@@ -17,6 +17,7 @@ import msgspec
 from yarl import URL
 
 from ktui.client.connection import ClientError, ServerConnection, WatchRefused, retry_after
+from ktui.client.list_stream import ListBody, ListMeta
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import REJECTED
 from ktui.workloads.running.users import CAUSE, LoadUser, Tag
@@ -43,6 +44,13 @@ class LoadAnswer:
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
+
+    @property
+    def metadata(self) -> ListMeta:
+        """Metadata of the object or List in the kept body."""
+        body = ListBody(collection=True)
+        body.feed(self.body)
+        return body.envelope().metadata
 
 
 class Fleet:

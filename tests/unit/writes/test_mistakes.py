@@ -44,9 +44,9 @@ def changed(mistake: Mistake) -> Obj:
     if mistake.value is ...:
         del part[last]
     elif isinstance(last, int) and last == len(part):
-        part.append(mistake.value)
+        part.append(copy.deepcopy(mistake.value))
     else:
-        part[last] = mistake.value
+        part[last] = copy.deepcopy(mistake.value)
     return dict(obj)
 
 

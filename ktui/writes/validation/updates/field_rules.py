@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid
+from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 
@@ -53,6 +53,20 @@ def fixed(*paths: str) -> Rule:
         return [error for path in paths for error in unchanged(at(old, path), at(new, path), path)]
 
     return rule
+
+
+def kept(*names: str) -> Rule:
+    """Return a rule by which no update may change these members."""
+
+    def rule(old: Obj, new: Obj) -> list[FieldError]:
+        changed = [name for name in names if not same(old.get(name), new.get(name))]
+        return [forbidden(name, f"updates to {name} are forbidden.") for name in changed]
+
+    return rule
+
+
+def all_of(*rules: Rule) -> Rule:
+    return lambda old, new: [error for rule in rules for error in rule(old, new)]
 
 
 def differences(old: Any, new: Any, path: str) -> str:

@@ -11,8 +11,10 @@ from ktui.writes.validation.updates import definitions, pods, services, storage
 from ktui.writes.validation.updates.field_rules import (
     IMMUTABLE,
     Rule,
+    all_of,
     at,
     fixed,
+    kept,
     same,
     spec_of,
     unchanged,
@@ -67,12 +69,9 @@ def role_binding(old: Obj, new: Obj) -> list[FieldError]:
     return [invalid("roleRef", {"APIGroup": wanted.get("apiGroup") or "", **shown}, "cannot change roleRef")]
 
 
-def priority_class(old: Obj, new: Obj) -> list[FieldError]:
-    errors = []
-    if (old.get("value") or 0) != (new.get("value") or 0):
-        errors.append(forbidden("value", "may not be changed in an update."))
-    policy = new.get("preemptionPolicy")
-    return errors + unchanged(old.get("preemptionPolicy"), policy, "preemptionPolicy")
+def priority_value(old: Obj, new: Obj) -> list[FieldError]:
+    same_value = (old.get("value") or 0) == (new.get("value") or 0)
+    return [] if same_value else [forbidden("value", "may not be changed in an update.")]
 
 
 def quota(old: Obj, new: Obj) -> list[FieldError]:
@@ -109,10 +108,16 @@ def job(old: Obj, new: Obj) -> list[FieldError]:
     free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
     if not same(_template(was, free), _template(wanted, free)):
         errors.append(invalid("spec.template", wanted.get("template"), "field is immutable"))
-    names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
-    for name in names:
-        errors += unchanged(was.get(name), wanted.get(name), f"spec.{name}")
-    return errors
+    return errors + _job_fields(old, new)
+
+
+_job_fields = fixed(
+    "spec.completionMode",
+    "spec.podFailurePolicy",
+    "spec.backoffLimitPerIndex",
+    "spec.managedBy",
+    "spec.successPolicy",
+)
 
 
 def _selector(old: Obj, new: Obj) -> list[FieldError]:
@@ -169,8 +174,8 @@ RULES: dict[str, Rule] = {
     "clusterrolebindings.rbac.authorization.k8s.io": role_binding,
     "configmaps": config_map,
     "controllerrevisions.apps": fixed("data"),
-    "csidrivers.storage.k8s.io": storage.driver,
-    "csistoragecapacities.storage.k8s.io": storage.capacity,
+    "csidrivers.storage.k8s.io": all_of(storage.attach_required, fixed("spec.volumeLifecycleModes")),
+    "csistoragecapacities.storage.k8s.io": all_of(storage.topology, fixed("storageClassName")),
     definitions.ID: definitions.definition_change_errors,
     "daemonsets.apps": _selector,
     "deployments.apps": _selector,
@@ -181,7 +186,7 @@ RULES: dict[str, Rule] = {
     "persistentvolumeclaims": storage.claim,
     "persistentvolumes": storage.volume,
     "pods": pods.pod,
-    "priorityclasses.scheduling.k8s.io": priority_class,
+    "priorityclasses.scheduling.k8s.io": all_of(priority_value, fixed("preemptionPolicy")),
     "replicasets.apps": _selector,
     "resourcequotas": quota,
     "rolebindings.rbac.authorization.k8s.io": role_binding,
@@ -189,8 +194,10 @@ RULES: dict[str, Rule] = {
     "secrets": secret,
     "services": services.service,
     "statefulsets.apps": stateful_set,
-    "storageclasses.storage.k8s.io": storage.storage_class,
-    "volumeattributesclasses.storage.k8s.io": storage.attributes_class,
+    "storageclasses.storage.k8s.io": all_of(
+        kept("parameters", "provisioner", "reclaimPolicy"), fixed("volumeBindingMode")
+    ),
+    "volumeattributesclasses.storage.k8s.io": kept("driverName", "parameters"),
 }
 """Rules by resource id. Subresources have none: they change other parts, or nothing."""
 

@@ -106,6 +106,13 @@ _OTHER_FIELDS = (
 )
 
 
+def settled(old: Obj, new: Obj) -> None:
+    """Keep the values that the Priority plugin set at the creation, in place."""
+    for name in ("priority", "preemptionPolicy"):
+        if name in old:
+            new.setdefault(name, old[name])
+
+
 def pod(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
     errors = _deadline_alone(wanted) + _padded_images(wanted)

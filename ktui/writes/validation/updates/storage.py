@@ -122,31 +122,13 @@ def _affinity_shown(affinity: Any) -> Any:
     return {"Required": {"NodeSelectorTerms": terms or None}}
 
 
-def storage_class(old: Obj, new: Obj) -> list[FieldError]:
-    names = ("parameters", "provisioner", "reclaimPolicy")
-    errors = _no_updates(old, new, names)
-    mode = new.get("volumeBindingMode")
-    return errors + unchanged(old.get("volumeBindingMode"), mode, "volumeBindingMode")
+def topology(old: Obj, new: Obj) -> list[FieldError]:
+    """The nodes of a CSIStorageCapacity never change."""
+    selector = new.get("nodeTopology")
+    return unchanged(old.get("nodeTopology"), selector, "nodeTopology", selector_shown(selector))
 
 
-def attributes_class(old: Obj, new: Obj) -> list[FieldError]:
-    return _no_updates(old, new, ("driverName", "parameters"))
-
-
-def _no_updates(old: Obj, new: Obj, names: tuple[str, ...]) -> list[FieldError]:
-    changed = [name for name in names if not same(old.get(name), new.get(name))]
-    return [forbidden(name, f"updates to {name} are forbidden.") for name in changed]
-
-
-def capacity(old: Obj, new: Obj) -> list[FieldError]:
-    topology = new.get("nodeTopology")
-    errors = unchanged(old.get("nodeTopology"), topology, "nodeTopology", selector_shown(topology))
-    return errors + unchanged(old.get("storageClassName"), new.get("storageClassName"), "storageClassName")
-
-
-def driver(old: Obj, new: Obj) -> list[FieldError]:
-    was, wanted = spec_of(old), spec_of(new)
-    # Upstream's message has a wrong name for the first field.
-    errors = unchanged(was.get("attachRequired"), wanted.get("attachRequired"), "spec.attachedRequired")
-    modes = wanted.get("volumeLifecycleModes")
-    return errors + unchanged(was.get("volumeLifecycleModes"), modes, "spec.volumeLifecycleModes")
+def attach_required(old: Obj, new: Obj) -> list[FieldError]:
+    """Upstream's message has a wrong name for the field."""
+    was, wanted = at(old, "spec.attachRequired"), at(new, "spec.attachRequired")
+    return unchanged(was, wanted, "spec.attachedRequired")

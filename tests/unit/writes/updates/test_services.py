@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.writes.validation.updates import settled, update_errors
+from ktui.writes.validation.updates import pods, services, update_errors
 
 ADDRESS = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}
 DUAL = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1", "fd00::1"], "ipFamilies": ["IPv4", "IPv6"]}
@@ -16,7 +16,7 @@ LOCAL = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "healthCheckN
 def told(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """The errors of an update as it comes, after what is put back."""
     was, wanted = {"spec": old}, {"spec": new}
-    settled("services", was, wanted)
+    services.settled(old, new)
     return [str(error) for error in update_errors("services", was, wanted)]
 
 
@@ -102,7 +102,7 @@ def test_services(old: dict[str, Any], new: dict[str, Any], errors: list[str]) -
 def test_what_was_given_is_put_back() -> None:
     old = {"type": "NodePort", **ADDRESS, "ports": [{"name": "a", "port": 1, "nodePort": 30001}]}
     new: dict[str, Any] = {"type": "NodePort", "ports": [{"name": "a", "port": 2}, {"name": "b", "port": 3}]}
-    settled("services", {"spec": old}, {"spec": new})
+    services.settled(old, new)
     assert new["clusterIPs"] == ["10.0.0.1"]
     assert new["ports"] == [{"name": "a", "port": 2, "nodePort": 30001}, {"name": "b", "port": 3}]
 
@@ -120,6 +120,6 @@ def test_what_the_new_type_has_not_goes() -> None:
 
 
 def test_what_the_priority_plugin_gave_a_pod_stays() -> None:
-    new: dict[str, Any] = {"spec": {"nodeName": "n"}}
-    settled("pods", {"spec": {"priority": 7, "preemptionPolicy": "Never"}}, new)
-    assert new["spec"] == {"nodeName": "n", "priority": 7, "preemptionPolicy": "Never"}
+    new: dict[str, Any] = {"nodeName": "n"}
+    pods.settled({"priority": 7, "preemptionPolicy": "Never"}, new)
+    assert new == {"nodeName": "n", "priority": 7, "preemptionPolicy": "Never"}
