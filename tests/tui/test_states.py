@@ -76,14 +76,13 @@ async def test_what_was_known_stays_and_is_told_to_be_old() -> None:
         for keys in KEYS.values():
             await pilot.press(*keys)
             app.intake.set_link(STOPPED)
-            await pilot.pause()
-            text = shown(app)
-            assert "as of 14:13:30" in text.splitlines()[0] and "+12/s" not in text.splitlines()[0]
-            assert "the server has stopped: killed by signal 9 — press r to restart it" in text
-            assert app.screen.has_class("-stale")
+            await until(pilot, lambda: app.screen.has_class("-stale"))
+            says = "the server has stopped: killed by signal 9 — press r to restart it"
+            await until_shown(pilot, "as of 14:13:30", says)
+            header = shown(app).splitlines()[0]
+            assert "as of 14:13:30" in header and "+12/s" not in header
             app.intake.set_link(Link(Stage.LIVE))
-            await pilot.pause()
-            assert not app.screen.has_class("-stale") and "as of" not in shown(app)
+            await until(pilot, lambda: not app.screen.has_class("-stale") and "as of" not in shown(app))
 
 
 async def test_a_server_that_ktui_did_not_start_is_tried_again() -> None:

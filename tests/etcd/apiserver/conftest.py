@@ -88,18 +88,19 @@ class Api:
         self.facts = facts
         self.http = http
 
-    def cacher(self, plural: str = "configmaps") -> Cacher:
-        """Of a resource of the core group."""
-        resource = builtin("", plural)
+    def cacher(self, plural: str = "configmaps", group: str = "") -> Cacher:
+        resource = builtin(group, plural)
         return self.services.registry.for_resource(resource)
 
     async def warm(self) -> None:
         """Fill the cache of the config maps."""
         assert await self.cacher().ready()
 
-    async def seen(self, written: dict[str, Any], plural: str = "configmaps") -> None:
-        """Wait until the cache has what was written."""
-        cache = self.cacher(plural).cache
+    async def seen(self, written: dict[str, Any], plural: str = "configmaps", group: str = "") -> None:
+        """Wait until the cache is filled and has what was written."""
+        cacher = self.cacher(plural, group)
+        assert await cacher.ready(60)
+        cache = cacher.cache
         assert cache is not None
         async with asyncio.timeout(60):
             while not await cache.memory.waiter.wait(int(written["metadata"]["resourceVersion"])):

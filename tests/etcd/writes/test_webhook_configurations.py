@@ -27,8 +27,7 @@ async def hook(api: Api, **members: Any) -> None:
     }
     made = await api.create(CONFIGURATIONS, {"metadata": {"name": "w"}, "webhooks": [webhook]})
     assert made.status_code == 201, made.text
-    listed = await api.get(f"{CONFIGURATIONS}?resourceVersion={made.json()['metadata']['resourceVersion']}")
-    assert listed.status_code == 200
+    await api.seen(made.json(), "validatingwebhookconfigurations", "admissionregistration.k8s.io")
 
 
 async def create(api: Api, **labels: str) -> int:
