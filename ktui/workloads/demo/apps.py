@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 
 from ktui.workloads.demo.plan import App, DemoPlan
-from ktui.workloads.demo.pods import Create, Json, PodFacts, core, demo_uid, group, owner, pod
+from ktui.workloads.demo.pods import Create, Json, PodFacts, core, demo_uid, group, object_of, owner, pod
 
 # One pod in this many is not Running, because a cluster without problems shows little.
 PENDING_EVERY, FAILED_EVERY = 97, 211
@@ -15,7 +15,7 @@ PENDING_EVERY, FAILED_EVERY = 97, 211
 def configs(plan: DemoPlan) -> Iterator[Create]:
     for namespace in plan.namespaces:
         metadata = {"name": "default", "namespace": namespace}
-        body: Json = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+        body: Json = object_of("v1", "ServiceAccount", metadata)
         yield Create(core(namespace, "serviceaccounts"), body)  # the server may have created it
     for app in plan.apps:
         data = {"app.toml": f'name = "{app.name}"\n[log]\nlevel = "info"\n' + "# tuned by hand\n" * 12}
@@ -39,7 +39,7 @@ def services(plan: DemoPlan) -> Iterator[Create]:
         }
         headless = {"service.kubernetes.io/headless": ""} if index % 9 == 0 else {}
         metadata = {"name": app.name, "namespace": app.namespace, "labels": {**app.labels, **headless}}
-        body: Json = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+        body: Json = object_of("v1", "Service", metadata, spec=spec)
         yield Create(core(app.namespace, "services"), body, {"loadBalancer": {}})
 
 
@@ -63,14 +63,14 @@ def endpoint_slices(plan: DemoPlan) -> Iterator[Create]:
             "namespace": app.namespace,
             "labels": {"kubernetes.io/service-name": app.name},
         }
-        body: Json = {
-            "apiVersion": "discovery.k8s.io/v1",
-            "kind": "EndpointSlice",
-            "metadata": metadata,
-            "addressType": "IPv4",
-            "endpoints": endpoints[:100],
-            "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
-        }
+        body: Json = object_of(
+            "discovery.k8s.io/v1",
+            "EndpointSlice",
+            metadata,
+            addressType="IPv4",
+            endpoints=endpoints[:100],
+            ports=[{"name": "http", "port": 8080, "protocol": "TCP"}],
+        )
         yield Create(group("discovery.k8s.io/v1", app.namespace, "endpointslices"), body)
 
 
@@ -88,7 +88,7 @@ def deployments(plan: DemoPlan) -> Iterator[Create]:
             "revisionHistoryLimit": 10,
             "progressDeadlineSeconds": 600,
         }
-        body: Json = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+        body: Json = object_of("apps/v1", "Deployment", metadata, spec=spec)
         yield Create(group("apps/v1", app.namespace, "deployments"), body, _replica_counts(app), "deployment")
         yield _replica_set(app)
 
@@ -138,7 +138,7 @@ def _replica_set(app: App) -> Create:
         "selector": {"matchLabels": app.pod_labels},
         "template": _template(app, app.pod_labels),
     }
-    body: Json = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec}
+    body: Json = object_of("apps/v1", "ReplicaSet", metadata, spec=spec)
     counts = {"replicas": app.replicas, "readyReplicas": app.replicas, "availableReplicas": app.replicas}
     return Create(
         group("apps/v1", app.namespace, "replicasets"),
@@ -169,7 +169,7 @@ def _template(app: App, labels: dict[str, str]) -> Json:
 
 def _config(namespace: str, name: str, labels: dict[str, str], data: dict[str, str]) -> Json:
     metadata: Json = {"name": name, "namespace": namespace} | ({"labels": labels} if labels else {})
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    return object_of("v1", "ConfigMap", metadata, data=data)
 
 
 def _release_secret(app: App) -> Json:
@@ -223,12 +223,9 @@ def definitions() -> Iterator[Create]:
             },
             "versions": [version],
         }
-        body: Json = {
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{plural}.cilium.io"},
-            "spec": spec,
-        }
+        body: Json = object_of(
+            "apiextensions.k8s.io/v1", "CustomResourceDefinition", {"name": f"{plural}.cilium.io"}, spec=spec
+        )
         yield Create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
 
 
@@ -282,4 +279,4 @@ def _policies(plan: DemoPlan) -> Iterator[Create]:
 
 
 def _custom(kind: str, metadata: Json, rest: Json) -> Json:
-    return {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, **rest}
+    return object_of(API_VERSION, kind, metadata, **rest)

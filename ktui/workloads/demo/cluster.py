@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterator
 
 from ktui.workloads.demo.plan import DAEMONS, DemoPlan
-from ktui.workloads.demo.pods import Create, Json, PodFacts, core, group, pod, timestamp
+from ktui.workloads.demo.pods import Create, Json, PodFacts, core, group, object_of, pod, timestamp
 
 
 def namespaces(plan: DemoPlan) -> Iterator[Create]:
     for name in plan.namespaces:
         labels = {"kubernetes.io/metadata.name": name}
-        body: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+        body: Json = object_of("v1", "Namespace", {"name": name, "labels": labels})
         yield Create("/api/v1/namespaces", body)
 
 
@@ -30,7 +30,7 @@ def nodes(plan: DemoPlan, now: float) -> Iterator[Create]:
             },
         }
         spec: Json = {"podCIDR": _cidr(index), "podCIDRs": [_cidr(index)], "providerID": f"demo:///{name}"}
-        body = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec}
+        body = object_of("v1", "Node", metadata, spec=spec)
         yield Create("/api/v1/nodes", body, _node_status(index, name, now), f"node {index < 3}")
 
 
@@ -42,12 +42,7 @@ def leases(plan: DemoPlan, now: float) -> Iterator[Create]:
             "renewTime": timestamp(now)[:-1] + ".000000Z",
         }
         metadata = {"name": name, "namespace": "kube-node-lease"}
-        body: Json = {
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": metadata,
-            "spec": spec,
-        }
+        body: Json = object_of("coordination.k8s.io/v1", "Lease", metadata, spec=spec)
         path = group("coordination.k8s.io/v1", "kube-node-lease", "leases")
         yield Create(path, body, alike="lease")
 
@@ -73,7 +68,7 @@ def daemon_configs() -> Iterator[Create]:
     for daemon in DAEMONS:
         metadata = {"name": f"{daemon}-config", "namespace": "kube-system", "labels": {"k8s-app": daemon}}
         data = {"mode": "default", "cluster-name": "demo", "log-level": "info"}
-        body: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+        body: Json = object_of("v1", "ConfigMap", metadata, data=data)
         yield Create(core("kube-system", "configmaps"), body)
 
 

@@ -28,6 +28,10 @@ class Create:
         return f"{self.path}/{self.body['metadata']['name']}"
 
 
+def object_of(api_version: str, kind: str, metadata: Json, **rest: Any) -> Json:
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **rest}
+
+
 def core(namespace: str, resource: str) -> str:
     return f"/api/v1/namespaces/{namespace}/{resource}"
 
@@ -84,7 +88,7 @@ def pod(facts: PodFacts, now: float) -> Create:
         "annotations": {"kubectl.kubernetes.io/default-container": "main"},
         "ownerReferences": owner(api_version, kind, owner_name, demo_uid(facts.namespace, kind, owner_name)),
     }
-    body: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": _spec(facts)}
+    body: Json = object_of("v1", "Pod", metadata, spec=_spec(facts))
     alike = f"{facts.phase} pod of a {kind} in {facts.zone}"
     return Create(core(facts.namespace, "pods"), body, pod_status(facts, now), alike)
 

@@ -13,7 +13,15 @@ from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, StatusError
-from ktui.writes.managedfields.entries import entry_order, group_of, owned, store_entries, track_update
+from ktui.writes.managedfields.entries import (
+    entry_order,
+    group_of,
+    new_entry,
+    own_entry,
+    owned,
+    store_entries,
+    track_update,
+)
 from ktui.writes.managedfields.fieldset import (
     Changes,
     FieldSet,
@@ -120,7 +128,7 @@ class Apply:
         taken = union(changed.set, changed.removed)
         for entry in others:
             entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
-        entry = self._own_entry(fields)
+        entry = new_entry(APPLY, self.manager, self.subresource, self.resource.api_version, ordered(fields))
         # An apply that does not change the object keeps the entry's time.
         if old is None or changed.set or changed.removed:
             entry["time"] = time
@@ -131,23 +139,13 @@ class Apply:
             kept.append(entry)
         store_entries(new, sorted(kept, key=entry_order))
 
-    def _own_entry(self, fields: FieldSet) -> Entry:
-        entry = {
-            "manager": self.manager,
-            "operation": APPLY,
-            "apiVersion": self.resource.api_version,
-            "fieldsType": "FieldsV1",
-            "fieldsV1": ordered(fields),
-        }
-        return {**entry, "subresource": self.subresource} if self.subresource else entry
-
     def _entries(self, old: Obj) -> tuple[Entry | None, list[Entry]]:
         """Return this manager's last apply, and the entries of all others."""
         kept = (old.get("metadata") or {}).get("managedFields")
         entries = [dict(entry) for entry in kept or self._before(old)]
         group = group_of(self.resource.api_version)
         entries = [entry for entry in entries if group_of(entry.get("apiVersion", "")) == group]
-        own = next((entry for entry in entries if self._is_own(entry)), None)
+        own = own_entry(entries, APPLY, self.manager, self.subresource)
         return own, [entry for entry in entries if entry is not own]
 
     def _before(self, old: Obj) -> list[Entry]:
@@ -158,11 +156,6 @@ class Apply:
         track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
         entries: list[Entry] = seen["metadata"].get("managedFields") or []
         return entries
-
-    def _is_own(self, entry: Entry) -> bool:
-        """Return True for this manager's entry; an applier is the same manager in every version."""
-        identity = (entry.get("operation"), entry.get("manager"), entry.get("subresource", ""))
-        return identity == (APPLY, self.manager, self.subresource)
 
     def _changes(self, old: Obj, new: Obj) -> Changes:
         return compare(old, new, self._root)

@@ -61,7 +61,7 @@ def track_update(
     base = old if old is not None else _empty_object(resource)
     changes = compare(base, new, root_of(resource))
     changes.set = owned(changes.set, resource, subresource)
-    own = _own_entry(entries, manager, api_version, subresource)
+    own = own_entry(entries, "Update", manager, subresource, api_version)
     changed = union(changes.set, changes.removed)
     for entry in entries:
         taken = changes.removed if entry is own else changed
@@ -70,7 +70,7 @@ def track_update(
         entry["fieldsV1"] = fields if left == fields else ordered(left)  # as stored: in order already
     if changes.set:
         if own is None:
-            own = _new_entry(manager, api_version, subresource)
+            own = new_entry("Update", manager, subresource, api_version, {})
             entries.append(own)
         own["fieldsV1"] = ordered(union(own["fieldsV1"], changes.set))
     if own is not None and time and (changes.set or changes.removed):
@@ -103,41 +103,32 @@ def group_of(api_version: str) -> str:
     return api_version.rpartition("/")[0]
 
 
-def _own_entry(entries: list[Obj], manager: str, api_version: str, subresource: str) -> Obj | None:
-    wanted = ("Update", manager, api_version, subresource)
-    return next((entry for entry in entries if _identity(entry) == wanted), None)
+def own_entry(
+    entries: list[Obj], operation: str, manager: str, subresource: str, api_version: str = ""
+) -> Obj | None:
+    """Return a manager's entry; an applier is the same manager in every version (`api_version` "")."""
+    wanted = (operation, manager, subresource, api_version)
+    for entry in entries:
+        identity = (entry.get("operation"), entry.get("manager"), entry.get("subresource", ""))
+        if (*identity, entry.get("apiVersion") if api_version else "") == wanted:
+            return entry
+    return None
 
 
-def _identity(entry: Obj) -> tuple[Any, ...]:
-    return (
-        entry.get("operation"),
-        entry.get("manager"),
-        entry.get("apiVersion"),
-        entry.get("subresource", ""),
-    )
-
-
-def _new_entry(manager: str, api_version: str, subresource: str) -> Obj:
+def new_entry(operation: str, manager: str, subresource: str, api_version: str, fields: FieldSet) -> Obj:
     entry: Obj = {
         "manager": manager,
-        "operation": "Update",
+        "operation": operation,
         "apiVersion": api_version,
         "fieldsType": "FieldsV1",
-        "fieldsV1": {},
+        "fieldsV1": fields,
     }
-    if subresource:
-        entry["subresource"] = subresource
-    return entry
+    return {**entry, "subresource": subresource} if subresource else entry
 
 
 def entry_order(entry: Obj) -> tuple[Any, ...]:
-    return (
-        entry.get("operation", ""),
-        entry.get("time", ""),
-        entry.get("manager", ""),
-        entry.get("apiVersion", ""),
-        entry.get("subresource", ""),
-    )
+    members = ("operation", "time", "manager", "apiVersion", "subresource")
+    return tuple(entry.get(name, "") for name in members)
 
 
 def store_entries(obj: Obj, entries: list[Obj]) -> None:

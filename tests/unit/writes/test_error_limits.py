@@ -97,13 +97,14 @@ def test_a_hundred_unknown_fields_are_named_as_upstream_does() -> None:
 
 def test_warnings_within_the_limit_are_whole() -> None:
     long = "x" * 4_000
-    assert warning_headers(["a", long, "a"]) == [("warning", '299 - "a"'), ("warning", f'299 - "{long}"')]
+    whole = (b"warning", f'299 - "{long}"'.encode())
+    assert warning_headers(["a", long, "a"]) == [(b"warning", b'299 - "a"'), whole]
 
 
 def test_warnings_beyond_the_limit_are_cut_then_left_out() -> None:
     """As upstream: what was there is sent again, cut; then more until 4,096 characters are written."""
     sent = warning_headers([str(number) + "x" * 600 for number in range(10, 99)])
-    texts = [value.removeprefix("299 - ").strip('"') for _, value in sent]
+    texts = [value.decode().removeprefix("299 - ").strip('"') for _, value in sent]
     assert [len(text) for text in texts] == [256] * 16
     assert [text[:2] for text in texts] == [str(number) for number in range(10, 26)]
 
