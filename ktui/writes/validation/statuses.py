@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid, limited, required
 from ktui.kube.json_trees import Obj
+from ktui.writes.validation.values.checks import Row, at_least, table_of
 
-NOT_NEGATIVE = "must be greater than or equal to 0"
 DAEMONS = (
     "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
     "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
@@ -16,32 +16,17 @@ DAEMONS = (
 PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
 
 
-def _number(status: Obj, name: str) -> int:
-    value: int = status.get(name) or 0
-    return value
+def _counts(*names: str) -> tuple[Row, ...]:
+    return tuple((f"status.{name}", at_least(0)) for name in names)
 
 
-@limited
-def _daemon_set(obj: Obj) -> Iterator[FieldError]:
-    status = _status(obj)
-    for name in DAEMONS:
-        if _number(status, name) < 0:
-            yield invalid(f"status.{name}", status[name], NOT_NEGATIVE)
-
-
-@limited
-def _replicas(obj: Obj) -> Iterator[FieldError]:
-    """Yield errors if more replicas are ready, updated … than there are."""
-    status = _status(obj)
-    for name in ("replicas", *PARTS, "observedGeneration", "collisionCount"):
-        if _number(status, name) < 0:
-            yield invalid(f"status.{name}", status[name], NOT_NEGATIVE)
+def _parts(status: Obj) -> Iterator[FieldError]:
+    """No more replicas are ready, updated … than there are."""
     for name in PARTS:
-        if _number(status, name) > _number(status, "replicas"):
-            yield invalid(f"status.{name}", _number(status, name), "cannot be greater than status.replicas")
-    if _number(status, "availableReplicas") > _number(status, "readyReplicas"):
-        why = "cannot be greater than readyReplicas"
-        yield invalid("status.availableReplicas", status["availableReplicas"], why)
+        if (number := status.get(name) or 0) > (status.get("replicas") or 0):
+            yield invalid(f".{name}", number, "cannot be greater than status.replicas")
+    if (number := status.get("availableReplicas") or 0) > (status.get("readyReplicas") or 0):
+        yield invalid(".availableReplicas", number, "cannot be greater than readyReplicas")
 
 
 @limited
@@ -49,9 +34,7 @@ def _job(obj: Obj, old: Obj) -> Iterator[FieldError]:
     """Yield the errors of a Job's status. How it has ended is checked only if that changes."""
     status = _status(obj)
     true = _true(status)
-    for name in ("active", "ready", "succeeded", "failed", "terminating"):
-        if _number(status, name) < 0:
-            yield invalid(f"status.{name}", status[name], NOT_NEGATIVE)
+    yield from _JOB.errors(obj)
     if _end(status) == _end(_status(old)):
         return
     if "Complete" in true and "Failed" in true:
@@ -79,14 +62,13 @@ def _conditions(why: str) -> FieldError:
     return FieldError("status.conditions", "FieldValueInvalid", f"Invalid value: {why}")
 
 
-@limited
 def _namespace(obj: Obj) -> Iterator[FieldError]:
     phase, going = _status(obj).get("phase") or "Active", (obj.get("metadata") or {}).get("deletionTimestamp")
     if going and phase != "Terminating":
         why = "may only be 'Terminating' if `deletionTimestamp` is not empty"
         yield invalid("status.Phase", phase, why)
     elif not going and phase != "Active":
-        yield invalid("status.Phase", phase or "", "may only be 'Active' if `deletionTimestamp` is empty")
+        yield invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
 
 
 def _status(obj: Obj) -> Obj:
@@ -94,13 +76,16 @@ def _status(obj: Obj) -> Obj:
     return status
 
 
-_RULES: dict[str, Callable[[Obj], list[FieldError]]] = {
-    "daemonsets.apps": _daemon_set,
-    "deployments.apps": _replicas,
-    "namespaces": _namespace,
-    "replicasets.apps": _replicas,
-    "replicationcontrollers": _replicas,
-    "statefulsets.apps": _replicas,
+_REPLICAS = table_of(
+    *_counts("replicas", *PARTS, "observedGeneration", "collisionCount"), ("status$", _parts)
+)
+_JOB = table_of(*_counts("active", "ready", "succeeded", "failed", "terminating"))
+_TABLES = {
+    "daemonsets.apps": table_of(*_counts(*DAEMONS)),
+    "namespaces": table_of(("", _namespace)),
+    **dict.fromkeys(
+        ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps"), _REPLICAS
+    ),
 }
 
 
@@ -108,5 +93,5 @@ def status_errors(resource: str, obj: Obj, old: Obj) -> list[FieldError]:
     """Return the errors of a status that replaces that of `old`; only some kinds have rules."""
     if resource == "jobs.batch":
         return _job(obj, old)
-    rule = _RULES.get(resource)
-    return rule(obj) if rule is not None else []
+    table = _TABLES.get(resource)
+    return table.errors(obj) if table is not None else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited
 from ktui.kube.json_trees import Obj
 from ktui.writes.validation.updates.field_rules import spec_of
 
@@ -21,7 +21,7 @@ def service(old: Obj, new: Obj) -> list[FieldError]:
     checked = needs_health_check(was) and needs_health_check(wanted)
     if checked and was.get("healthCheckNodePort") != wanted.get("healthCheckNodePort"):
         errors.append(forbidden("spec.healthCheckNodePort", "field is immutable"))
-    return errors + _of_type(wanted)
+    return errors
 
 
 def status_errors(obj: Obj) -> list[FieldError]:
@@ -106,41 +106,6 @@ def _released(old: list[str], new: list[str], wanted: Obj, what: str) -> list[Fi
         return []
     why = f"must be set to 'SingleStack' when releasing the secondary {what}"
     return [invalid("spec.ipFamilyPolicy", wanted.get("ipFamilyPolicy"), why)]
-
-
-def _of_type(spec: Obj) -> list[FieldError]:
-    """Return the errors by the rules for a new service: fields that depend on its type."""
-    kind = type_of(spec)
-    errors = _external_name(spec) if kind == "ExternalName" else []
-    if kind == "ClusterIP":
-        errors += [
-            forbidden(f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
-            for index, port in enumerate(spec.get("ports") or [])
-            if port.get("nodePort")
-        ]
-    if kind != "LoadBalancer":
-        errors += [
-            forbidden(f"spec.{name}", "may only be used when `type` is 'LoadBalancer'")
-            for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass")
-            if spec.get(name) is not None
-        ]
-    reachable = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
-    if (policy := spec.get("externalTrafficPolicy")) and not reachable:
-        why = "may only be set for externally-accessible services"
-        errors.append(invalid("spec.externalTrafficPolicy", policy, why))
-    return errors
-
-
-def _external_name(spec: Obj) -> list[FieldError]:
-    owned = {
-        "clusterIPs": addresses_of(spec),
-        "ipFamilies": spec.get("ipFamilies"),
-        "ipFamilyPolicy": spec.get("ipFamilyPolicy"),
-    }
-    errors = [
-        forbidden(f"spec.{name}", "may not be set for ExternalName services") for name in owned if owned[name]
-    ]
-    return errors if spec.get("externalName") else [*errors, required("spec.externalName")]
 
 
 def settled(old: Obj, new: Obj) -> None:
