@@ -285,9 +285,12 @@ class Call:
 
     def release_trees(self) -> None:
         """Free the trees of a large request, piece by piece."""
-        if self._pauses_collector or self.meter.trees:
-            freeing = asyncio.ensure_future(_free(self.meter.trees, paused=self._pauses_collector))
+        if self.meter.trees and not self._pauses_collector:
+            self._pauses_collector = True
+            COLLECTOR.begin()
+        if self._pauses_collector:
             self._pauses_collector = False
+            freeing = asyncio.ensure_future(_free(self.meter.trees))
             _FREEING.add(freeing)
             freeing.add_done_callback(_FREEING.discard)
 
@@ -296,6 +299,7 @@ class Call:
         if self.large_requests is not None:
             assert self._leaving is not None
             self._leaving.cancel()
+            self._leaving = None  # its CancelledError has this call: no cycle is left
             self.large_requests.leave(self.meter.user)
             self.large_requests = None
 
@@ -427,9 +431,8 @@ def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -
 _FREEING: set[asyncio.Task[None]] = set()
 
 
-async def _free(trees: list[Any], *, paused: bool) -> None:
+async def _free(trees: list[Any]) -> None:
     try:
         await free_trees(trees)
     finally:
-        if paused:
-            COLLECTOR.end()
+        COLLECTOR.end()

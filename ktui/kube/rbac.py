@@ -53,7 +53,10 @@ def _resource_matches(rule: str, attributes: RequestAttributes) -> bool:
 
 
 class _ByValue:
-    """For each value the numbers of the lists that contain it; of many lists as the bits of a number."""
+    """For each value the lists that contain it: their numbers, of many lists the bits of a number.
+
+    The number of a single list is kept as `~number`, as the garbage collector visits each list of numbers.
+    """
 
     def __init__(self, lists: Iterable[Sequence[str]]) -> None:
         found: dict[str, list[int]] = {}
@@ -61,20 +64,27 @@ class _ByValue:
             for value in values:
                 found.setdefault(value, []).append(number)
         self.values = found.keys()
-        self._found: dict[str, list[int] | int] = {
-            value: numbers if len(numbers) < _MANY else _bits(numbers) for value, numbers in found.items()
-        }
+        self._found = {value: _packed(numbers) for value, numbers in found.items()}
 
     def of(self, *values: str) -> int:
         """Return the lists that contain one of the values, as bits."""
         bits = 0
         for value in values:
             found = self._found.get(value, 0)
-            bits |= found if isinstance(found, int) else _bits(found)
+            if not isinstance(found, int):
+                bits |= _bits(found)
+            else:
+                bits |= found if found >= 0 else 1 << ~found
         return bits
 
 
 _MANY = 64
+
+
+def _packed(numbers: list[int]) -> list[int] | int:
+    if len(numbers) == 1:
+        return ~numbers[0]
+    return numbers if len(numbers) < _MANY else _bits(numbers)
 
 
 def _bits(numbers: list[int]) -> int:
@@ -92,7 +102,7 @@ class RuleIndex:
     """
 
     def __init__(self, rules: Sequence[PolicyRule]) -> None:
-        self.rules = rules
+        self.rules = rules = _sharing(rules)
         self._verbs = _ByValue(rule.verbs for rule in rules)
         self._groups = _ByValue(rule.api_groups for rule in rules)
         self._resources = _ByValue(rule.resources for rule in rules)
@@ -131,6 +141,21 @@ class RuleIndex:
         of_any = (f"*/{attributes.subresource}",) if attributes.subresource else ()
         matching &= self._resources.of(*wanted, *of_any)
         return bool(matching and matching & self.group(attributes.group) & self.name(attributes.name))
+
+
+def _sharing(rules: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """Return the rules with equal lists kept once."""
+    kept: dict[tuple[str, ...], tuple[str, ...]] = {}
+    return [
+        PolicyRule(
+            kept.setdefault(rule.verbs, rule.verbs),
+            kept.setdefault(rule.api_groups, rule.api_groups),
+            kept.setdefault(rule.resources, rule.resources),
+            kept.setdefault(rule.resource_names, rule.resource_names),
+            kept.setdefault(rule.non_resource_urls, rule.non_resource_urls),
+        )
+        for rule in rules
+    ]
 
 
 class BindingSubject(msgspec.Struct, frozen=True, gc=False):

@@ -81,14 +81,16 @@ class _Job:
             pass
 
     def report(self, result: Any, error: BaseException | None) -> None:
-        if self.future.done():
+        future = self.future
+        del self.future  # an error's traceback has this job: no cycle keeps the trees of its frames
+        if future.done():
             return
         if error is None:
-            self.future.set_result(result)
+            future.set_result(result)
         elif isinstance(error, Ended):
-            self.future.cancel()
+            future.cancel()
         else:
-            self.future.set_exception(error)
+            future.set_exception(error)
 
 
 class LargeWork:

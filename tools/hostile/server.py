@@ -7,6 +7,7 @@ since the last, and where the loop was then: the most frequent of its places, sa
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import threading
@@ -31,11 +32,13 @@ class Heartbeat:
         self._wall_ms: list[float] = []
         self._busy: list[tuple[float, str]] = []  # milliseconds of CPU time, and a stack meanwhile
         self._last = time.perf_counter()
+        self._began = 0.0  # a collection, in CPU time
         self._places = Counter[str]()
         self._loop_thread = threading.get_ident()
 
     async def beat(self) -> None:
         threading.Thread(target=self._watch, daemon=True).start()
+        gc.callbacks.append(self._collected)
         cpu = time.thread_time()
         while True:
             await asyncio.sleep(BEAT_SECONDS)
@@ -63,6 +66,17 @@ class Heartbeat:
     def _keep_longest(self) -> None:
         self._wall_ms = sorted(self._wall_ms, reverse=True)[:10]
         self._busy = sorted(self._busy, reverse=True)[:KEPT]
+
+    def _collected(self, phase: str, info: dict[str, int]) -> None:
+        """Count a collection of garbage in the loop's thread: no sample sees where it is."""
+        if threading.get_ident() != self._loop_thread:
+            return
+        now = time.thread_time()
+        if phase == "start":
+            self._began = now
+        elif now - self._began > BUSY_SECONDS:
+            ms = (now - self._began) * 1000
+            self._places[f"garbage of generation {info['generation']}: {ms:.0f} ms"] += 1
 
     def _watch(self) -> None:
         """Sample the stack of the loop's thread while a beat is late."""

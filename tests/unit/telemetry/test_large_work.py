@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +33,34 @@ async def started(work: LargeWork, user: str) -> tuple[asyncio.Task[None], threa
     task = asyncio.create_task(work.run(endless(begun, ended), user))
     assert await asyncio.to_thread(begun.wait, 30)
     return task, ended
+
+
+class Tree:
+    """Stands for what a large request holds."""
+
+
+async def test_an_error_keeps_nothing_of_its_frames() -> None:
+    """No cycle through its traceback: trees of refused requests would wait for the garbage collector."""
+    work, kept = LargeWork(), list[weakref.ref[Tree]]()
+
+    def refuse() -> None:
+        tree = Tree()
+        kept.append(weakref.ref(tree))
+        raise ValueError(len(kept))
+
+    async def handle() -> None:
+        tree = Tree()
+        kept.append(weakref.ref(tree))
+        await work.run(refuse, "a")
+
+    gc.disable()
+    try:
+        with pytest.raises(ValueError, match="2"):
+            await handle()
+        await work.run(int, "a")  # the thread has forgotten the work before
+        assert [each() for each in kept] == [None, None]
+    finally:
+        gc.enable()
 
 
 async def test_results_and_errors_come_from_a_thread() -> None:
