@@ -31,7 +31,6 @@ from ktui.audit.report import (
 )
 from ktui.audit.report_rows import group_report, slow_report
 from ktui.audit.server_version import (
-    GIVEN,
     ServerVersion,
     contradicted,
     version_of,
@@ -42,7 +41,6 @@ from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.audit.version_shares import Move, VersionShare, best_move, shares
 from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
-from ktui.kube.versions import Behaviour
 
 
 def notes(
@@ -125,23 +123,6 @@ def _doubles(unique: DeduplicatedTally) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportOptions:
-    """What a report contains. `versions`: the selected one first; `top`: the number of groups.
-
-    `earlier` are the versions before the selected one, oldest first. `source`: where that is from.
-    """
-
-    versions: Sequence[Behaviour]
-    sizes: Sizes
-    sizes_from: str = ""
-    progress: bool = True
-    top: int = 20
-    earlier: Sequence[Behaviour] = ()
-    aggregated: AggregatedGroups = NOT_AGGREGATED
-    source: ServerVersion | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Wish:
     """What the user wants of a report: version ("": by the log) and gates, and the sizes of objects."""
 
@@ -155,46 +136,36 @@ class Wish:
     def report(self, tally: Tally, top: int = MOST_GROUPS) -> Report:
         """Return a report of `top` groups. Raises BehaviourError for an unknown version or invalid gates."""
         source = version_of(tally, self.kube_version, self.gates, progress=self.progress)
-        options = ReportOptions(
-            versions_from(source.version, self.gates),
-            self.sizes,
-            self.sizes_from,
-            self.progress,
-            top,
-            versions_before(source.version, self.gates),
-            self.aggregated,
-            source,
-        )
-        return build_report(tally, options)
+        return _report(tally, self, source, top)
 
 
-def build_report(tally: Tally, options: ReportOptions) -> Report:
-    """Return the report of everything that `tally` has counted."""
+def _report(tally: Tally, wish: Wish, source: ServerVersion, top: int) -> Report:
+    versions = versions_from(source.version, wish.gates)
     predictions = VersionPredictions(
-        options.versions, options.sizes, progress=options.progress, earlier=options.earlier,
-        aggregated=options.aggregated,
+        versions, wish.sizes, progress=wish.progress, earlier=versions_before(source.version, wish.gates),
+        aggregated=wish.aggregated,
     )  # fmt: skip
     unique = deduplicate(tally)
     groups, ranked_by = ranked(unique.groups, predictions)
     every = shares(groups, predictions)
-    rows, earlier = every[: len(options.versions)], every[len(options.versions) :]
+    rows, earlier = every[: len(versions)], every[len(versions) :]
     move = best_move(groups, predictions, rows)
     span = _span(tally)
-    chosen = options.versions[0]
+    chosen = versions[0]
     observed = total_observed(groups, predictions)
     traced = total_traced(groups, predictions)
     elsewhere = [group for group in groups if predictions.of(group).elsewhere]
     return Report(
         kube_version=chosen.version,
         feature_gates=chosen.changed_gates,
-        etcd_progress=options.progress,
+        etcd_progress=wish.progress,
         summary=_summary(move, rows, tally, observed, elsewhere) + _differing(traced, chosen.version),
         move=move,
         ranked_by=ranked_by,
-        sizes_from=options.sizes_from,
+        sizes_from=wish.sizes_from,
         notes=(
-            *_version_notes(options.source),
-            *notes(tally, unique, ranked_by, options.sizes_from, rows[0].unknown),
+            *([source.note] if source.note else []),
+            *notes(tally, unique, ranked_by, wish.sizes_from, rows[0].unknown),
             *_elsewhere_notes(elsewhere),
         ),
         files=tuple(
@@ -209,17 +180,14 @@ def build_report(tally: Tally, options: ReportOptions) -> Report:
         earlier=tuple(earlier),
         groups_total=len(groups),
         groups=tuple(
-            group_report(rank, group, predictions, span)
-            for rank, group in enumerate(groups[: options.top], 1)
+            group_report(rank, group, predictions, span) for rank, group in enumerate(groups[:top], 1)
         ),
         others=_others(tally, unique),
-        etcd=tuple(
-            slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[: options.top]
-        ),
+        etcd=tuple(slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[:top]),
         carriers=dict(tally.carriers),
         observed=observed,
         traced=traced,
-        version_from=options.source.origin if options.source else GIVEN,
+        version_from=source.origin,
     )
 
 
@@ -232,11 +200,6 @@ def _differing(traced: TracedReport | None, version: str) -> str:
         f"; in traces {integer(traced.etcd)} of {integer(told)} requests were served from etcd, and "
         f"{integer(traced.differ)} not from where {version} predicts"
     )
-
-
-def _version_notes(source: ServerVersion | None) -> Iterator[str]:
-    if source is not None and source.note:
-        yield source.note
 
 
 _NAMED = 4  # groups of aggregated APIs in a note

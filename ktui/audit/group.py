@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import msgspec
+
 from ktui.audit.formats.record import LoggedRequest, SlowRequest, Spent
 from ktui.audit.observed import SlowRequests, TracedRequests, numbers_of, source_of
+from ktui.contract.events.base import Count
 from ktui.core.ranking.shape import RequestShape
 from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.kube.resources import BUILTIN
@@ -64,28 +67,25 @@ class AuditGroupKey(NamedTuple):
     query: bool = True
 
 
-class AuditGroup:
+class AuditGroup(msgspec.Struct, array_like=True):
     """The logged requests of one client and shape. `example` is the URI of the first one.
 
     `index` is the group's number in the Tally's journal.
     """
 
-    __slots__ = (
-        "codes", "done", "example", "index", "init", "key", "seats_count", "seats_max", "seats_total",
-        "slow", "started", "took", "traced",
-    )  # fmt: skip
-
-    def __init__(self, key: AuditGroupKey, example: str, index: int = -1) -> None:
-        self.key = key
-        self.example = example
-        self.index = index
-        self.done = self.started = 0
-        self.took = LatencyHistogram()
-        self.init = LatencyHistogram()
-        self.codes: dict[int, int] = {}
-        self.seats_total = self.seats_count = self.seats_max = 0
-        self.slow: SlowRequests | None = None
-        self.traced: TracedRequests | None = None
+    key: AuditGroupKey
+    example: str
+    index: int = -1
+    done: Count = 0
+    started: Count = 0
+    took: LatencyHistogram = msgspec.field(default_factory=LatencyHistogram)
+    init: LatencyHistogram = msgspec.field(default_factory=LatencyHistogram)
+    codes: dict[int, Count] = {}
+    seats_total: Count = 0
+    seats_count: Count = 0
+    seats_max: Count = 0
+    slow: SlowRequests | None = None
+    traced: TracedRequests | None = None
 
     def add(self, request: LoggedRequest) -> None:
         if not request.done:
@@ -197,17 +197,15 @@ class RangeKey(NamedTuple):
     pinned: bool
 
 
-class SlowGroup:
+class SlowGroup(msgspec.Struct, array_like=True):
     """Slow etcd requests of one kind. `keys` and `size` are the maxima, -1 if never logged."""
 
-    __slots__ = ("example", "failed", "key", "keys", "size", "took")
-
-    def __init__(self, key: RangeKey, example: str) -> None:
-        self.key = key
-        self.example = example
-        self.took = LatencyHistogram()
-        self.keys = self.size = -1
-        self.failed = 0
+    key: RangeKey
+    example: str
+    took: LatencyHistogram = msgspec.field(default_factory=LatencyHistogram)
+    keys: int = -1
+    size: int = -1
+    failed: Count = 0
 
     def add(self, slow: SlowRequest) -> None:
         self.took.add(slow.took)

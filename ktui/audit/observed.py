@@ -7,8 +7,10 @@ other LISTs: reading the revision (one key) takes long too if etcd is slow.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from typing import ClassVar
+
+import msgspec
 
 from ktui.audit.formats.record import Spent
 from ktui.core.ranking.shape import RequestShape
@@ -38,16 +40,17 @@ def source_of(spent: Spent, shape: RequestShape, code: int = 200) -> str:
     return "cache" if spent.etcd and spent.encode >= _FASTER * spent.etcd else "revision"
 
 
-class SlowRequests:
+class SlowRequests(msgspec.Struct, array_like=True, gc=False):
     """The requests of a group that took more than 500 ms: their number by source, microseconds by part."""
 
-    __slots__ = ("count", "encode", "etcd", "other", "queue", "sources", "total", "write")
-    SOURCES: ClassVar[tuple[str, ...]] = SOURCES
-
-    def __init__(self) -> None:
-        self.count = self.total = 0
-        self.queue = self.etcd = self.encode = self.write = self.other = 0
-        self.sources = dict.fromkeys(self.SOURCES, 0)
+    count: int = 0
+    total: int = 0
+    queue: int = 0
+    etcd: int = 0
+    encode: int = 0
+    write: int = 0
+    other: int = 0
+    sources: dict[str, int] = msgspec.field(default_factory=lambda: dict.fromkeys(SOURCES, 0))
 
     def add(self, spent: Spent, source: str, times: int = 1) -> None:
         """Add one request; `times` -1 removes it. `source` as from `source_of`."""
@@ -90,21 +93,18 @@ def numbers_of(request: TracedRequest) -> tuple[int, ...]:
     )
 
 
-class TracedRequests:
+class TracedRequests(msgspec.Struct, array_like=True, gc=False):
     """What traces say of a group's requests: sums of their observed routes, objects, and times of the stages.
 
     `told`: how many tell each count.
     """
 
-    __slots__ = ("count", "fallback", "routes", "stages", "sums", "told")
-    NUMBERS: ClassVar[int] = 2 + len(ROUTES) + 2 * len(_COUNTS) + len(STAGES)
-
-    def __init__(self) -> None:
-        self.count = self.fallback = 0
-        self.routes = [0] * len(ROUTES)
-        self.sums = [0] * len(_COUNTS)
-        self.told = [0] * len(_COUNTS)
-        self.stages = [0] * len(STAGES)
+    count: int = 0
+    fallback: int = 0
+    routes: list[int] = msgspec.field(default_factory=lambda: [0] * len(ROUTES))
+    sums: list[int] = msgspec.field(default_factory=lambda: [0] * len(_COUNTS))
+    told: list[int] = msgspec.field(default_factory=lambda: [0] * len(_COUNTS))
+    stages: list[int] = msgspec.field(default_factory=lambda: [0] * len(STAGES))
 
     def add(self, numbers: Sequence[int], times: int = 1) -> None:
         """Add a request as `numbers_of` returns it; `times` -1 removes it."""
@@ -120,17 +120,19 @@ class TracedRequests:
             self.stages[place] += times * micros
 
     def merge(self, other: TracedRequests) -> None:
-        self.load([mine + its for mine, its in zip(self.numbers(), other.numbers(), strict=True)])
+        self.count += other.count
+        self.fallback += other.fallback
+        for mine, its in zip(self._lists, other._lists, strict=True):
+            mine[:] = map(operator.add, mine, its)
 
-    def numbers(self) -> list[int]:
-        return [self.count, self.fallback, *self.routes, *self.sums, *self.told, *self.stages]
+    @property
+    def _lists(self) -> tuple[list[int], ...]:
+        return self.routes, self.sums, self.told, self.stages
 
-    def load(self, numbers: Sequence[int]) -> None:
-        """Take the sums that `numbers` returned."""
-        rest = iter(numbers)
-        self.count, self.fallback = next(rest), next(rest)
-        for field in (self.routes, self.sums, self.told, self.stages):
-            field[:] = [next(rest) for _ in field]
+    @property
+    def sound(self) -> bool:
+        """True if each list has its length, which data from a file may lack."""
+        return tuple(map(len, self._lists)) == (len(ROUTES), len(_COUNTS), len(_COUNTS), len(STAGES))
 
     def of_route(self, route: str) -> int:
         return self.routes[ROUTES.index(route)]

@@ -13,19 +13,17 @@ from typing import Annotated
 import msgspec
 
 from ktui.audit.formats.record import SKIPS
-from ktui.audit.group import AuditGroup, AuditGroupKey, Client, RangeKey, SlowGroup
+from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.audit.journal import FileCount, Journal
-from ktui.audit.observed import PARTS, ROUTES, SlowRequests, TracedRequests
+from ktui.audit.observed import ROUTES, SOURCES
 from ktui.audit.periods import LogPeriod
 from ktui.audit.tally import BadLine, Tally
-from ktui.core.ranking.shape import RequestShape, shape_of_uri
-from ktui.core.ranking.sketches import LatencyHistogram
+from ktui.core.ranking.shape import shape_of_uri
 
-HEADER = b"ktui audit partial, version 5\n"
+HEADER = b"ktui audit partial, version 6\n"
 _LARGEST = 1 << 30
 _LATEST = 1 << 57  # microseconds: the year 6536
 _BUCKETS = 16 * 64
-_SLOW_NUMBERS = 2 + len(PARTS) + len(SlowRequests.SOURCES)
 _FOLDED = ("list", "get", "watch")  # verbs of folded groups, which have the indexes -1, -2, -3
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 62))]
@@ -33,46 +31,6 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 62))]
 
 class PartialError(ValueError):
     """A file is not a partial of this version; the message says why."""
-
-
-class Latencies(msgspec.Struct, array_like=True):
-    """A histogram: counts by bucket, total and longest in microseconds."""
-
-    buckets: dict[int, _Count]
-    total: int
-    longest: _Count
-
-
-class GroupPart(msgspec.Struct, array_like=True):
-    """The fields of an AuditGroup.
-
-    `slow` has the count, total, parts and sources of its slow requests, `traced` the sums of its traced ones.
-    """
-
-    agent: str
-    user: str
-    shape: RequestShape
-    query: bool
-    example: str
-    done: _Count
-    started: _Count
-    took: Latencies
-    init: Latencies
-    codes: dict[int, _Count]
-    seats: tuple[_Count, _Count, _Count]
-    slow: list[int]
-    traced: list[int]
-
-
-class SlowPart(msgspec.Struct, array_like=True):
-    """The fields of a SlowGroup."""
-
-    key: RangeKey
-    example: str
-    took: Latencies
-    keys: int
-    size: int
-    failed: _Count
 
 
 class PartialTally(msgspec.Struct):
@@ -84,12 +42,12 @@ class PartialTally(msgspec.Struct):
     spans: dict[str, LogPeriod]
     bad_lines: list[BadLine]
     unrouted: int
-    groups: list[GroupPart]
+    groups: list[AuditGroup]
     numbered: list[int]
     folded: dict[str, int]
     folded_keys: list[Annotated[int, msgspec.Meta(ge=0)]]
     groups_folded: _Count
-    slow: list[SlowPart]
+    slow: list[SlowGroup]
     slow_folded: _Count
     journal: dict[str, bytes]
     lost: _Count
@@ -165,11 +123,12 @@ def _check(part: PartialTally) -> None:
             raise PartialError("it is damaged (its latencies)")
 
 
-def _is_sound(group: GroupPart) -> bool:
-    """True if the shape is that of the example, and the slow requests are complete."""
-    return shape_of_uri(group.example) == group.shape and all(
-        len(numbers) in (0, wanted)
-        for numbers, wanted in ((group.slow, _SLOW_NUMBERS), (group.traced, TracedRequests.NUMBERS))
+def _is_sound(group: AuditGroup) -> bool:
+    """True if the shape is that of the example, and slow and traced requests are complete."""
+    return (
+        shape_of_uri(group.example) == group.key.shape
+        and (group.slow is None or group.slow.sources.keys() == set(SOURCES))
+        and (group.traced is None or group.traced.sound)
     )
 
 
@@ -185,7 +144,7 @@ def part_of(tally: Tally) -> PartialTally:
         spans=tally.spans,
         bad_lines=tally.bad_lines,
         unrouted=tally.unrouted,
-        groups=[_group_part(group) for group in tally.groups],
+        groups=list(tally.groups),
         numbered=[
             places[index] if isinstance(group, AuditGroup) else -1 - _FOLDED.index(group)
             for index, group in enumerate(tally.numbered)
@@ -193,41 +152,12 @@ def part_of(tally: Tally) -> PartialTally:
         folded=dict(tally.folded.requests),
         folded_keys=tally.folded.groups.hashes,
         groups_folded=tally.groups.folded,
-        slow=[
-            SlowPart(slow.key, slow.example, _latencies(slow.took), slow.keys, slow.size, slow.failed)
-            for slow in tally.slow
-        ],
+        slow=list(tally.slow),
         slow_folded=tally.slow_folded,
         journal=journal,
         lost=tally.journal.lost,
         stopped=tally.stopped,
     )
-
-
-def _group_part(group: AuditGroup) -> GroupPart:
-    slow = group.slow
-    (agent, user), shape, query = group.key
-    return GroupPart(
-        agent=agent,
-        user=user,
-        shape=shape,
-        query=query,
-        example=group.example,
-        done=group.done,
-        started=group.started,
-        took=_latencies(group.took),
-        init=_latencies(group.init),
-        codes=dict(group.codes),
-        seats=(group.seats_total, group.seats_count, group.seats_max),
-        slow=[]
-        if slow is None
-        else [slow.count, slow.total, *(getattr(slow, part) for part in PARTS), *slow.sources.values()],
-        traced=group.traced.numbers() if group.traced is not None else [],
-    )
-
-
-def _latencies(took: LatencyHistogram) -> Latencies:
-    return Latencies(took.buckets, took.total, took.max)
 
 
 def add(tally: Tally, part: PartialTally) -> None:
@@ -244,7 +174,8 @@ def add(tally: Tally, part: PartialTally) -> None:
     indexes = _add_groups(tally, part)
     _add_journal(tally, part, indexes)
     for slow in part.slow:
-        _add_slow(tally, slow)
+        mine = tally.slow.get(slow.key) or tally.slow.add(slow.key, SlowGroup(slow.key, slow.example))
+        mine.merge(slow)
     tally.slow_folded += part.slow_folded
     tally.stopped = tally.stopped or part.stopped
 
@@ -277,49 +208,11 @@ _SKIPPED = tuple(skip.what for skip in SKIPS)
 def _add_groups(tally: Tally, part: PartialTally) -> list[int]:
     """Add the groups, and return the tally's index of each."""
     indexes = []
-    for of in part.groups:
-        key = AuditGroupKey(Client(of.agent, of.user), of.shape, of.query)
-        mine = tally.groups.get(key) or tally.add_group(key, of.example)
-        _add_group(mine, of)
+    for group in part.groups:
+        mine = tally.groups.get(group.key) or tally.add_group(group.key, group.example)
+        mine.merge(group)
         indexes.append(mine.index)
     return indexes
-
-
-def _add_group(group: AuditGroup, of: GroupPart) -> None:
-    group.done += of.done
-    group.started += of.started
-    group.took.extend(of.took.buckets, of.took.total, of.took.longest)
-    group.init.extend(of.init.buckets, of.init.total, of.init.longest)
-    for code, count in of.codes.items():
-        group.codes[code] = group.codes.get(code, 0) + count
-    seats_total, seats_count, seats_max = of.seats
-    group.seats_total += seats_total
-    group.seats_count += seats_count
-    group.seats_max = max(group.seats_max, seats_max)
-    if of.slow:
-        slow = SlowRequests()
-        slow.count, slow.total, *rest = of.slow
-        for part, value in zip(PARTS, rest, strict=False):
-            setattr(slow, part, value)
-        slow.sources = dict(zip(SlowRequests.SOURCES, rest[len(PARTS) :], strict=True))
-        group.slow = group.slow or SlowRequests()
-        group.slow.merge(slow)
-    if of.traced:
-        traced = TracedRequests()
-        traced.load(of.traced)
-        group.traced = group.traced or TracedRequests()
-        group.traced.merge(traced)
-
-
-def _histogram(of: Latencies) -> LatencyHistogram:
-    return LatencyHistogram.of(of.buckets, of.total, of.longest)
-
-
-def _add_slow(tally: Tally, of: SlowPart) -> None:
-    slow = SlowGroup(of.key, of.example)
-    slow.took, slow.keys, slow.size, slow.failed = _histogram(of.took), of.keys, of.size, of.failed
-    mine = tally.slow.get(of.key) or tally.slow.add(of.key, SlowGroup(of.key, of.example))
-    mine.merge(slow)
 
 
 def _add_journal(tally: Tally, part: PartialTally, indexes: list[int]) -> None:

@@ -86,7 +86,7 @@ class TallyOptions(NamedTuple):
 
 
 class Tally(ReadFiles):
-    """Counts the records that it is fed; `build_report` makes a report of it. See TallyOptions."""
+    """Counts the records that it is fed; `Wish.report` makes a report of it. See TallyOptions."""
 
     def __init__(
         self,

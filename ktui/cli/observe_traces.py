@@ -72,15 +72,14 @@ def _report(requests: list[TracedRequest], top: int) -> Report:
     """Return the report of `ktui audit` about requests, under the newest rules."""
     from datetime import UTC, datetime  # start-up time
 
-    from ktui.audit.build import ReportOptions, build_report
-    from ktui.audit.server_version import versions_from
+    from ktui.audit.build import Wish
     from ktui.audit.tally import Tally
 
     tally = Tally(datetime.now(UTC))
     tally.open_file("OTLP")
     if requests:
         tally.add_traced(requests)
-    return build_report(tally, ReportOptions(versions_from(VERSION, {}), {}, top=top))
+    return Wish(VERSION).report(tally, top)
 
 
 def traces_document(requests: list[TracedRequest], receiver: OtlpReceiver, top: int) -> dict[str, Any]:

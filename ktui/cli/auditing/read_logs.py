@@ -120,7 +120,8 @@ def add_row(row: GroupedRow, tally: Tally) -> None:
     if row.code >= 400:
         group.codes[row.code] = group.codes.get(row.code, 0) + row.requests
     if row.bucket != UNTIMED:
-        group.took.merge(LatencyHistogram.of({row.bucket: row.requests}, round(row.total_us), row.max_us))
+        took = LatencyHistogram({row.bucket: row.requests}, round(row.total_us), row.max_us, row.requests)
+        group.took.merge(took)
 
 
 def list_with_bar(logs: list[Log], requests: RequestList) -> bool:

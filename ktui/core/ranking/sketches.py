@@ -6,6 +6,10 @@ import math
 from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, Protocol, TypeVar
 
+import msgspec
+
+from ktui.contract.events.base import Count
+
 
 class Counted(Protocol):
     @property
@@ -66,18 +70,20 @@ class TopGroups(Generic[K, G]):
 _PER_OCTAVE = 16
 
 
-class LatencyHistogram:
-    """Durations in whole microseconds. `max` and `total` are exact; a percentile is a bucket's middle."""
+class LatencyHistogram(msgspec.Struct, array_like=True, gc=False):
+    """Durations in whole microseconds. `max` and `total` are exact; a percentile is a bucket's middle.
 
-    __slots__ = ("_buckets", "count", "max", "total")
+    `buckets`: counts by bucket, a sixteenth of an octave; bucket -1 counts durations of 0.
+    """
 
-    def __init__(self) -> None:
-        self._buckets: dict[int, int] = {}
-        self.count = self.total = self.max = 0
+    buckets: dict[int, Count] = {}
+    total: int = 0
+    max: Count = 0
+    count: Count = 0
 
     def add(self, micros: int, times: int = 1) -> None:
         bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
-        self._buckets[bucket] = self._buckets.get(bucket, 0) + times
+        self.buckets[bucket] = self.buckets.get(bucket, 0) + times
         self.count += times
         self.total += micros * times
         if micros > self.max:
@@ -86,46 +92,28 @@ class LatencyHistogram:
     def remove(self, micros: int) -> None:
         """Remove a duration that was added; no effect if there is none. `max` does not change."""
         bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
-        left = self._buckets.get(bucket, 0) - 1
+        left = self.buckets.get(bucket, 0) - 1
         if left < 0:
             return
         if left:
-            self._buckets[bucket] = left
+            self.buckets[bucket] = left
         else:
-            del self._buckets[bucket]
+            del self.buckets[bucket]
         self.count -= 1
         self.total -= micros
 
-    @property
-    def buckets(self) -> dict[int, int]:
-        """Counts by bucket, a sixteenth of an octave; bucket -1 counts durations of 0."""
-        return self._buckets
-
-    @classmethod
-    def of(cls, buckets: dict[int, int], total: int, longest: int) -> LatencyHistogram:
-        """Return a histogram from bucket counts, the sum and the longest duration."""
-        made = cls()
-        made._buckets = dict(buckets)
-        made.count, made.total, made.max = sum(buckets.values()), total, longest
-        return made
-
     def merge(self, other: LatencyHistogram) -> None:
-        self.extend(other._buckets, other.total, other.max)
-
-    def extend(self, buckets: dict[int, int], total: int, longest: int) -> None:
-        """Add another histogram, given as bucket counts, sum and longest duration."""
-        mine = self._buckets
-        for bucket, count in buckets.items():
-            mine[bucket] = mine.get(bucket, 0) + count
-        self.count += sum(buckets.values())
-        self.total += total
-        self.max = max(self.max, longest)
+        for bucket, count in other.buckets.items():
+            self.buckets[bucket] = self.buckets.get(bucket, 0) + count
+        self.count += other.count
+        self.total += other.total
+        self.max = max(self.max, other.max)
 
     def percentile(self, share: float) -> float:
         """Return the duration in µs that `share` (0–1) of all do not exceed; 0 if nothing was counted."""
         wanted, seen = math.ceil(share * self.count), 0
-        for bucket in sorted(self._buckets):
-            seen += self._buckets[bucket]
+        for bucket in sorted(self.buckets):
+            seen += self.buckets[bucket]
             if seen >= wanted:
                 middle = 2 ** ((bucket + 0.5) / _PER_OCTAVE) if bucket >= 0 else 0.0
                 return min(middle, float(self.max))
@@ -137,7 +125,7 @@ class LatencyHistogram:
         Fastest first; each bound is twice the previous one, and empty octaves in between are included.
         """
         counts: dict[int, int] = {}
-        for bucket, count in self._buckets.items():
+        for bucket, count in self.buckets.items():
             octave = bucket // _PER_OCTAVE + 1 if bucket >= 0 else 0
             counts[octave] = counts.get(octave, 0) + count
         if not counts:

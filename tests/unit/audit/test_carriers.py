@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.predictions import EITHER
 from ktui.audit.reading import files
@@ -23,7 +23,6 @@ from ktui.audit.reading.json_values import LARGEST, Documents
 from ktui.audit.reading.log_lines import join_parts
 from ktui.audit.reading.streams import CHUNK, LONGEST, LongLine
 from ktui.audit.report import Report
-from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
 from tests.unit.audit import carriers
 from tests.unit.audit.carriers import CARRIERS, aks_record, compact, gke_entry, joined, plain_log, write
@@ -40,7 +39,7 @@ def report_of(*names: Path | str, version: str = "1.30") -> Report:
     tally = Tally(NOW)
     with open_logs([str(name) for name in names]) as logs:
         read_logs(logs, tally, lambda name, taken: None)
-    return build_report(tally, ReportOptions(versions_from(version, {}), {}, top=1000))
+    return Wish(version).report(tally, 1000)
 
 
 def written(directory: Path, data: bytes, name: str = "some.log") -> Path:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.report import Report
-from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
 from tests.unit.audit.logs import audit_event, httplog
 from tests.unit.audit.test_report import NOW, listed
@@ -35,7 +34,7 @@ def report_of(*files: Sequence[bytes], most_groups: int = 4096) -> Report:
     for number, lines in enumerate(files):
         tally.open_file(f"file-{number}")
         tally.feed(list(lines))
-    return build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
+    return Wish("1.30").report(tally)
 
 
 @pytest.mark.parametrize("minor", [19, 22, 30], ids=["no ID", "ID", "ID and seats"])

@@ -11,7 +11,7 @@ from itertools import chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.formats.reader import line_reader
 from ktui.audit.formats.record import LoggedRequest, Malformed, SlowRequest
 from ktui.audit.reading.archives import leaves
@@ -20,7 +20,6 @@ from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 from ktui.audit.tally import Tally
 from ktui.cli.auditing.markdown import markdown
 from ktui.cli.auditing.text import print_report
-from ktui.kube.versions import behaviour_of
 from tests.unit.audit import logs
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
@@ -109,6 +108,6 @@ def test_a_report_comes_of_any_log(lines: list[bytes], packing: str) -> None:
                 tally.feed(block)
     except BrokenStream:
         assert packing == "cut gzip"
-    report = build_report(tally, ReportOptions([behaviour_of("1.34")], {}))
+    report = Wish("1.34").report(tally)
     assert markdown(report).replace("\n", "").isprintable()
     print_report(report)

@@ -20,13 +20,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from ktui.audit import growing_logs as module
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.comparison import FIRST, Trends
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.growing_logs import LiveTally, audit_activity, follow, listening
 from ktui.audit.reading.log_lines import Block
 from ktui.audit.report import Report
-from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
 from ktui.cli.main import main
 from ktui.contract.events.live import ResourceAsked
@@ -59,7 +58,7 @@ class Watched(LiveTally):
 
     def report(self) -> Report:
         with self.lock:
-            return build_report(self.tally, ReportOptions(versions_from("1.30", {}), {}))
+            return Wish("1.30").report(self.tally)
 
 
 @pytest.fixture
@@ -224,7 +223,7 @@ def test_trends_name_new_offenders() -> None:
     tally.open_file("a")
 
     def lines(now: float) -> list[str]:
-        report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
+        report = Wish("1.30").report(tally)
         return trends.lines(report, now)
 
     tally.feed(copies(audit_event(listed()), 60))

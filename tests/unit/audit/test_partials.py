@@ -18,11 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.audit import partial_tally, workers
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.partial_tally import PartialError
 from ktui.audit.reading.files import Stopped, open_logs
 from ktui.audit.report import Report
-from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all
 from tests.unit.audit import carriers
@@ -35,7 +34,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def report_of(tally: Tally) -> Report:
-    return build_report(tally, ReportOptions(versions_from("1.30", {}), {}, top=1000))
+    return Wish("1.30").report(tally, 1000)
 
 
 def passed_on(tally: Tally) -> partial_tally.PartialTally:

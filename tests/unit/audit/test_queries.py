@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.queries import NAMES, query
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.report import Report
-from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
 from ktui.cli.auditing.read_logs import read_grouped
 from ktui.cli.main import main
@@ -34,7 +33,7 @@ def report_of(path: Path, *, grouped: bool = False) -> Report:
     tally = Tally(NOW)
     with open_logs([str(path)]) as logs:
         (read_grouped if grouped else read_logs)(logs, tally, lambda name, taken: None)
-    return build_report(tally, ReportOptions(versions_from("1.30", {}), {}, top=1000))
+    return Wish("1.30").report(tally, 1000)
 
 
 def alike(direct: Report, grouped: Report) -> None:

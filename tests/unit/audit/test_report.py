@@ -1,14 +1,13 @@
 """From lines to a report: counted once, routed by the rules, ranked, bounded."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 
 import msgspec
 import pytest
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.deduplication import deduplicate
 from ktui.audit.formats.record import LoggedRequest, SlowRequest
 from ktui.audit.predictions import BY_BYTES, BY_TIME
@@ -51,8 +50,7 @@ def tally_of(lines: Iterable[bytes], **options: int) -> Tally:
 
 
 def report_of(lines: Iterable[bytes], version: str = "1.30", **question: object) -> Report:
-    asked = ReportOptions(versions_from(version, {}), {})
-    return build_report(tally_of(lines), replace(asked, **question))  # type: ignore[arg-type]
+    return Wish(version, **question).report(tally_of(lines))  # type: ignore[arg-type]
 
 
 def only(report: Report) -> GroupReport:
@@ -288,7 +286,7 @@ def test_a_long_line_is_a_line() -> None:
     event = audit_event(listed(id="other"), body='{"items":[]}')
     tally.feed(LongLine(event[:700], event[-300:]))
     tally.feed(LongLine(b"x" * 100, b"x"))
-    report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
+    report = Wish("1.30").report(tally)
     assert only(report).count == 2
     assert (report.lines.total, report.malformed[0].line) == (3, 3)
 
@@ -297,7 +295,7 @@ def test_a_flood_of_clients_is_bounded_and_told() -> None:
     lines = [audit_event(listed(agent=f"pod-{n}/1")) for n in range(500)]
     lines += copies(audit_event(listed(agent="steady/1")), 100)
     tally = tally_of(lines, most_groups=40)
-    report = build_report(tally, ReportOptions(versions_from("1.30", {}), {}))
+    report = Wish("1.30").report(tally)
     assert report.groups_total <= 40
     assert report.requests.list == 600
     assert report.others.list + sum(g.count for g in deduplicate(tally).groups) == 600

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.reading.files import Stopped, open_logs, read_logs, total_size
 from ktui.audit.report import Report
-from ktui.audit.server_version import settable, versions_before, versions_from
+from ktui.audit.server_version import settable
 from ktui.audit.tally import Tally
 from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.core.prediction.sizes import sizes_in_etcd
@@ -33,8 +33,7 @@ def report_of(lines: list[bytes], version: str) -> Report:
     tally = Tally(NOW)
     tally.open_file("log")
     tally.feed(lines)
-    earlier = versions_before(version, {})
-    return build_report(tally, ReportOptions(versions_from(version, {}), {}, earlier=earlier))
+    return Wish(version).report(tally)
 
 
 @given(st.lists(st.integers(0, 10**10), min_size=1, max_size=60))

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from ktui.audit import partial_tally
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.report import GroupReport, Report
-from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally
 from tests.unit.traces.recorded import NOW, file
 
@@ -26,7 +25,7 @@ def counted(*names: str, sampling: int = 1_000_000) -> Tally:
 
 
 def report_of(tally: Tally) -> Report:
-    return build_report(tally, ReportOptions(versions_from("1.36", {}), {}, top=100))
+    return Wish("1.36").report(tally, 100)
 
 
 def group_of(report: Report, **fields: object) -> GroupReport:

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.audit.build import ReportOptions, build_report
+from ktui.audit.build import Wish
 from ktui.audit.formats.record import LoggedRequest
 from ktui.audit.phrases import changes
 from ktui.audit.report import Report
-from ktui.audit.server_version import versions_before, versions_from
 from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.kube.gates import NEWEST_MINOR
@@ -34,8 +33,7 @@ def report_of(
     for uri, count in uris.items():
         verb = "watch" if "watch=true" in uri else "list"
         tally.feed(copies(audit_event(LoggedRequest(verb, uri, "x/1", "u", AT, 2_000, 200)), count))
-    question = ReportOptions(versions_from(version, {}), sizes or {}, earlier=versions_before(version, {}))
-    return build_report(tally, question)
+    return Wish(version, sizes=sizes or {}).report(tally)
 
 
 @pytest.mark.parametrize(
