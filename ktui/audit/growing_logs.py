@@ -17,6 +17,8 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from ktui.audit.group import Client
 from ktui.audit.reading.files import refuse_endless
 from ktui.audit.reading.json_values import Documents
@@ -202,18 +204,11 @@ async def audit_activity(name: str) -> AsyncIterator[list[AnyEvent]]:
             if changed := [item for name, item in found.items() if sent.get(name) != item]:
                 sent = found
                 at = time.time()
-                yield [_at(item, at) for item in changed]
+                yield [replace(item, at=at) for item in changed]
             await asyncio.to_thread(live.ended.wait, EVERY if live.caught_up.is_set() else EVERY / 10)
         raise problems[0]
     finally:
         live.ended.set()
-
-
-def _at(item: ResourceAsked, at: float) -> ResourceAsked:
-    return ResourceAsked(
-        at=at, resource=item.resource, requests=item.requests, lists=item.lists, span=item.span,
-        clients=item.clients,
-    )  # fmt: skip
 
 
 def requests_by_resource(live: LiveTally) -> list[ResourceAsked]:

@@ -14,7 +14,8 @@ import msgspec
 
 from ktui.audit.formats.record import SKIPS
 from ktui.audit.group import AuditGroup, SlowGroup
-from ktui.audit.journal import FileCount, Journal
+from ktui.audit.journal import Journal
+from ktui.audit.log_reader import FileCount
 from ktui.audit.observed import ROUTES, SOURCES
 from ktui.audit.periods import LogPeriod
 from ktui.audit.tally import BadLine, Tally

@@ -12,12 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from ktui.audit.formats import auditlog
-from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
-from ktui.audit.formats.record import OUTSIDE, LoggedRequest, Malformed, Skip, Spent
-from ktui.audit.formats.traces import Traced, TraceReader
-from ktui.audit.journal import FileCount, ReadFiles
-from ktui.audit.reading.streams import LongLine
+from ktui.audit.formats.record import OUTSIDE, LoggedRequest, SlowRequest, Spent
+from ktui.audit.log_reader import FileCount, LogReader
 from ktui.audit.tally import TallyOptions
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, split_url
 from ktui.traces.spans import SPANS, TRACE_LINES, TracedRequest
@@ -55,45 +51,24 @@ class ListedRequest(msgspec.Struct, gc=False):
     source: str = ""
 
 
-class RequestList(ReadFiles):
+class RequestList(LogReader):
     """Collects requests from blocks of records, as a Tally does, and gives each of them to `emit` once."""
 
     def __init__(
         self, options: TallyOptions, emit: Callable[[ListedRequest], None], most: int = MOST
     ) -> None:
+        super().__init__(options.now, writes=True)
         self._since, self._until = options.since, options.until
-        self._traces = TraceReader()
-        self._read = line_reader(options.now, RecordChoice(self._traces, writes=True))
         self._emit = emit
         self._most = most
         self._kept: OrderedDict[str, dict[str, ListedRequest]] = OrderedDict()  # by Audit-ID and source
         self._numbers = 0
-        self.files: list[FileCount] = []
         self.overflowed = False
         self.queryless = False  # a log leaves out query strings
 
-    def open_file(self, name: str, argument: str = "") -> FileCount:
-        self.files.append(FileCount(name, argument or name))
-        return self.files[-1]
-
-    def feed(self, block: list[bytes] | LongLine) -> None:
-        """Read records, in the order of the file."""
-        file = self.files[-1]
-        if isinstance(block, LongLine):
-            file.lines += 1
-            try:
-                self._sort(auditlog.read_long(block.head, block.tail, writes=True), file)
-            except Malformed:
-                file.malformed += 1
-            return
-        for line in block:
-            file.lines += 1
-            self._record(line, file)
-
     def finish(self) -> None:
         """Give all requests that are kept, in the order of time."""
-        for request in self._traces.finish():
-            self._take(of_trace(request), request.at + max(0, request.took), self.files[-1])
+        self._take_traced(self._traces.finish(), self.files[-1], [])
         rest = [_joined(sources) for sources in self._kept.values()]
         self._kept.clear()
         for listed in sorted(rest, key=lambda listed: listed.time):
@@ -104,29 +79,17 @@ class RequestList(ReadFiles):
         if listed.path:
             self._emit(listed)
 
-    def _record(self, line: bytes, file: FileCount) -> None:
-        try:
-            record = self._read(line)
-        except Malformed:
-            file.malformed += 1
-            return
-        if isinstance(record, Wrapped):
-            for inner in record.records:
-                self._record(inner, file)
-        else:
-            self._sort(record, file)
+    def _take_requests(self, requests: list[LoggedRequest], file: FileCount) -> None:
+        for request in requests:
+            self.queryless = self.queryless or not request.query
+            self._take(_of_log(request), request.at, file)
 
-    def _sort(self, record: Record, file: FileCount) -> None:
-        if isinstance(record, LoggedRequest):
-            self.queryless = self.queryless or not record.query
-            self._take(_of_log(record), record.at, file)
-        elif isinstance(record, Traced):
-            if not record.requests:
-                file.skipped[record.skip.what] += 1
-            for request in record.requests:
-                self._take(of_trace(request), request.at + max(0, request.took), file)
-        elif isinstance(record, Skip):
-            file.skipped[record.what] += 1
+    def _take_traced(self, traced: list[TracedRequest], file: FileCount, found: list[LoggedRequest]) -> None:
+        for request in traced:
+            self._take(of_trace(request), request.at + max(0, request.took), file)
+
+    def _take_slow(self, slow: SlowRequest, file: FileCount) -> None:
+        """A request of etcd's log is in no line: it is none of a client."""
 
     def _take(self, listed: ListedRequest, at: int, file: FileCount) -> None:
         """Add a request that ended at `at`, if it is from `since` to `until`."""

@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.audit.formats import auditlog
-from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
-from ktui.audit.formats.record import OUTSIDE, WRITES, LoggedRequest, Malformed, Skip, SlowRequest
-from ktui.audit.formats.traces import Traced, TraceReader, logged
+from ktui.audit.formats.record import OUTSIDE, WRITES, LoggedRequest, Malformed, SlowRequest
+from ktui.audit.formats.traces import logged
 from ktui.audit.group import AuditGroup, AuditGroupKey, Client, RangeKey, SlowGroup, client_of, range_key
 from ktui.audit.journal import (
     EVENT,
@@ -25,13 +23,11 @@ from ktui.audit.journal import (
     STARTED,
     TRACE,
     TRACE_LINE,
-    FileCount,
     Journal,
-    ReadFiles,
     kind_of,
 )
+from ktui.audit.log_reader import FileCount, LogReader
 from ktui.audit.periods import FIRST, LAST, NEVER, DistinctKeys, LogPeriod
-from ktui.audit.reading.streams import LongLine
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
 from ktui.core.ranking.sketches import TopGroups
 from ktui.traces.spans import TracedRequest
@@ -85,7 +81,7 @@ class TallyOptions(NamedTuple):
     sampling: int = 1_000_000
 
 
-class Tally(ReadFiles):
+class Tally(LogReader):
     """Counts the records that it is fed; `Wish.report` makes a report of it. See TallyOptions."""
 
     def __init__(
@@ -99,12 +95,9 @@ class Tally(ReadFiles):
         most_groups: int = MOST_GROUPS,
         most_requests: int = MOST,
     ) -> None:
+        super().__init__(now)
         self.options = TallyOptions(now, etcd_prefix, since, until, sampling)
-        self._traces = TraceReader()
-        self._read = line_reader(now, RecordChoice(self._traces))
-        self.files: list[FileCount] = []
         self.formats: Counter[str] = Counter()
-        self.carriers: Counter[str] = Counter()
         self.spans: dict[str, LogPeriod] = {}
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
@@ -146,21 +139,7 @@ class Tally(ReadFiles):
             self.files.append(file)
         return self.files[-1]
 
-    def feed(self, block: list[bytes] | LongLine) -> None:
-        """Count records, in the order of the file."""
-        file = self.files[-1]
-        requests: list[LoggedRequest] = []
-        if isinstance(block, LongLine):
-            file.lines += 1
-            try:
-                self._sort_record(auditlog.read_long(block.head, block.tail), file, requests)
-            except Malformed as why:
-                self._bad(file, file.lines, why, block.head)
-        else:
-            self._read_lines(block, file, requests)
-        self._count_inside(requests, file)
-
-    def _count_inside(self, requests: list[LoggedRequest], file: FileCount) -> None:
+    def _take_requests(self, requests: list[LoggedRequest], file: FileCount) -> None:
         """Count the requests from `since` to `until`."""
         since, until = self.options.since, self.options.until
         if since > FIRST or until < LAST:
@@ -179,73 +158,24 @@ class Tally(ReadFiles):
     def add_traced(self, traced: list[TracedRequest]) -> None:
         """Count requests that were received, not read from a log."""
         requests: list[LoggedRequest] = []
-        self._add_traced(traced, self.files[-1], requests)
-        self._count_inside(requests, self.files[-1])
+        self._take_traced(traced, self.files[-1], requests)
+        self._take_requests(requests, self.files[-1])
 
     def trace_problems(self) -> list[str]:
         """Return what could not be read of traces, as sentences."""
         return self._traces.problems()
 
-    def _add_traced(
-        self, traced: list[TracedRequest], file: FileCount, requests: list[LoggedRequest]
-    ) -> None:
+    def _take_traced(self, traced: list[TracedRequest], file: FileCount, found: list[LoggedRequest]) -> None:
         """Append the reads among the requests of traces, each of which counts as a record."""
         file.lines += len(traced)
-        found = [request for each in traced if (request := logged(each)) is not None]
-        file.skipped[WRITES.what] += len(traced) - len(found)
-        requests += found
+        reads = [request for each in traced if (request := logged(each)) is not None]
+        file.skipped[WRITES.what] += len(traced) - len(reads)
+        found += reads
 
-    def _read_lines(self, lines: list[bytes], file: FileCount, requests: list[LoggedRequest]) -> None:
-        """Append the requests to `requests`, and count the other records."""
-        read, number, skipped = self._read, file.lines, file.skipped
-        for line in lines:
-            number += 1
-            try:
-                record = read(line)
-            except Malformed as why:
-                self._bad(file, number, why, line)
-                continue
-            if isinstance(record, LoggedRequest):
-                requests.append(record)
-            elif isinstance(record, Skip):
-                skipped[record.what] += 1
-            elif isinstance(record, Wrapped):
-                number += self._read_inside(record, line, file, number, requests)
-            else:
-                file.lines = number
-                self._sort_record(record, file, requests)
-                number = file.lines
-        file.lines = number
-
-    def _read_inside(
-        self, wrapped: Wrapped, line: bytes, file: FileCount, number: int, requests: list[LoggedRequest]
-    ) -> int:
-        """Read the records in a wrapper; return how many there are in addition to the first."""
-        self.carriers[wrapped.carrier] += len(wrapped.records)
-        file.admin = file.admin or b'"kube-audit-admin"' in line
-        for inner in wrapped.records:
-            try:
-                record = self._read(inner)
-            except Malformed as why:
-                self._bad(file, number, why, inner)
-                continue
-            if isinstance(record, Wrapped):
-                number += self._read_inside(record, inner, file, number, requests)
-            else:
-                self._sort_record(record, file, requests)
-        return len(wrapped.records) - 1
-
-    def _sort_record(self, record: Record, file: FileCount, requests: list[LoggedRequest]) -> None:
-        if isinstance(record, LoggedRequest):
-            requests.append(record)
-        elif isinstance(record, Skip):
-            file.skipped[record.what] += 1
-        elif isinstance(record, Traced):
-            file.skipped[record.skip.what] += 1
-            self._add_traced(record.requests, file, requests)
-        elif self.options.since <= record.at <= self.options.until:
+    def _take_slow(self, slow: SlowRequest, file: FileCount) -> None:
+        if self.options.since <= slow.at <= self.options.until:
             file.read += 1
-            self._count_slow(record)
+            self._count_slow(slow)
         else:
             file.skipped[OUTSIDE.what] += 1
 
@@ -319,7 +249,7 @@ class Tally(ReadFiles):
         self.slow_folded += group.count
 
     def _bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
-        file.malformed += 1
+        super()._bad(file, number, why, line)
         self.show_bad(BadLine(file.name, number, str(why), _text(line)))
 
     def note_bad(self, file: FileCount, why: Malformed, line: bytes) -> None:

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.audit.formats.record import BLANK
 from ktui.audit.reading.archives import leaves, may_be_log
@@ -19,8 +19,7 @@ from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
 
 if TYPE_CHECKING:
-    from ktui.audit.journal import FileCount
-    from ktui.audit.reading.log_lines import Block
+    from ktui.audit.log_reader import LogReader
 
 _HEARTBEAT = 0.2  # seconds
 MOST_BLANK = 10_000_000  # lines in a row: a few kilobytes of an archive unpack to them
@@ -47,16 +46,6 @@ class Log(NamedTuple):
             self.name if self.descriptor < 0 else self.descriptor, closefd=self.descriptor < 0
         ) as file:
             yield file
-
-
-class Sink(Protocol):
-    """What records are fed to: a Tally, or a RequestList."""
-
-    files: list[FileCount]
-
-    def open_file(self, name: str, argument: str = "") -> FileCount: ...
-    def feed(self, block: Block) -> None: ...
-    def finish(self) -> None: ...
 
 
 class Stopped(Exception):
@@ -100,7 +89,7 @@ def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
     yield [log for name in names for log in _expand(name, standard_input)]
 
 
-def read_logs(logs: list[Log], tally: Sink, report: Progressed) -> None:
+def read_logs(logs: list[Log], tally: LogReader, report: Progressed) -> None:
     """Feed every record; a stream that breaks off is noted as the problem of its file.
 
     `report` stops the reading by raising an exception.
@@ -113,7 +102,7 @@ def read_logs(logs: list[Log], tally: Sink, report: Progressed) -> None:
         tally.finish()
 
 
-def read_log(log: Log, tally: Sink, before: int, report: Progressed) -> int:
+def read_log(log: Log, tally: LogReader, before: int, report: Progressed) -> int:
     """Feed every record of one file; return `before` plus the bytes read of it."""
     if in_lake(log.name):
         _read_lake(log, tally, before, report)
@@ -149,7 +138,7 @@ def read_log(log: Log, tally: Sink, before: int, report: Progressed) -> int:
     return counting.taken
 
 
-def _read_lake(log: Log, tally: Sink, before: int, report: Progressed) -> None:
+def _read_lake(log: Log, tally: LogReader, before: int, report: Progressed) -> None:
     current = tally.open_file(log.name, log.argument)
     try:
         for block in records(BufferedStream(LakeStream(log.name))):
@@ -159,7 +148,7 @@ def _read_lake(log: Log, tally: Sink, before: int, report: Progressed) -> None:
         current.problem = str(broken)
 
 
-def _problem(log: Log, tally: Sink, opened: bool, why: str) -> None:
+def _problem(log: Log, tally: LogReader, opened: bool, why: str) -> None:
     file = tally.files[-1] if opened else tally.open_file(log.name, log.argument)
     file.problem = file.problem or why
 
