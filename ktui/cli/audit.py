@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ktui.cli.budgets.budget_options import add_budget_arguments
-from ktui.cli.exit_codes import FAILED, INTERRUPTED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail
 from ktui.cli.options import add_etcd_version, count, moment, supports_progress
 from ktui.cli.output import emit, emit_json
 from ktui.cli.targets import add_attach_arguments
@@ -135,24 +135,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.audit.comparison import ReportError  # start-up time
-    from ktui.audit.partial_tally import PartialError
-    from ktui.audit.workers import ClusterError
-    from ktui.client.connection import ClientError
-    from ktui.config.errors import ConfigError
-    from ktui.core.prediction.sizes import SizesError
-    from ktui.kube.versions import BehaviourError
-
     try:
         return _run(args)
-    except (BehaviourError, ConfigError, SizesError, PartialError, ReportError, ClusterError) as error:
-        return fail(str(error), USAGE)
     except BrokenPipeError:
         raise
     except OSError as error:
         return fail(f"cannot read {error.filename}: {error.strerror}", USAGE)
-    except ClientError as error:
-        return fail(str(error), NO_CONNECTION)
 
 
 def _run(args: argparse.Namespace) -> int:

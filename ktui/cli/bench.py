@@ -7,7 +7,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.exit_codes import OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json, progress
 from ktui.cli.targets import add_target_arguments, target_conflict
@@ -70,20 +70,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.confirm import Declined  # start-up time
-    from ktui.client.connection import ClientError
-    from ktui.workloads.plans import PlanError, find_plan
+    from ktui.workloads.plans import find_plan  # start-up time
 
     if problem := target_conflict(args):
         return fail(problem, USAGE)
-    try:
-        bench = asyncio.run(_measure(args, find_plan(args.named_plan or args.plan)))
-    except PlanError as error:
-        return fail(str(error), USAGE)
-    except ClientError as error:
-        return fail(str(error), NO_CONNECTION)
-    except Declined as refusal:
-        return fail(str(refusal), refusal.status)
+    bench = asyncio.run(_measure(args, find_plan(args.named_plan or args.plan)))
     _print(args, bench)
     return OK if bench.answered else SERVER_ERROR
 

@@ -69,18 +69,14 @@ def run(args: argparse.Namespace) -> int:
 
     from ktui.cli.budgets.budget_options import check_options
     from ktui.cli.budgets.run import run_and_judge
-    from ktui.config.errors import ConfigError
-    from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates
+    from ktui.kube.versions import behaviour_of, parse_gates
 
     if args.command[:1] == ["--"]:
         del args.command[0]
     if not args.command:
         return fail("name a command: ktui ci [options] -- COMMAND …", USAGE)
-    try:
-        behaviour_of(args.kube_version, parse_gates(args.feature_gates))
-        budgets = check_options(args, args.markdown, args.record)
-    except (ConfigError, BehaviourError) as error:
-        return fail(str(error), USAGE)
+    behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+    budgets = check_options(args, args.markdown, args.record)
     if shutil.which(args.command[0]) is None:
         return fail(f"cannot run {args.command[0]!r}: there is no such command", USAGE)
     return run_and_judge(args, budgets)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ktui.cli.exit_codes import USAGE
 from ktui.cli.output import ask
 from ktui.client.large_lists import unbounded_lists
 from ktui.core.format import integer, long_bytes
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 class Declined(Exception):
     """The user declined, or could not be asked; the message is one sentence."""
-
-    status = USAGE
 
 
 def confirm(question: str, *, yes: bool) -> None:

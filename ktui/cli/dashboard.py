@@ -23,7 +23,6 @@ from ktui.cli.options import (
 from ktui.cli.output import tell
 from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
-from ktui.config.errors import ConfigError
 from ktui.kube.gates import DEFAULT_VERSION
 
 if TYPE_CHECKING:
@@ -97,32 +96,20 @@ def _pace(text: str) -> float:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Check the arguments before anything is started, and start the log."""
+    """Check the arguments before anything is started, and start the log. Raises ConfigError, BehaviourError."""
     chosen = [f"--{name}" for name in SOURCES if getattr(args, name)]
     if len(chosen) > 1:
         return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)
     if args.record and args.replay:
         return fail("a recording cannot be recorded again: `ktui recording cut` copies a part of one", USAGE)
-    try:
-        check_theme(args)
-        size_of(args.size)
-        _check_behaviour(args)
-        start_log(args, "dashboard")
-    except ConfigError as error:
-        return fail(str(error), USAGE)
-    return _check_snapshot(args.snapshot) if args.snapshot else OK
+    check_theme(args)
+    size_of(args.size)
+    if args.kube_version != DEFAULT_VERSION or args.feature_gates:
+        from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
 
-
-def _check_behaviour(args: argparse.Namespace) -> None:
-    """Check the version and the gates, unless they are ktui's own. Raises ConfigError."""
-    if args.kube_version == DEFAULT_VERSION and not args.feature_gates:
-        return
-    from ktui.kube.versions import BehaviourError, behaviour_of, parse_gates  # start-up time
-
-    try:
         behaviour_of(args.kube_version, parse_gates(args.feature_gates))
-    except BehaviourError as error:
-        raise ConfigError(str(error)) from error
+    start_log(args, "dashboard")
+    return _check_snapshot(args.snapshot) if args.snapshot else OK
 
 
 def _check_snapshot(name: str) -> int:
@@ -159,8 +146,6 @@ def _open(args: argparse.Namespace) -> int:
     log.info("ktui %s, config %s", __version__, args.configured.config.file.path)
     try:
         return asyncio.run(_show(args))
-    except ConfigError as error:
-        return fail(str(error), USAGE)
     except (ClientError, RecordingError) as error:
         log.error("%s", error)
         return fail(str(error), NO_CONNECTION)

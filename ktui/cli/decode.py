@@ -56,13 +56,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.kube.versions import BehaviourError, behaviour_of  # start-up time
+    from ktui.kube.versions import behaviour_of  # start-up time
     from ktui.wire.codec import codec_for
 
-    try:
-        release = behaviour_of(args.kube_version).minor if args.kube_version else None
-    except BehaviourError as error:
-        return fail(str(error), USAGE)
+    release = behaviour_of(args.kube_version).minor if args.kube_version else None
     if args.mod_revision is not None and args.mod_revision < 0:
         return fail("--mod-revision is a positive number", USAGE)
     codec = codec_for(release, as_stored=args.mod_revision is None)

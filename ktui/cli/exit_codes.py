@@ -16,6 +16,25 @@ NOTHING_SENT = 5  # by that command
 CRASHED = 70  # a bug in ktui: EX_SOFTWARE of sysexits.h
 INTERRUPTED = 130  # by Ctrl-C, as in shells
 
+# Errors whose message is all that a user needs, by the name of their class: importing them takes time.
+_STATUSES = {
+    **dict.fromkeys(
+        (
+            "BehaviourError", "ClusterError", "ConfigError", "Declined", "LabelMatchersError", "ListenError",
+            "PartialError", "PlanError", "RecordingError", "ReportError", "RequestError", "SizesError",
+            "WorkloadError",
+        ),
+        USAGE,
+    ),
+    "ClientError": NO_CONNECTION,
+}  # fmt: skip
+
+
+def status_of(error: Exception) -> int:
+    """Return the exit code of an error that says all in its message; 0 for any other."""
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return next((_STATUSES[name] for name in names if name in _STATUSES), 0)
+
 
 def fail(message: str, status: int = NO_CONNECTION) -> int:
     """Print one sentence on standard error and return the exit code."""

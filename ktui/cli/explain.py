@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ktui.cli.exit_codes import OK, USAGE, fail
+from ktui.cli.exit_codes import OK
 from ktui.cli.options import add_etcd_version, supports_progress
 from ktui.cli.output import emit, emit_json
 from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
@@ -94,16 +94,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.config.errors import ConfigError  # start-up time
-    from ktui.kube.routing.request import RequestError
-    from ktui.kube.versions import BehaviourError
-
-    try:
-        explanations = explanations_of(args)
-    except (ConfigError, RequestError, BehaviourError) as error:
-        return fail(str(error), USAGE)
+    explanations = explanations_of(args)
     if args.json:
-        _print_json(explanations, every=args.kube_version == "all")
+        documents = [explanation.document() for explanation in explanations]
+        emit_json(documents if args.kube_version == "all" else documents[0], indent=2)
     else:
         from ktui.cli.explain_text import lines  # start-up time
 
@@ -182,11 +176,6 @@ def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str
             except BehaviourError as error:
                 warnings.append(f"{error}; the default is used")
         yield behaviour_of(version, settable), tuple(warnings)
-
-
-def _print_json(explanations: Iterable[Explanation], *, every: bool) -> None:
-    documents = [explanation.document() for explanation in explanations]
-    emit_json(documents if every else documents[0], indent=2)
 
 
 def _colour() -> bool:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ktui.cli.exit_codes import NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.exit_codes import OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.live_options import add_otlp_argument, listen
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json
@@ -63,19 +63,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.confirm import Declined  # start-up time
-    from ktui.client.connection import ClientError
-
+    if problem := _misuse(args):
+        return fail(problem, USAGE)
+    if args.estimate:
+        return _print_estimate(args)
     try:
-        if problem := _misuse(args):
-            return fail(problem, USAGE)
-        if args.estimate:
-            return _print_estimate(args)
         listing = asyncio.run(_list(args))
-    except ClientError as error:
-        return fail(str(error), NO_CONNECTION)
-    except Declined as refusal:
-        return fail(str(refusal), refusal.status)
     except OSError as error:
         return fail(f"cannot write {error.filename}: {error.strerror}", USAGE)
     if args.json:
@@ -108,12 +101,9 @@ def _misuse(args: argparse.Namespace) -> str:
 
 def _print_estimate(args: argparse.Namespace) -> int:
     from ktui.client.api import RefusedError  # start-up time
-    from ktui.kube.routing.request import RequestError
 
     try:
         found = asyncio.run(estimate_at(args))
-    except RequestError as error:
-        return fail(str(error), USAGE)
     except RefusedError as error:
         return fail(str(error), SERVER_ERROR)
     if args.json:

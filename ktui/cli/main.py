@@ -13,9 +13,8 @@ from typing import Protocol, cast
 
 from ktui import __version__
 from ktui.cli.effective_options import Parser, add_config_argument, parse
-from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail
+from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail, status_of
 from ktui.cli.output import emit
-from ktui.config.errors import ConfigError
 from ktui.config.settings import DASHBOARD
 
 # Command: (module, one-line description). A module is imported only when its command runs.
@@ -95,11 +94,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `ktui list … | head`: the reader closed the pipe
         _discard_output()
         return OK
-    except Exception as error:  # the one place for unexpected errors
-        return _unexpected(error)
+    except Exception as error:  # the one place for errors that end a command
+        return _ended_by(error)
 
 
-def _unexpected(error: Exception) -> int:
+def _ended_by(error: Exception) -> int:
+    if status := status_of(error):
+        return fail(str(error), status)
     if isinstance(error, OSError) and error.errno in DISK_FULL:
         _discard_output()
         return fail(f"cannot write {error.filename or 'the output'}: {error.strerror}", FAILED)
@@ -120,10 +121,7 @@ def _run(arguments: list[str]) -> int:
     if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
         return _unknown_command(arguments[0])
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else ""
-    try:
-        args = parse(parser_of(name), arguments, name or DASHBOARD)
-    except ConfigError as error:
-        return fail(str(error), USAGE)
+    args = parse(parser_of(name), arguments, name or DASHBOARD)
     if name:  # the dashboard does so after its first frame
         gc.enable()
     return _module(name).run(args)

@@ -65,8 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.client.connection import ClientError  # start-up time
-    from ktui.core.live.findings import Severity, findings, worst
+    from ktui.core.live.findings import Severity, findings, worst  # start-up time
     from ktui.core.live.report import report_document
 
     if args.otlp is not None:
@@ -82,10 +81,7 @@ def run(args: argparse.Namespace) -> int:
         return observe_traces(args)
     if args.interval < 1:
         return fail("--interval must be at least 1s: a scrape is work for the server", USAGE)
-    try:
-        live = asyncio.run(observed_state(args))
-    except ClientError as error:
-        return fail(str(error), NO_CONNECTION)
+    live = asyncio.run(observed_state(args))
     if not live.replicas:
         return fail(nothing_read(live), NO_CONNECTION)
     if args.json:

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.exit_codes import FAILED, OK
 from ktui.cli.live_options import listen
 from ktui.cli.output import emit_json, warn
 
@@ -25,15 +25,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 def observe_traces(args: argparse.Namespace) -> int:
     """Listen for `--for` seconds, print the report and return the exit status."""
-    from ktui.client.connection import ClientError  # start-up time
-    from ktui.config.errors import ConfigError
-
-    try:
-        receiver = listen(args)
-    except ConfigError as error:
-        return fail(str(error), USAGE)
-    except ClientError as error:
-        return fail(str(error), NO_CONNECTION)
+    receiver = listen(args)
     warn(f"listening for OTLP on ports {receiver.grpc_port} (gRPC) and {receiver.http_port} (HTTP)")
     try:
         requests = _received(receiver, args.window)

@@ -7,7 +7,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from ktui import __version__
-from ktui.cli.exit_codes import NO_CONNECTION, USAGE, fail
+from ktui.cli.exit_codes import USAGE, fail
 from ktui.cli.live_options import (
     add_kubeconfig_arguments,
     add_otlp_argument,
@@ -69,25 +69,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.client.connection import ClientError  # start-up time
-    from ktui.config.errors import ConfigError
-    from ktui.contract.errors import RecordingError
-
     _find_directory(args)
     if problem := _misuse(args):
         return fail(problem, USAGE)
-    try:
-        if not _traces_only(args):  # a kubeconfig that is wrong now is not retried for 48 hours
-            (prometheus_connection if args.prometheus else kubeconfig_connection)(args)
-        receiver = listen(args) if args.otlp is not None else None
-    except ConfigError as error:
-        return fail(str(error), USAGE)
-    except ClientError as error:
-        return fail(str(error), NO_CONNECTION)
+    if not _traces_only(args):  # a kubeconfig that is wrong now is not retried for 48 hours
+        (prometheus_connection if args.prometheus else kubeconfig_connection)(args)
+    receiver = listen(args) if args.otlp is not None else None
     try:
         return asyncio.run(_record(args, receiver))
-    except RecordingError as error:
-        return fail(str(error), USAGE)
     finally:
         if receiver is not None:
             receiver.close()

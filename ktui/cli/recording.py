@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ktui.cli.exit_codes import OK, USAGE, fail
+from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit, emit_json_text, warn
 
 if TYPE_CHECKING:
@@ -67,16 +67,11 @@ def _add_in_out(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from pathlib import Path  # start-up time
 
-    from ktui.contract.errors import RecordingError
-
-    try:
-        if args.doing == "info":
-            return _info(Path(args.file), args.json)
-        if args.doing == "cut":
-            return _cut(Path(args.source), Path(args.target), args.begin, args.end)
-        return _share(Path(args.source), Path(args.target), hashing=args.names == "hash")
-    except RecordingError as error:
-        return fail(str(error), USAGE)
+    if args.doing == "info":
+        return _info(Path(args.file), args.json)
+    if args.doing == "cut":
+        return _cut(Path(args.source), Path(args.target), args.begin, args.end)
+    return _share(Path(args.source), Path(args.target), hashing=args.names == "hash")
 
 
 def _info(path: Path, as_json: bool) -> int:

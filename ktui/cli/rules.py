@@ -64,17 +64,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     from ktui import __version__  # start-up time
-    from ktui.kube.versions import BehaviourError, behaviour_of
+    from ktui.kube.versions import behaviour_of
     from ktui.live.alert_documents import dashboard, prometheus_rule, rule_groups, yaml_text
-    from ktui.live.alerts import LabelMatchersError, PromQueries, alert_rules, left_out
+    from ktui.live.alerts import PromQueries, alert_rules, left_out
 
-    try:
-        minor = behaviour_of(args.kube_version).minor
-        if minor < OLDEST_MINOR:
-            return fail(f"metrics are known from Kubernetes 1.{OLDEST_MINOR} on, not of 1.{minor}", USAGE)
-        queries = PromQueries(minor, args.selector)
-    except (BehaviourError, LabelMatchersError) as error:
-        return fail(str(error), USAGE)
+    minor = behaviour_of(args.kube_version).minor
+    if minor < OLDEST_MINOR:
+        return fail(f"metrics are known from Kubernetes 1.{OLDEST_MINOR} on, not of 1.{minor}", USAGE)
+    queries = PromQueries(minor, args.selector)
     rules = alert_rules(queries)
     remarks = [f"Made by ktui {__version__} for Kubernetes 1.{minor}.", *left_out(minor)]
     if args.format == "dashboard":

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ktui.cli.exit_codes import OK, fail
+from ktui.cli.exit_codes import OK
 from ktui.cli.options import add_demo_size
 from ktui.cli.output import emit, replace_line, tell, warn
 from ktui.core.format import duration, integer, many
@@ -54,7 +54,6 @@ def run(args: argparse.Namespace) -> int:
     from ktui.cli.child import die_with_parent  # start-up time
     from ktui.cli.crash import keep_quiet
     from ktui.cli.targets import require_connection  # start-up time
-    from ktui.client.connection import ClientError
     from ktui.workloads.demo.plan import DemoSize, make_plan
 
     keep_quiet()
@@ -62,12 +61,9 @@ def run(args: argparse.Namespace) -> int:
         die_with_parent(args.parent)
         _import_clients()  # while the server starts
         args.attach = sys.stdin.readline().strip()
-    try:
-        connection = require_connection(args)
-        plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))
-        asyncio.run(_run(connection, plan, args))
-    except ClientError as error:
-        return fail(str(error))
+    connection = require_connection(args)
+    plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))
+    asyncio.run(_run(connection, plan, args))
     return OK
 
 

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from ktui.cli import options
-from ktui.cli.exit_codes import INTERRUPTED, NO_CONNECTION, OK, SERVER_ERROR, USAGE, fail
+from ktui.cli.exit_codes import INTERRUPTED, OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit_json, emit_json_text, progress
 from ktui.cli.targets import add_target_arguments, target_conflict
@@ -113,22 +113,9 @@ def fault(text: str) -> TimedFault:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.confirm import Declined  # start-up time
-    from ktui.client.connection import ClientError
-    from ktui.workloads.running.knobs import WorkloadError
-
     if problem := target_conflict(args):
         return fail(problem, USAGE)
-    try:
-        if args.action == "list":
-            return _list(args)
-        return _run(args)
-    except WorkloadError as error:
-        return fail(str(error), USAGE)
-    except ClientError as error:
-        return fail(str(error), NO_CONNECTION)
-    except Declined as refusal:
-        return fail(str(refusal), refusal.status)
+    return _list(args) if args.action == "list" else _run(args)
 
 
 def _list(args: argparse.Namespace) -> int:

@@ -88,14 +88,11 @@ def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Pr
         if any(log.descriptor >= 0 for log in logs):
             return fail("--follow takes files: a pipe is read to its end anyway (ktui audit - -i)", USAGE)
     live = LiveTally(tally)
-    try:
-        with _server(args, live):
-            reading = LiveReading(live, names)
-            if args.json:
-                return _print_lines(reading, live, wish)
-            return show_reading(reading, wish, preferences)
-    except ListenError as error:
-        return fail(str(error), USAGE)
+    with _server(args, live):
+        reading = LiveReading(live, names)
+        if args.json:
+            return _print_lines(reading, live, wish)
+        return show_reading(reading, wish, preferences)
 
 
 def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:

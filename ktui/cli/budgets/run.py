@@ -23,7 +23,7 @@ from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_S
 from ktui.cli.output import warn
 from ktui.cli.targets import NODES
 from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, ServerConnection
+from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.running import write_kubeconfig
 from ktui.contract.errors import RecordingError
@@ -58,8 +58,6 @@ def run_and_judge(args: argparse.Namespace, budgets: Sequence[RequestBudget]) ->
         commands = _Command(args.command, folder / "kubeconfig", quiet=args.json)
         try:
             done = asyncio.run(_run(args, folder, recording, commands, (begin, end)))
-        except ClientError as error:
-            return fail(str(error), NO_CONNECTION)
         except OSError as error:
             return fail(f"cannot run {args.command[0]!r}: {error.strerror}", USAGE)
         if done.lost:
