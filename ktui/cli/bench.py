@@ -81,8 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
     from ktui import __version__  # start-up time
-    from ktui.cli.confirm import ask_before
-    from ktui.cli.targets import target
+    from ktui.cli.targets import ask_before, target
     from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench
 
     async with target(args, f"ktui/{__version__}") as found:

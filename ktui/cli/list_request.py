@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ktui.cli.confirm import ask_before
+from ktui.cli.targets import ask_before
 from ktui.client.measure import ApiRequest, verb_of
 from ktui.client.repeated_runs import Runs, alternate, middle, run_often
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit, emit_json_text, warn
+from ktui.contract.errors import RecordingError
+from ktui.contract.events import Marker, ServerInfo
+from ktui.core.format import elapsed, integer, long_bytes, safe
+from ktui.core.recordings.markers import MarkerFile, MarkerFinder, Timeline
+from ktui.core.recordings.reader import RecordingReader
+from ktui.core.recordings.times import spot
+from ktui.core.state_events import state_events
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ktui.contract.events import AnyEvent
+    from ktui.core.replay.index import Index
+
 
 EPILOG = """examples:
   ktui recording info incident.ndjson.gz
@@ -75,7 +92,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _info(path: Path, as_json: bool) -> int:
-    from ktui.cli.recording_info import as_text, summarise  # start-up time
 
     summary = summarise(path)
     if as_json:
@@ -88,7 +104,6 @@ def _info(path: Path, as_json: bool) -> int:
 
 
 def _cut(source: Path, target: Path, begin: str, end: str) -> int:
-    from ktui.cli.recording_info import cut  # start-up time
     from ktui.core.recordings.recorder import write_recording
     from ktui.core.replay.index import Index
 
@@ -120,3 +135,146 @@ def _done(source: Path, target: Path, size: int, warning: str) -> int:
         warn(f"{source}: {warning}")
     emit(f"{long_bytes(size)} written to {target}")
     return OK
+
+
+def cut(index: Index, begin: str, end: str) -> Iterator[AnyEvent]:
+    """Return the events between two times as users write them; "" is the recording's begin or end.
+
+    Markers that were set in a replay are included. Raises RecordingError.
+    """
+    first = spot(begin, index.began, index.ended) if begin else index.began
+    last = spot(end, index.began, index.ended) if end else index.ended
+    if last < first:
+        raise RecordingError(f"--to {end} lies before --from {begin or '0'}")
+    return _between(index, first, last, whole=not begin)
+
+
+def _between(index: Index, first: float, last: float, *, whole: bool) -> Iterator[AnyEvent]:
+    number = 0
+    if not whole:
+        place = index.place_at(first)
+        number = place.number
+        yield from state_events(place.state, first)
+    marks = [mark for mark in MarkerFile(index.reader.path).markers if first <= mark.at <= last]
+    marks.sort(key=lambda mark: mark.at, reverse=True)
+    for step in index.steps(number):
+        if step.at > last:
+            break
+        while marks and marks[-1].at <= step.at:
+            mark = marks.pop()
+            yield Marker(at=mark.at, text=mark.text)
+        yield step.event
+    for mark in reversed(marks):
+        yield Marker(at=mark.at, text=mark.text)
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A marked moment: `at` in seconds after the beginning, `own` if a user set it."""
+
+    at: float
+    text: str
+    own: bool
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A summary of a recording; times are Unix seconds, sizes bytes."""
+
+    file: str
+    bytes: int
+    unpacked_bytes: int
+    began: float
+    ended: float
+    events: int
+    by_type: dict[str, int]  # most first
+    skipped: int  # lines of types that this version does not know
+    servers: list[ServerInfo]  # the first event of each server, and each change of its rules
+    marks: list[Mark]
+    warning: str
+
+
+def summarise(path: Path) -> Summary:
+    """Read a recording in full and return its summary. Raises RecordingError."""
+    timeline, markers = Timeline(), MarkerFinder()
+    types: Counter[str] = Counter()
+    servers: list[ServerInfo] = []
+    skipped = 0
+    with RecordingReader(path) as reader:
+        marks = list(MarkerFile(path).markers)
+        for line in reader.lines():
+            event = line.event
+            if event is None:
+                skipped += line.end - line.start > 1
+                continue
+            at = timeline.advance(event)
+            types[str(type(event).__struct_config__.tag)] += 1
+            if (marker := markers.marker_for(event, at)) is not None:
+                marks.append(marker)
+            if isinstance(event, ServerInfo) and _is_new(servers, event):
+                servers.append(event)
+        if not types:
+            raise RecordingError(f"{path} has no telemetry events")
+        return Summary(
+            file=str(path),
+            bytes=reader.stored,
+            unpacked_bytes=reader.size,
+            began=timeline.began,
+            ended=timeline.now,
+            events=types.total(),
+            by_type=dict(types.most_common()),
+            skipped=skipped,
+            servers=servers,
+            marks=[Mark(item.at - timeline.began, item.text, item.own) for item in sorted(marks, key=_time)],
+            warning=reader.warning,
+        )
+
+
+def _time(marker: object) -> float:
+    return float(getattr(marker, "at", 0.0))
+
+
+def _is_new(servers: list[ServerInfo], event: ServerInfo) -> bool:
+    if not servers:
+        return True
+    last = servers[-1]
+    return (last.pid, last.kube_version, last.feature_gates) != (
+        event.pid,
+        event.kube_version,
+        event.feature_gates,
+    )
+
+
+def as_text(summary: Summary) -> str:
+    """Return the summary as text, one fact per line."""
+    packed = summary.bytes != summary.unpacked_bytes
+    sizes = f"{long_bytes(summary.bytes)}" + (
+        f", {long_bytes(summary.unpacked_bytes)} unpacked" if packed else ""
+    )
+    lines = [
+        f"file      {summary.file}  {sizes}",
+        f"from      {_clock(summary.began)}",
+        f"to        {_clock(summary.ended)}  {elapsed(summary.ended - summary.began)}",
+    ]
+    lines += [f"server    {_server(item)}" for item in summary.servers]
+    lines.append(f"events    {integer(summary.events)}")
+    lines += [f"  {kind:<18}{integer(count):>12}" for kind, count in summary.by_type.items()]
+    if summary.skipped:
+        lines.append(f"  {'of a newer ktui':<18}{integer(summary.skipped):>12}  skipped")
+    if summary.marks:
+        lines.append("markers")
+        lines += [
+            f"  {elapsed(item.at):>8}  {'◆' if item.own else '▲'} {item.text}" for item in summary.marks
+        ]
+    if summary.warning:
+        lines.append(f"warning   {summary.warning}")
+    return "\n".join(safe(line) for line in lines)
+
+
+def _server(info: ServerInfo) -> str:
+    gates = ", ".join(f"{gate}={on}".lower() for gate, on in info.feature_gates.items())
+    named = f"{info.name}, " if info.name else ""
+    rules = f"rules of Kubernetes {info.kube_version}" + (f" with {gates}" if gates else "")
+    return f"{named}ktui {info.ktui_version}, etcd {info.etcd_version} ({info.etcd_kind}), {rules}"
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at)) if at else "unknown"

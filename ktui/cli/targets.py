@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.cli.options import add_token_arguments, context_environment, context_words
-from ktui.cli.output import warn
+from ktui.cli.output import ask, warn
 from ktui.client.connection import ClientError, ServerConnection, connection_from_url
 from ktui.client.running import find_by_url, find_running
-from ktui.core.format import integer
+from ktui.core.format import integer, long_bytes
 
 if TYPE_CHECKING:
     from ktui.cli.child import ServerChild
     from ktui.client.target import Target
     from ktui.config.contexts import Context
+    from ktui.core.prediction.assumptions import ServerAssumptions
 
 
 NEWEST = "the server to talk to (default: the one that runs on this machine)"
@@ -190,3 +191,36 @@ def _connection(args: argparse.Namespace) -> ServerConnection | None:
     for warning in connection.warnings:
         warn(f"warning: {warning}")
     return connection
+
+
+class Declined(Exception):
+    """The user declined, or could not be asked; the message is one sentence."""
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Return with `--yes`, or if the user types y at the terminal. Raises Declined otherwise."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Declined(f"{question}; confirm with --yes")
+    ask(f"{question}. Go on? [y/N] ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Declined("nothing was sent")
+
+
+async def ask_before(target: Target, paths: Iterable[str], server: ServerAssumptions, *, yes: bool) -> None:
+    """Raise Declined unless the user agrees to LISTs that are predicted to be large."""
+    from ktui.client.large_lists import unbounded_lists  # start-up time
+
+    if not target.real:
+        return
+    found = await unbounded_lists(target.client, list(paths), server)
+    if not found.large:
+        return
+    count = len(found.each)
+    what = "this LIST goes" if count == 1 else f"these {count} LISTs go"
+    confirm(
+        f"{what} over {integer(found.objects)} objects (about {long_bytes(found.bytes)} as JSON) "
+        f"of {target.client.connection.url}",
+        yes=yes,
+    )

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui import __version__
-from ktui.cli.confirm import confirm
-from ktui.cli.targets import demo_target, target
+from ktui.cli.targets import confirm, demo_target, target
 from ktui.documents.limits import DocumentError
 from ktui.documents.toml import parse_toml, read_toml_text
 from ktui.workloads.running.knobs import Knobs, WorkloadError, assign, written

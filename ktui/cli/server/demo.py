@@ -11,8 +11,7 @@ from collections.abc import Callable
 from ktui.cli.child import lines_of
 from ktui.cli.logs import log_of
 from ktui.cli.output import tell
-from ktui.cli.seed import FAILING, read_failing
-from ktui.cli.seed_progress import FILLING
+from ktui.cli.seed import FAILING, FILLING, read_failing
 
 log = log_of(__name__)
 

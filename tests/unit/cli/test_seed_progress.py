@@ -2,7 +2,7 @@
 
 import io
 
-from ktui.cli.seed_progress import SeedReporter, ServerSeedReporter
+from ktui.cli.seed import SeedReporter, ServerSeedReporter
 from ktui.workloads.seeding import SeedProgress
 
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from ktui.apiserver.http.tls import ensure_certificate
-from ktui.cli.confirm import Declined, ask_before, confirm
+from ktui.cli.targets import Declined, ask_before, confirm
 from ktui.client.api import TimedResponse
 from ktui.client.connection import ServerConnection
 from ktui.client.kube_connection import KubeConnection, Material

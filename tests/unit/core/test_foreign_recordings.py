@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from ktui.cli.recording_info import as_text, summarise
+from ktui.cli.recording import as_text, summarise
 from ktui.contract.errors import RecordingError
 from ktui.core.recordings import unpacking
 from ktui.core.recordings.first_line import check_beginning
