@@ -6,8 +6,7 @@ import argparse
 
 from ktui.cli.budgets.budget_options import add_budget_arguments
 from ktui.cli.exit_codes import USAGE, fail
-from ktui.cli.options import count
-from ktui.kube.gates import VERSION_RANGE
+from ktui.cli.options import add_version_arguments, count
 
 EPILOG = """examples:
   ktui ci -- kubectl get pods -A                       what did it send, and what did that read?
@@ -43,18 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="one JSON document; then the command's output is on standard error",
     )
     server = parser.add_argument_group("server of its own")
-    server.add_argument(
-        "--kube-version",
-        metavar="V",
-        default="1.36",
-        help=f"Kubernetes minor to behave as, {VERSION_RANGE} (default %(default)s)",
-    )
-    server.add_argument(
-        "--feature-gates",
-        metavar="A=true,…",
-        default="",
-        help="feature gates that override the version's defaults",
-    )
+    add_version_arguments(server, "A=true,…")
     server.add_argument(
         "--pods", type=count, default=0, metavar="N", help="fill it with a demo cluster of N pods first"
     )

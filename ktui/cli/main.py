@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import Any
 
 from ktui import __version__
 from ktui.cli.effective_options import Parser, add_config_argument, parse
@@ -69,14 +69,6 @@ examples:
 )
 
 
-class CommandModule(Protocol):
-    """The functions of each command's module."""
-
-    def add_parser(self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: ...
-
-    def run(self, args: argparse.Namespace) -> int: ...
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status.
 
@@ -124,7 +116,8 @@ def _run(arguments: list[str]) -> int:
     args = parse(parser_of(name), arguments, name or DASHBOARD)
     if name:  # the dashboard does so after its first frame
         gc.enable()
-    return _module(name).run(args)
+    status: int = _module(name).run(args)
+    return status
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
@@ -167,9 +160,9 @@ def whole_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _module(name: str) -> CommandModule:
-    module = COMMANDS[name][0] if name else "ktui.cli.dashboard"
-    return cast(CommandModule, importlib.import_module(module))
+def _module(name: str) -> Any:
+    """Return the module of a command: it has `add_parser(subparsers)` and `run(args) -> exit status`."""
+    return importlib.import_module(COMMANDS[name][0] if name else "ktui.cli.dashboard")
 
 
 def _unknown_command(word: str) -> int:

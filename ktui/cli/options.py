@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 import stat
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,29 +62,31 @@ def read_token(path: Path) -> str:
     return token
 
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_DURATION = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(ms|s|m|h)?"  # compiled when an option is given: `re` keeps it
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_NUMBER = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)"  # patterns are compiled when an option is given: `re` keeps them
+_WHOLE = r"([0-9]{1,6})"
 LONGEST = 24 * 3600.0
+LONGEST_DAYS = 366
+
+
+def _in_seconds(text: str, pattern: str) -> float | None:
+    """Return a time that `pattern` matches as number and unit (none: seconds) in seconds, else None."""
+    found = re.fullmatch(pattern, text.strip())
+    return float(found[1]) * _UNITS[found[2] or "s"] if found else None
 
 
 def seconds(text: str) -> float:
     """Parse `30s`, `5m`, `1h`, or a number of seconds. Raises ArgumentTypeError."""
-    found = re.fullmatch(_DURATION, text.strip())
-    value = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    value = _in_seconds(text, _NUMBER + "(ms|s|m|h)?") or 0.0
     if not 0 < value <= LONGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a day: write it like 30s or 5m")
     return value
 
 
-_LONG = r"([0-9]{1,6})(s|m|h|d)"
-LONGEST_DAYS = 366
-
-
 def long_seconds(text: str) -> float:
     """Parse `90m`, `48h`, `7d`: up to a year. Raises ArgumentTypeError."""
-    found = re.fullmatch(_LONG, text.strip())
-    value = float(int(found[1]) * _SECONDS[found[2]]) if found else 0.0
-    if not 0 < value <= LONGEST_DAYS * _SECONDS["d"]:
+    value = _in_seconds(text, _WHOLE + "(s|m|h|d)") or 0.0
+    if not 0 < value <= LONGEST_DAYS * _UNITS["d"]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a year: write it like 48h or 7d")
     return value
 
@@ -101,15 +103,11 @@ def size(text: str) -> int:
     return round(float(found[1]) * float(unit) ** ("KMGT".index(found[2].upper()) + 1))
 
 
-_AGO = r"([0-9]{1,6})([smhd])"
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
 def moment(text: str) -> int:
     """Parse `2026-11-23T10:00:00Z`, `2026-11-23`, or `90m` (before now): microseconds since 1970, UTC without
     a zone. Raises ArgumentTypeError."""
-    if found := re.fullmatch(_AGO, text.strip()):
-        at = datetime.now(UTC) - timedelta(seconds=int(found[1]) * _SECONDS[found[2]])
+    if (ago := _in_seconds(text, _WHOLE + "(s|m|h|d)")) is not None:
+        at = datetime.now(UTC) - timedelta(seconds=ago)
     else:
         try:
             at = datetime.fromisoformat(text.strip())
@@ -129,8 +127,7 @@ def add_etcd_version(parser: argparse.ArgumentParser) -> None:
 
 def supports_progress(args: argparse.Namespace) -> bool:
     """Return whether that etcd supports progress requests. Raises ConfigError for an invalid version."""
-    from ktui.config.errors import ConfigError  # start-up time
-    from ktui.kube.routing.cache_state import etcd_supports_progress, is_etcd_version
+    from ktui.kube.routing.cache_state import etcd_supports_progress, is_etcd_version  # start-up time
 
     version: str | None = args.etcd_version
     if version is None:
@@ -178,9 +175,8 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the rules that the server follows."""
-    rules = parser.add_argument_group("behaviour")
+def add_version_arguments(rules: argparse._ActionsContainer, gates: str = "A=true,B=false") -> None:
+    """Add the version and the gates that a server follows."""
     rules.add_argument(
         "--kube-version",
         metavar="V",
@@ -189,10 +185,16 @@ def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
     )
     rules.add_argument(
         "--feature-gates",
-        metavar="A=true,B=false",
+        metavar=gates,
         default="",
         help="feature gates that override the version's defaults",
     )
+
+
+def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the rules that the server follows."""
+    rules = parser.add_argument_group("behaviour")
+    add_version_arguments(rules)
     rules.add_argument(
         "--warm",
         metavar="all|none|pods,…",
@@ -261,31 +263,33 @@ def count(text: str) -> int:
     return number
 
 
+_PASSED_ON = (
+    "etcd", "snapshot", "cacert", "cert", "key", "server_name", "etcd_prefix", "etcd_binary", "data_dir",
+    "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces", "seed", "log_file", "log_level",
+    "log_format", "allow_writes", "quiet", "watch_cache", "assume_watch_progress", "check_consistency",
+)  # fmt: skip
+_ONLY_ON = ("allow_writes", "quiet")  # flags without a form that switches them off
+
+
+def option_words(values: Mapping[str, object]) -> list[str]:
+    """Return options by attribute as arguments; None and "" are left out."""
+    words: list[str] = []
+    for dest, value in values.items():
+        flag = dest.replace("_", "-")
+        if isinstance(value, bool):
+            words += [f"--{flag}"] if value else [] if dest in _ONLY_ON else [f"--no-{flag}"]
+        elif value not in (None, ""):
+            words.append(f"--{flag}={value}")
+    return words
+
+
 def passed_on(args: argparse.Namespace) -> list[str]:
     """Return the shared options as arguments for the `ktui serve` that the dashboard starts.
 
     The etcd password is passed in the environment (see `secrets_environment`): a
     command line is readable by every user of the machine.
     """
-    words: list[str] = []
-    for name in ("etcd", "snapshot", "cacert", "cert", "key", "server_name", "etcd_prefix", "etcd_binary",
-                 "data_dir", "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces",
-                 "seed", "log_file", "log_level", "log_format"):  # fmt: skip
-        value = getattr(args, name)
-        if value not in (None, ""):
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    if args.allow_writes:
-        words.append("--allow-writes")
-    if args.quiet:
-        words.append("--quiet")
-    words.append("--watch-cache" if args.watch_cache else "--no-watch-cache")
-    if args.assume_watch_progress is not None:
-        words.append(
-            "--assume-watch-progress" if args.assume_watch_progress else "--no-assume-watch-progress"
-        )
-    if args.check_consistency is not None:
-        words.append("--check-consistency" if args.check_consistency else "--no-check-consistency")
-    return words
+    return option_words({name: getattr(args, name) for name in _PASSED_ON})
 
 
 def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
@@ -295,16 +299,9 @@ def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
 
 def context_words(context: Context) -> list[str]:
     """Return a context's etcd or snapshot as arguments for `ktui serve`, without the password."""
-    words = []
-    for dest, value in context.values.items():
-        if dest in ("user", "theme"):
-            continue
-        flag = dest.replace("_", "-")
-        if isinstance(value, bool):
-            words += [f"--{flag}"] if value else [f"--no-{flag}"] if dest != "allow_writes" else []
-        else:
-            words.append(f"--{flag}={value}")
-    return words
+    return option_words(
+        {dest: value for dest, value in context.values.items() if dest not in ("user", "theme")}
+    )
 
 
 def context_environment(context: Context) -> dict[str, str]:

@@ -16,7 +16,7 @@ from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaDown, ReplicaScrape, ServerInfo
 from ktui.core import reducer
 from ktui.core.format import clock_time, elapsed, integer, long_bytes, many, safe
-from ktui.core.live.new_findings import NewFindings
+from ktui.core.live.findings import NewFindings
 from ktui.core.recordings.segmented import SegmentedRecorder
 from ktui.core.state import LogBudget, State
 from ktui.core.state_events import state_events

@@ -19,6 +19,7 @@ from ktui.apiserver.http.loopback import host_of_header, is_loopback
 from ktui.cli.child import ServerChild
 from ktui.cli.dashboard import check_source, server_child
 from ktui.cli.exit_codes import NO_CONNECTION, OK, fail
+from ktui.cli.options import option_words
 from ktui.cli.output import emit
 from ktui.cli.preferences import kube_context_of
 from ktui.cli.web_page import PATIENCE, BrowserSession
@@ -218,12 +219,10 @@ def page_words(args: argparse.Namespace, attach: str, kube_context: str) -> list
     `attach` is the URL of the server that all pages share, `kube_context` the Lab's context.
     """
     words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
-    for name in ("config", "theme", "symbols", "log_file", "log_level", "log_format"):
-        if value := getattr(args, name):
-            words.append(f"--{name.replace('_', '-')}={value}")
+    same = ("config", "theme", "symbols", "log_file", "log_level", "log_format", "mouse")
+    words += option_words({name: getattr(args, name) for name in same})
     if kube_context:
         words.append(f"--aim={kube_context}")
-    words.append("--mouse" if args.mouse else "--no-mouse")
     if args.replay:
         return [*words, f"--replay={args.replay}", f"--speed={args.speed}"]
     if args.server_ca:

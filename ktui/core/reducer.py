@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from ktui.contract.events import (
     AnyEvent,
-    CacheProbe,
     CacheStatus,
     Dropped,
     EtcdCall,
@@ -19,22 +18,12 @@ from ktui.contract.events import (
     EtcdProgress,
     EtcdUsage,
     FanOut,
-    FlowConfig,
-    LevelScrape,
-    LevelsDump,
-    LiveServer,
-    LiveStatus,
     Marker,
     Prefix,
     ProgressTick,
-    ReplicaDown,
-    ReplicaScrape,
     RequestFinished,
     RequestRouted,
-    RequestsDump,
     RequestStarted,
-    ResourceAsked,
-    ResourceScrape,
     RouteStep,
     ServerInfo,
     TaskFailures,
@@ -43,7 +32,7 @@ from ktui.contract.events import (
     WatcherState,
 )
 from ktui.core.badges import badge_of, badge_of_route
-from ktui.core.live.live_state import fold
+from ktui.core.live.live_state import LIVE_EVENTS, fold
 from ktui.core.request_view import READS
 from ktui.core.state import (
     CALLS_A_REQUEST,
@@ -270,15 +259,5 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     WatcherClosed: _watcher_closed,
     FanOut: _fan_out,
     Marker: _marker,
-    LiveServer: _live,
-    LiveStatus: _live,
-    ReplicaScrape: _live,
-    ResourceScrape: _live,
-    LevelScrape: _live,
-    RequestsDump: _live,
-    LevelsDump: _live,
-    FlowConfig: _live,
-    CacheProbe: _live,
-    ReplicaDown: _live,
-    ResourceAsked: _live,
+    **dict.fromkeys(LIVE_EVENTS, _live),
 }

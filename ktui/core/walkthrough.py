@@ -125,11 +125,6 @@ def funnel_of(row: RequestRow) -> list[FunnelStep]:
     return steps
 
 
-def as_kubectl(row: RequestRow) -> str:
-    """Return a kubectl command that sends the same path and query."""
-    return f"kubectl get --raw {shlex.quote(row.target)}"
-
-
 def as_curl(row: RequestRow, server: str) -> str:
     """Return a curl command for the same request; it takes the token from the environment."""
     options = '-s --cacert "$KTUI_CA" -H "Authorization: Bearer $KTUI_TOKEN"'

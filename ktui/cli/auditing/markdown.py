@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer, long_bytes, percent
-from ktui.printable import escaped
-
-# Characters with a meaning in some Markdown dialect (markup, links, mentions); all are escaped.
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~@&$]")
+from ktui.core.markdown import markdown_row, markdown_text
 
 
 def markdown(report: Report) -> str:
@@ -104,12 +100,3 @@ def _versions(report: Report) -> Iterator[str]:
         total = v.cache + v.etcd + v.refused
         read = "" if v.etcd_bytes is None else long_bytes(v.etcd_bytes)
         yield markdown_row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)
-
-
-def markdown_row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def markdown_text(untrusted: str) -> str:
-    """Return untrusted text on one line, escaped so that it is never markup."""
-    return _SPECIAL.sub(r"\\\g<0>", escaped(untrusted))

@@ -18,6 +18,7 @@ from ktui.audit.report import GroupReport, Latency, Report, SlowReport
 from ktui.audit.version_shares import VersionShare
 from ktui.cli.printing import Printer
 from ktui.core.format import integer, long_bytes, percent
+from ktui.core.table.export import csv_cell
 from ktui.printable import escaped
 
 Row = TypeVar("Row", GroupReport, SlowReport, VersionShare)
@@ -215,7 +216,6 @@ def _malformed(console: Console, report: Report) -> None:
         console.print(_indented(Text(escaped(bad.text), "dim", overflow="fold"), 4))
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 HEADER = (
     "rank", "client", "user", "verb", "resource", "subresource", "scope", "parameters", "count", "per_second",
     "p50_ms", "p95_ms", "p99_ms", "max_ms", "total_ms", "errors", "seats_mean", "route", "reason_id", "later",
@@ -229,7 +229,10 @@ def csv_table(report: Report) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADER)
-    writer.writerows([_csv_cell(value) for value in _row(group)] for group in report.groups)
+    writer.writerows(
+        [csv_cell(round(value, 3) if isinstance(value, float) else value) for value in _row(group)]
+        for group in report.groups
+    )
     return out.getvalue()
 
 
@@ -248,13 +251,3 @@ def _row(g: GroupReport) -> list[object]:
 
 def _milliseconds(took: Latency | None) -> tuple[float | None, ...]:
     return (took.p50, took.p95, took.p99, took.max, took.total) if took is not None else (None,) * 5
-
-
-def _csv_cell(value: object) -> object:
-    """Return a value for CSV; text from logs is neither a formula nor has control characters."""
-    if isinstance(value, float):
-        return round(value, 3)
-    if not isinstance(value, str):
-        return value
-    text = escaped(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text

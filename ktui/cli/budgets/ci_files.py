@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from ktui.cli.auditing.markdown import markdown_row, markdown_text
 from ktui.cli.budgets.report import (
     EXCEEDED,
     IDLE,
@@ -26,6 +25,7 @@ from ktui.cli.output import warn
 from ktui.core.budgets.file import budget_text
 from ktui.core.budgets.judge import draft
 from ktui.core.format import many
+from ktui.core.markdown import markdown_row, markdown_text
 from ktui.printable import escaped
 
 _SIGNS = {EXCEEDED: "❌ exceeded", IDLE: "⚠ matched nothing", UNJUDGED: "⚠ not judged"}

@@ -13,10 +13,10 @@ from ktui.core.format import integer, long_bytes
 from ktui.core.lab.figures import NOTHING, Comparison, Figures, compare
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.measured import Measured
-from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Spread, Trial, Verdict, spread_text
+from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Trial, Verdict, spread_text
+from ktui.core.markdown import markdown_code, markdown_row, markdown_text
 from ktui.core.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
 from ktui.kube.resources import Resource
-from ktui.printable import escaped
 
 # What `LabResult.spent` counts.
 _SPENT = (("bytes processed", long_bytes), ("etcd requests", integer), ("bytes received", long_bytes))
@@ -177,28 +177,30 @@ def result_pages(
 def _ticket(result: LabResult, original: LabResult, trial: Trial, kube_version: str) -> Iterator[str]:
     """Yield the lines of a ticket in Markdown: requests, routes, costs, and how they were measured."""
     what = "Cheaper read" if trial.verdict in _CHEAPER else "Compared reads"
-    yield f"### {what}: {_text(result.label)}"
+    yield f"### {what}: {markdown_text(result.label)}"
     yield ""
-    yield f"{_text(trial.sentence)}."
+    yield f"{markdown_text(trial.sentence)}."
     yield ""
     yield "| | before | after |"
     yield "|---|---:|---:|"
     for name, *sides in (
-        ("request", *(_code(f"{_verb(each)} {each.path}") for each in (original, result))),
-        ("Accept", *(_code(each.form.accept_header) for each in (original, result))),
-        ("route", *(_text(each.route or "not known") for each in (original, result))),
-        ("because", *(_text(_reason(each)) for each in (original, result))),
+        ("request", *(markdown_code(f"{_verb(each)} {each.path}") for each in (original, result))),
+        ("Accept", *(markdown_code(each.form.accept_header) for each in (original, result))),
+        ("route", *(markdown_text(each.route or "not known") for each in (original, result))),
+        ("because", *(markdown_text(_reason(each)) for each in (original, result))),
     ):
-        yield f"| {name} | {' | '.join(sides)} |"
+        yield markdown_row(name, *sides)
     for each in trial.differences:
         if each.original.high or each.variant.high:
             figure = FIGURES[each.figure]
             before, after = (spread_text(figure, side) for side in (each.original, each.variant))
-            yield f"| {figure.noun} | {before} | {after} |"
+            yield markdown_row(figure.noun, before, after)
     if trial.times is not None:
-        yield f"| {_client_time(trial.times)} |"
+        yield markdown_row(
+            "client's time, not judged", *(spread_text(CLIENT_TIME, side) for side in trial.times)
+        )
     yield ""
-    server = f"context {_code(result.server)}" if result.server else "ktui's own server over etcd"
+    server = f"context {markdown_code(result.server)}" if result.server else "ktui's own server over etcd"
     rules = f" with the rules of Kubernetes {kube_version}" if kube_version else ""
     at = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.at))
     yield (
@@ -207,27 +209,12 @@ def _ticket(result: LabResult, original: LabResult, trial: Trial, kube_version: 
     )
 
 
-def _client_time(times: tuple[Spread, Spread]) -> str:
-    return " | ".join(["client's time, not judged", *(spread_text(CLIENT_TIME, side) for side in times)])
-
-
 def _verb(result: LabResult) -> str:
     return "WATCH" if result.form.stream else "LIST"
 
 
 def _reason(result: LabResult) -> str:
     return result.measured.reason if result.measured is not None else ""
-
-
-def _text(untrusted: str) -> str:
-    """Return text from a server for Markdown: no control characters, markup or cell ends."""
-    shown = escaped(untrusted)
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in shown)
-
-
-def _code(untrusted: str) -> str:
-    """Return text as Markdown code; backticks would end it."""
-    return f"`{escaped(untrusted).replace('|', '%7C').replace('`', '%60')}`"
 
 
 def result_document(result: LabResult) -> dict[str, object]:

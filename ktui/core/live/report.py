@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from ktui.contract.events.live import RunningRequest
 from ktui.core.live.checks import EVERY, GATE, Checks, checks_of
 from ktui.core.live.findings import findings, verdict
@@ -15,14 +17,13 @@ from ktui.core.live.resource_routes import ResourceRoutes, Served
 from ktui.core.live.window import total
 
 Document = dict[str, Any]
-_MEANS = ("seats", "executing", "queued")
 
 
 def report_document(live: LiveState, seconds: float | None = None) -> Document:
     """Return the report over the last `seconds` (None: everything kept)."""
     server, status = live.server, live.status
     routes = all_routes(live, seconds)
-    return {
+    report: Document = _rounded({
         "verdict": verdict(routes),
         "server": {
             "context": server.context if server else "",
@@ -31,78 +32,77 @@ def report_document(live: LiveState, seconds: float | None = None) -> Document:
             "not_ready": list(server.not_ready) if server else [],
         },
         "origin": server.origin if server else "metrics",
-        "seconds": _number(max((row.seconds for row in routes), default=0.0)),
+        "seconds": max((row.seconds for row in routes), default=0.0),
         "gates": dict(sorted(server.gates.items())) if server else {},
         "replicas": _replicas(live),
-        "resources": {row.resource: resource_document(row) for row in routes},
+        "resources": {row.resource: _resource(row) for row in routes},
         "consistency_checks": _checks(checks_of(routes)),
-        "levels": {row.level: level_document(row) for row in level_rows(live, seconds)},
-        "admission": [_plain_numbers(row) for row in admission_rows(live, seconds)],
+        "levels": {row.level: _level(row) for row in level_rows(live, seconds)},
+        "admission": [asdict(row) for row in admission_rows(live, seconds)],
         "executing": [_running(*item) for item in live.running() if not item[1].queued],
         "queued": [_running(*item) for item in live.running() if item[1].queued],
-        "users": [
-            {**_plain(row), **{key: _number(getattr(row, key)) for key in _MEANS}} for row in live.users()
-        ],
+        "users": [asdict(row) for row in live.users()],
         "findings": [
-            {**_plain(item), "severity": item.severity.name.lower(), "cost": _number(item.cost)}
+            {**asdict(item), "severity": item.severity.name.lower()}
             for item in findings(live, seconds)
         ],
-        "denied": [_plain(item) for item in (server.denied if server else [])],
+        "denied": [asdict(item) for item in (server.denied if server else [])],
         "ktui_load": {
             "requests": status.requests if status else 0,
             "received_bytes": status.received_bytes if status else 0,
-            "ms": _number(status.busy_ms if status else 0.0),
+            "ms": status.busy_ms if status else 0.0,
         },
-    }  # fmt: skip
+    })  # fmt: skip
+    return report
 
 
-def resource_document(row: ResourceRoutes) -> Document:
+def _resource(row: ResourceRoutes) -> Document:
     """Return a resource's totals over the window; `rates` are per second."""
     return {
-        "seconds": _number(row.seconds),
-        "cache": {**_served(row.cache), "indexed": _number(row.indexed)},
-        "etcd": {**_served(row.etcd), "evaluated": _number(row.evaluated), "probes": _number(row.probes)},
+        "seconds": row.seconds,
+        "cache": {**_served(row.cache), "indexed": row.indexed},
+        "etcd": {**_served(row.etcd), "evaluated": row.evaluated, "probes": row.probes},
         "consistent_reads": {
-            "success": _number(row.success),
-            "failure": _number(row.failure),
-            "fallback": _number(row.fallback),
-            "rejected": _number(row.rejected_reads),
-            "wait_ms": _number(row.wait_ms),
+            "success": row.success,
+            "failure": row.failure,
+            "fallback": row.fallback,
+            "rejected": row.rejected_reads,
+            "wait_ms": row.wait_ms,
         },
-        "lists": _number(row.answered),
-        "errors": _number(row.errors),
-        "rejected": _number(row.rejected),
+        "lists": row.answered,
+        "errors": row.errors,
+        "rejected": row.rejected,
         "verbs": {
-            "get": _number(row.gets),
-            "list": _number(row.lists),
-            "watch": _number(row.watch_requests),
-            "create": _number(row.creates),
-            "update": _number(row.updates),
-            "patch": _number(row.patches),
-            "delete": _number(row.deletes),
+            "get": row.gets,
+            "list": row.lists,
+            "watch": row.watch_requests,
+            "create": row.creates,
+            "update": row.updates,
+            "patch": row.patches,
+            "delete": row.deletes,
         },
-        "terminated_requests": _number(total((row.terminated_requests, row.aborted))),
-        "initial_events": _number(row.init_events),
-        "watchlist_ms": _number(row.watch_list_ms),
-        "watches": _number(row.watches),
-        "watch_events": _number(row.watch_events),
-        "watch_bytes": _number(row.watch_bytes),
-        "terminated_watches": _number(row.terminated),
-        "bytes": _number(row.bytes),
-        "mean_bytes": _number(row.mean_bytes),
-        "ms": _number(row.ms),
+        "terminated_requests": total((row.terminated_requests, row.aborted)),
+        "initial_events": row.init_events,
+        "watchlist_ms": row.watch_list_ms,
+        "watches": row.watches,
+        "watch_events": row.watch_events,
+        "watch_bytes": row.watch_bytes,
+        "terminated_watches": row.terminated,
+        "bytes": row.bytes,
+        "mean_bytes": row.mean_bytes,
+        "ms": row.ms,
         "scopes": {
-            "cluster": {"lists": _number(row.cluster_lists), "ms": _number(row.cluster_ms)},
-            "namespace": {"lists": _number(row.namespace_lists), "ms": _number(row.namespace_ms)},
+            "cluster": {"lists": row.cluster_lists, "ms": row.cluster_ms},
+            "namespace": {"lists": row.namespace_lists, "ms": row.namespace_ms},
         },
-        "amplification": _number(row.amplification),
-        "objects": _number(row.objects),
+        "amplification": row.amplification,
+        "objects": row.objects,
         "rates": {
-            "lists": _number(row.per_second(row.answered)),
-            "cache_lists": _number(row.per_second(row.cache.lists)),
-            "etcd_lists": _number(row.per_second(row.etcd.lists)),
-            "fetched": _number(row.per_second(row.fetched)),
-            "bytes": _number(row.per_second(row.bytes)),
+            "lists": row.per_second(row.answered),
+            "cache_lists": row.per_second(row.cache.lists),
+            "etcd_lists": row.per_second(row.etcd.lists),
+            "fetched": row.per_second(row.fetched),
+            "bytes": row.per_second(row.bytes),
         },
     }
 
@@ -111,37 +111,37 @@ def _checks(checks: Checks | None) -> Document | None:
     if checks is None:
         return None
     return {
-        "count": _number(checks.count),
-        "failed": _number(checks.failed),
-        "errors": _number(checks.errored),
+        "count": checks.count,
+        "failed": checks.failed,
+        "errors": checks.errored,
         "resources": checks.resources,
-        "etcd_lists": _number(checks.lists),
-        "objects": _number(checks.objects),
-        "bytes": _number(checks.bytes),
-        "share_of_etcd_reads": _number(checks.share),
+        "etcd_lists": checks.lists,
+        "objects": checks.objects,
+        "bytes": checks.bytes,
+        "share_of_etcd_reads": checks.share,
         "saving": {
             "gate": GATE,
-            "objects_a_round": _number(checks.per_replica),
-            "bytes_a_round": _number(checks.per_replica_bytes),
+            "objects_a_round": checks.per_replica,
+            "bytes_a_round": checks.per_replica_bytes,
             "seconds_a_round": EVERY,
         },
     }
 
 
-def level_document(row: LevelRow) -> Document:
+def _level(row: LevelRow) -> Document:
     return {
         "seats": {
-            "nominal": _number(row.nominal),
-            "current": _number(row.current),
-            "executing": _number(row.executing_seats),
+            "nominal": row.nominal,
+            "current": row.current,
+            "executing": row.executing_seats,
         },
-        "executing": _number(row.executing),
-        "queued": _number(row.queued),
-        "dispatched": _number(row.dispatched),
-        "rejected": _number(row.rejected),
-        "rejected_by_reason": {name: _number(value) for name, value in row.reasons.items()},
-        "wait_p50_ms": _number(row.wait_p50),
-        "wait_p99_ms": _number(row.wait_p99),
+        "executing": row.executing,
+        "queued": row.queued,
+        "dispatched": row.dispatched,
+        "rejected": row.rejected,
+        "rejected_by_reason": dict(row.reasons),
+        "wait_p50_ms": row.wait_p50,
+        "wait_p99_ms": row.wait_p99,
     }
 
 
@@ -160,15 +160,15 @@ def _replica(row: ReplicaRow) -> Document:
     return {
         "replica": scrape.replica,
         "version": scrape.version,
-        "started": _number(scrape.started),
-        "last_scrape": _number(scrape.at),
+        "started": scrape.started,
+        "last_scrape": scrape.at,
         "page_bytes": scrape.page_bytes,
         "page_lines": scrape.page_lines,
-        "scrape_ms": _number(scrape.ms),
+        "scrape_ms": scrape.ms,
         "memory_bytes": scrape.memory_bytes,
         "memory_grown_bytes": growth.grown,
-        "cores": _number(growth.cores),
-        "tls_handshake_errors": _number(growth.tls_errors),
+        "cores": growth.cores,
+        "tls_handshake_errors": growth.tls_errors,
         "answers": row.down is None,
         "etcd_size_bytes": scrape.storage_bytes,
         "in_flight": {"reading": scrape.reading, "writing": scrape.writing},
@@ -177,28 +177,20 @@ def _replica(row: ReplicaRow) -> Document:
 
 def _served(served: Served) -> Document:
     return {
-        "lists": _number(served.lists),
-        "fetched": _number(served.fetched),
-        "returned": _number(served.returned),
+        "lists": served.lists,
+        "fetched": served.fetched,
+        "returned": served.returned,
     }
 
 
 def _running(replica: str, request: RunningRequest) -> Document:
-    return {"replica": replica, **_plain(request)}
+    return {"replica": replica, **asdict(request)}
 
 
-def _plain(struct: Any) -> Document:
-    return {name: getattr(struct, name) for name in struct.__struct_fields__}
-
-
-def _plain_numbers(struct: Any) -> Document:
-    return {
-        name: _number(value) if isinstance(value, float) else value for name, value in _plain(struct).items()
-    }
-
-
-def _number(value: float | None) -> float | None:
-    """Round to three decimals; whole numbers become int."""
-    if value is None:
-        return None
-    return int(value) if value == int(value) else round(value, 3)
+def _rounded(value: Any) -> Any:
+    """Round the numbers of a document to three decimals; whole numbers become int."""
+    if isinstance(value, float):
+        return int(value) if value == int(value) else round(value, 3)
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list) else value

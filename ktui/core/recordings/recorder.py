@@ -27,25 +27,11 @@ BACKLOG = 200_000  # events that may wait for a slow disk; newer ones are counte
 class _Out(Protocol):
     """The output file. `flush` makes everything written so far readable."""
 
-    def write(self, data: bytes) -> None: ...
+    def write(self, data: bytes, /) -> object: ...
 
     def flush(self) -> None: ...
 
     def close(self) -> None: ...
-
-
-class _Plain:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def write(self, data: bytes) -> None:
-        self._file.write(data)
-
-    def flush(self) -> None:
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
 
 
 class _Gzip:
@@ -73,7 +59,7 @@ def _create(path: Path, *, fresh: bool) -> BinaryIO:
 
 
 def _out(file: BinaryIO, path: Path) -> _Out:
-    return _Gzip(file) if path.suffix == GZIP else _Plain(file)
+    return _Gzip(file) if path.suffix == GZIP else file
 
 
 def write_recording(path: Path, events: Iterable[AnyEvent]) -> int:

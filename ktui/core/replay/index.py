@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from ktui.collector import without_collector
 from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, EtcdCall, ServerInfo
 from ktui.core import reducer
@@ -162,7 +161,7 @@ class Index:
         self._keyframes = Keyframes()
         self._blocks: list[Block] = []
         try:
-            with _no_collector():
+            with without_collector():
                 self._read(report)
         except RecordingError:
             self.reader.close()
@@ -241,7 +240,7 @@ class Index:
 
     def _place(self, number: int, at: float) -> ReplayPosition:
         frame = self._keyframes.before(number)
-        with _no_collector():
+        with without_collector():
             state = self._keyframes.restore(frame, self.reader)
             between = islice(self._events(frame.start), number - frame.event)
             reducer.apply(state, between)
@@ -251,15 +250,3 @@ class Index:
 def is_new_server(state: State, event: AnyEvent) -> bool:
     """True if `event` is the first one of another server: `state` is not valid for that one."""
     return isinstance(event, ServerInfo) and is_restart(state.server, event)
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Switch the garbage collector off: folding makes many objects without cycles, which it would scan."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -55,10 +55,18 @@ class Column(Struct, Generic[Row], frozen=True):
     aliases: tuple[str, ...] = ()
     tail: bool = False
 
+    @property
+    def read(self) -> Callable[[Row], Any]:
+        """The function from a row to the value that it is sorted and filtered by."""
+        return self.value or (lambda row: plain(self.cell(row)))
+
     def value_of(self, row: Row) -> Any:
-        if self.value is not None:
-            return self.value(row)
-        return plain(self.cell(row))
+        return self.read(row)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names in filters: the id, the title in the header, the aliases."""
+        return tuple(name for name in (self.id, self.title.lower(), *self.aliases) if name)
 
     @property
     def meaning(self) -> str:

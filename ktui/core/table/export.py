@@ -27,7 +27,7 @@ def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.id for column in columns])
-    writer.writerows([_cell(column.value_of(row)) for column in columns] for row in rows)
+    writer.writerows([csv_cell(column.value_of(row)) for column in columns] for row in rows)
     return out.getvalue()
 
 
@@ -39,7 +39,8 @@ def json_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
     return "[\n" + b",\n".join(lines).decode() + "\n]\n" if lines else "[]\n"
 
 
-def _cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
+    """Return a value for CSV: text is neither a formula nor has control characters."""
     if isinstance(value, int | float):
         return value
     text = "" if value is None else str(value)

@@ -10,8 +10,9 @@ from textual.content import Content
 from ktui.contract.events import ChainStage
 from ktui.core.format import long_bytes, many, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternatives
+from ktui.core.snippets import as_kubectl
 from ktui.core.state import RequestRow, RouteStep
-from ktui.core.walkthrough import as_curl, as_kubectl, chain_of
+from ktui.core.walkthrough import as_curl, chain_of
 from ktui.tui.requests.why import (
     cheaper_lines,
     cost_line,
@@ -125,7 +126,7 @@ def command_content(row: RequestRow | None, server: str, width: int, height: int
     if row is None:
         return Content("")
     room = max(1, height - 1)
-    kubectl = _command(as_kubectl(row), width, room)
+    kubectl = _command(as_kubectl(row.target), width, room)
     left = height - min(room, len(kubectl))
     first = first_lines(kubectl, width, room)
     if not left:

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from ktui.core.table.arrange import Arranger, SortKey
 from ktui.core.table.arrange.arranger import PATIENCE
-from ktui.core.table.filter import FilterField, parse_filter
+from ktui.core.table.filter import parse_filter
+
+from .columns import field_of
 
 
 @dataclass(eq=False)
@@ -33,7 +35,7 @@ class Counting:
         return row.ms
 
 
-FIELDS = {"name": FilterField("name", lambda row: row.name), "ms": FilterField("ms", lambda row: row.ms)}
+FIELDS = {"name": field_of("name", lambda row: row.name), "ms": field_of("ms", lambda row: row.ms)}
 BY_MS: SortKey[Row] = SortKey(lambda row: row.ms, descending=True)
 BY_NAME: SortKey[Row] = SortKey(lambda row: row.name)
 
@@ -100,7 +102,7 @@ def test_only_new_rows_are_tested() -> None:
     arranger = Arranger[Row]()
     rows = made(5_000)
     arranger.set_rows(rows)
-    arranger.set_filter(parse_filter("ms>50", {"ms": FilterField("ms", reads)}))
+    arranger.set_filter(parse_filter("ms>50", {"ms": field_of("ms", reads)}))
     arranger.work(inf)
     reads.reads = 0
     arranger.set_rows([*rows[3:2000], Row("new", 51.0), *rows[2001:], *made(10)])
@@ -124,7 +126,7 @@ def test_only_new_rows_are_put_in_order() -> None:
 
 def test_typing_on_tests_only_what_still_shows() -> None:
     reads = Counting()
-    fields = {"name": FilterField("name", lambda row: (reads(row), row.name)[1])}
+    fields = {"name": field_of("name", lambda row: (reads(row), row.name)[1])}
     arranger = Arranger[Row]()
     arranger.set_rows(made(700))
     for text, tested in (("row", 700), ("row-3", 700), ("row-33", 100)):

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
-from ktui.core.table.filter import FilterField
 from ktui.core.table.filter.assist import assist, ignored_hint
 from ktui.core.table.filter.conditions import terms_of
+
+from .columns import field_of
 
 
 class Row(NamedTuple):
@@ -18,9 +19,9 @@ class Row(NamedTuple):
 
 
 FIELDS = {
-    "route": FilterField("route", lambda r: r.route, known=("C", "S", "E")),
-    "ms": FilterField("ms", lambda r: r.ms, unit="ms"),
-    "client": FilterField("client", lambda r: r.client, about="who asks"),
+    "route": field_of("route", lambda r: r.route, known=("C", "S", "E")),
+    "ms": field_of("ms", lambda r: r.ms, unit="ms"),
+    "client": field_of("client", lambda r: r.client, about="who asks"),
 }
 ROWS = [Row("E etcd", 38.0, "cilium agent"), Row("C cache", 0.4, "kubelet"), Row("C cache", 6.0, "kubelet")]
 

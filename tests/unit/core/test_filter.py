@@ -7,8 +7,10 @@ from typing import NamedTuple
 import pytest
 
 from ktui.core.table.arrange import Arranger
-from ktui.core.table.filter import FilterError, FilterField, parse_filter
+from ktui.core.table.filter import FilterError, parse_filter
 from ktui.core.table.filter.assist import assist
+
+from .columns import field_of
 
 
 class Row(NamedTuple):
@@ -18,9 +20,9 @@ class Row(NamedTuple):
 
 
 COLUMNS = {
-    "route": FilterField("route", lambda r: r.route),
-    "ms": FilterField("ms", lambda r: r.ms, unit="ms"),
-    "client": FilterField("client", lambda r: r.client, title="who"),
+    "route": field_of("route", lambda r: r.route),
+    "ms": field_of("ms", lambda r: r.ms, unit="ms"),
+    "client": field_of("client", lambda r: r.client, title="who"),
 }
 ROWS = (Row("E etcd", 38.0, "cilium-agent"), Row("C cache", 0.4, "kubelet"), Row("E etcd", 6.0, "kubectl"))
 
@@ -90,7 +92,7 @@ def test_a_carried_term_that_fits_another_kind_of_column_waits_too() -> None:
 
 
 def test_a_column_goes_by_its_aliases_too() -> None:
-    fields = {"max": FilterField("max", lambda row: row.ms, unit="ms", aliases=("ms",))}
+    fields = {"max": field_of("max", lambda row: row.ms, unit="ms", aliases=("ms",))}
     chosen = parse_filter("ms>10", fields)
     assert [row.client for row in ROWS if chosen.matches(row)] == ["cilium-agent"]
     assert [each.text for each in assist("ms", fields, ROWS).suggestions] == ["max>"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.core.live import new_findings as module
+from ktui.core.live import findings as module
+from ktui.core.live.findings import ABSENT, OUTAGE, REPEATED, NewFindings
 from ktui.core.live.live_state import LiveState
-from ktui.core.live.new_findings import ABSENT, OUTAGE, REPEATED, NewFindings
 from ktui.core.live.resource_findings import Finding, Severity
 
 NOW = 1_000.0

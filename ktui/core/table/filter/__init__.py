@@ -6,6 +6,6 @@ E, that took more than 10 ms, whose client contains "cilium", and in which some 
 regular expression.
 """
 
-from ktui.core.table.filter.parsing import Fields, Filter, FilterError, FilterField, fields_of, parse_filter
+from ktui.core.table.filter.parsing import Fields, Filter, FilterError, fields_of, parse_filter
 
-__all__ = ["Fields", "Filter", "FilterError", "FilterField", "fields_of", "parse_filter"]
+__all__ = ["Fields", "Filter", "FilterError", "fields_of", "parse_filter"]

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ktui.core.format import integer, many
+from ktui.core.table.columns import Column
 from ktui.core.table.filter.conditions import COMPARING, Term, terms_of
-from ktui.core.table.filter.parsing import Fields, FilterError, FilterField, begun, find_field, names_of
+from ktui.core.table.filter.parsing import Fields, FilterError, begun, find_field, names_of
 
 Row = TypeVar("Row")
 SAMPLE = 2_000  # rows whose values are offered
@@ -84,15 +85,15 @@ def _columns(word: str, begin: str, fields: Fields[Row], rows: Sequence[Row]) ->
     return Assist("in any column", tuple(suggestions))
 
 
-def _begins(each: FilterField[Row], word: str) -> bool:
+def _begins(each: Column[Row], word: str) -> bool:
     return any(name.startswith(word) for name in (each.id, *each.aliases))
 
 
-def _is_number(chosen: FilterField[Row], rows: Sequence[Row]) -> bool:
-    return any(isinstance(chosen.value(row), int | float) for row in rows[-NEWEST:])
+def _is_number(chosen: Column[Row], rows: Sequence[Row]) -> bool:
+    return any(isinstance(chosen.value_of(row), int | float) for row in rows[-NEWEST:])
 
 
-def _values(term: Term, begin: str, chosen: FilterField[Row], rows: Sequence[Row]) -> Assist:
+def _values(term: Term, begin: str, chosen: Column[Row], rows: Sequence[Row]) -> Assist:
     if term.op in COMPARING or _is_number(chosen, rows):
         return Assist(_range(chosen, rows))
     if term.op == "~" and term.value.startswith("/"):
@@ -113,9 +114,9 @@ def _values(term: Term, begin: str, chosen: FilterField[Row], rows: Sequence[Row
     return Assist("  ".join(each.label for each in offered) + more, tuple(offered))
 
 
-def _counted(chosen: FilterField[Row], rows: Sequence[Row], op: str) -> dict[str, int]:
+def _counted(chosen: Column[Row], rows: Sequence[Row], op: str) -> dict[str, int]:
     """Count the column's values, most frequent first; for a column with `known` values by first word."""
-    counted = Counter(str(value) for value in map(chosen.value, rows) if value is not None)
+    counted = Counter(str(value) for value in map(chosen.read, rows) if value is not None)
     if not (op == ":" and chosen.known):
         return {value: count for value, count in counted.most_common() if value}
     found = dict.fromkeys(chosen.known, 0)
@@ -130,9 +131,9 @@ def _quoted(value: str) -> str:
     return f'"{value}"' if any(char.isspace() for char in value) else value
 
 
-def _range(chosen: FilterField[Row], rows: Sequence[Row]) -> str:
+def _range(chosen: Column[Row], rows: Sequence[Row]) -> str:
     """Describe a numeric column: `0.02 to 204 ms here; write 10, 300ms, 2s`."""
-    numbers: list[Any] = [value for value in map(chosen.value, rows) if isinstance(value, int | float)]
+    numbers: list[Any] = [value for value in map(chosen.read, rows) if isinstance(value, int | float)]
     unit = f" {chosen.unit}" if chosen.unit else ""
     example = {"s": "30s, 5m, 2h", "ms": "10, 300ms, 2s"}.get(chosen.unit, "10, 4k, 1.5M")
     if not numbers:

@@ -7,13 +7,14 @@ one that can still become another term is ignored if no row matches it. `enter` 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ktui.core.table.columns import Column
 from ktui.core.table.filter.conditions import (
     COMPARING,
     FilterError,
@@ -24,7 +25,7 @@ from ktui.core.table.filter.conditions import (
     terms_of,
 )
 
-__all__ = ["Fields", "Filter", "FilterError", "FilterField", "fields_of", "parse_filter"]
+__all__ = ["Fields", "Filter", "FilterError", "fields_of", "parse_filter"]
 
 Row = TypeVar("Row")
 
@@ -57,60 +58,12 @@ def begun(word: str, names: Mapping[str, Any]) -> list[str]:
     return [name for name in names if name.startswith(word.lower())] if word else []
 
 
-class FilterField(Struct, Generic[Row], frozen=True):
-    """A column as a filter uses it: its value, its unit, its names."""
-
-    id: str
-    value: Callable[[Row], Any]
-    title: str = ""
-    unit: str = ""
-    known: tuple[str, ...] = ()
-    about: str = ""
-    aliases: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names: the id, the title in the header, the aliases."""
-        return tuple(name for name in (self.id, self.title.lower(), *self.aliases) if name)
+Fields: TypeAlias = Mapping[str, Column[Row]]
 
 
-Fields: TypeAlias = Mapping[str, FilterField[Row]]
-
-
-class _Column(Protocol):
-    """The attributes of a table column that a filter needs."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def known(self) -> tuple[str, ...]: ...
-    @property
-    def about(self) -> str: ...
-    @property
-    def aliases(self) -> tuple[str, ...]: ...
-    @property
-    def value(self) -> Callable[[Any], Any] | None: ...
-    def value_of(self, row: Any) -> Any: ...
-
-
-def fields_of(columns: Sequence[_Column]) -> dict[str, FilterField[Any]]:
-    """The fields of a table's columns, by their ids."""
-    return {
-        each.id: FilterField(
-            each.id,
-            each.value or each.value_of,
-            each.title,
-            each.unit,
-            each.known,
-            each.about,
-            each.aliases,
-        )
-        for each in columns
-    }
+def fields_of(columns: Sequence[Column[Any]]) -> dict[str, Column[Any]]:
+    """Return a table's columns by their ids, as a filter finds them."""
+    return {each.id: each for each in columns}
 
 
 class Filter(Struct, Generic[Row], frozen=True):
@@ -201,12 +154,12 @@ class UnknownColumnError(FilterError):
         super().__init__(f"no column {name!r}{meant} {' '.join(fields)}")
 
 
-def names_of(fields: Fields[Row]) -> dict[str, FilterField[Row]]:
+def names_of(fields: Fields[Row]) -> dict[str, Column[Row]]:
     """Return the fields by each of their names."""
     return {name: each for each in fields.values() for name in each.names}
 
 
-def find_field(name: str, fields: Fields[Row]) -> FilterField[Row]:
+def find_field(name: str, fields: Fields[Row]) -> Column[Row]:
     """Return the field with this id or, failing that, this name. Raises UnknownColumnError."""
     if name in fields:
         return fields[name]
@@ -223,9 +176,9 @@ def _test(term: Term, fields: Fields[Row]) -> Test[Row]:
         raise FilterError(f"{term.text} needs a value")
     if term.column:
         chosen = find_field(term.column, fields)
-        test = condition(term, chosen.value, chosen.unit)
+        test = condition(term, chosen.read, chosen.unit)
     else:
-        test = anywhere(term, [each.value for each in fields.values()])
+        test = anywhere(term, [each.read for each in fields.values()])
     if term.negated:
         return lambda row: not test(row)
     return test
