@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ktui.cli.budgets.budget_options import add_budget_arguments
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail
 from ktui.cli.options import add_etcd_version, count, moment, supports_progress
 from ktui.cli.output import emit, emit_json
 from ktui.cli.targets import add_attach_arguments
-from ktui.kube.gates import VERSION_RANGE
+from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.audit.build import Wish
@@ -144,7 +148,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from pathlib import Path  # start-up time
 
     if args.budget or args.write_budget or args.junit:
         from ktui.cli.budgets.judge_logs import judge_logs  # start-up time
@@ -191,7 +194,6 @@ def _run(args: argparse.Namespace) -> int:
 def _check_version(args: argparse.Namespace) -> None:
     """Raise BehaviourError for an unknown version or gates that it does not have, before anything is read."""
     from ktui.audit.server_version import versions_from  # start-up time
-    from ktui.kube.gates import DEFAULT_VERSION
     from ktui.kube.versions import parse_gates
 
     versions_from(args.kube_version or DEFAULT_VERSION, parse_gates(args.feature_gates))
@@ -277,7 +279,6 @@ def _tally(args: argparse.Namespace) -> Tally:
 
 
 def _options(args: argparse.Namespace) -> TallyOptions:
-    from datetime import UTC, datetime  # start-up time
 
     from ktui.audit.periods import FIRST, LAST
     from ktui.audit.tally import TallyOptions
@@ -294,8 +295,6 @@ def _options(args: argparse.Namespace) -> TallyOptions:
 
 def _print(report: Report, args: argparse.Namespace) -> None:
     if args.json:
-        import msgspec  # start-up time
-
         emit_json(msgspec.to_builtins(report), indent=2)
     elif args.markdown:
         from ktui.cli.auditing.markdown import markdown  # start-up time

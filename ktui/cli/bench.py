@@ -7,10 +7,11 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
+from ktui import __version__
 from ktui.cli.exit_codes import OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json, progress
-from ktui.cli.targets import add_target_arguments, target_conflict
+from ktui.cli.targets import add_target_arguments, ask_before, target, target_conflict
 
 if TYPE_CHECKING:
     from ktui.workloads.benchmark import Bench
@@ -80,8 +81,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
-    from ktui import __version__  # start-up time
-    from ktui.cli.targets import ask_before, target
     from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench
 
     async with target(args, f"ktui/{__version__}") as found:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.printing import Printer
+from ktui.client.repeated_runs import Runs
 from ktui.core.badges import letter_of
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
 from ktui.printable import escaped
-from ktui.workloads.benchmark import total_of
-
-if TYPE_CHECKING:
-    from ktui.client.repeated_runs import Runs
-    from ktui.workloads.benchmark import Bench, Extrapolation, Row, Total
+from ktui.workloads.benchmark import Bench, Extrapolation, Row, Total, total_of
 
 _HEADS = ("", "LIST", "objects", "processed", "received", "held", "ms")
 _STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}

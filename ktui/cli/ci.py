@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ktui.cli.budgets.budget_options import add_budget_arguments
+from ktui.cli.budgets.budget_options import add_budget_arguments, check_options
 from ktui.cli.exit_codes import USAGE, fail
 from ktui.cli.options import add_version_arguments, count
 
@@ -55,7 +55,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     import shutil  # start-up time
 
-    from ktui.cli.budgets.budget_options import check_options
     from ktui.cli.budgets.run import run_and_judge
     from ktui.kube.versions import behaviour_of, parse_gates
 

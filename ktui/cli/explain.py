@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -179,6 +180,5 @@ def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str
 
 
 def _colour() -> bool:
-    import os  # start-up time
 
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -6,23 +6,21 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui import __version__
 from ktui.cli import dashboard
 from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit, emit_json
+from ktui.cli.preferences import problems_of
 from ktui.config.document import Config
 from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.places import shipped_themes, state_home, user_themes
-from ktui.config.resolve import ResolvedValue, preset
+from ktui.config.resolve import ResolvedValue, preset, strange_variables
 from ktui.config.settings import SETTINGS, Setting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 EPILOG = """examples:
   ktui info
@@ -56,8 +54,6 @@ def run(args: argparse.Namespace) -> int:
 
 def report(args: argparse.Namespace) -> dict[str, Any]:
     """Return the JSON object of `--json`."""
-    from ktui.cli.preferences import problems_of
-    from ktui.config.resolve import strange_variables
 
     configured = args.configured
     config = configured.config

@@ -7,11 +7,13 @@ import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ktui import __version__
 from ktui.cli.exit_codes import OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.live_options import add_otlp_argument, listen
 from ktui.cli.options import count
 from ktui.cli.output import emit, emit_json
-from ktui.cli.targets import add_target_arguments, demo_refuses, target_conflict
+from ktui.cli.targets import add_target_arguments, demo_refuses, target, target_conflict
+from ktui.core.format import integer, long_bytes, many
 
 if TYPE_CHECKING:
     from ktui.cli.list_request import Listing
@@ -115,8 +117,6 @@ def _print_estimate(args: argparse.Namespace) -> int:
 
 async def estimate_at(args: argparse.Namespace) -> ListEstimate:
     """Estimate `args.path` at the server of `args`. Raises ClientError, RefusedError, RequestError."""
-    from ktui import __version__  # start-up time
-    from ktui.cli.targets import target
     from ktui.client.list_estimate import estimate_list
 
     async with target(args, args.as_client or f"ktui/{__version__}") as found:
@@ -125,7 +125,6 @@ async def estimate_at(args: argparse.Namespace) -> ListEstimate:
 
 def _estimate_lines(found: ListEstimate) -> Iterator[str]:
     from ktui.cli.explain_text import lines  # start-up time
-    from ktui.core.format import integer, long_bytes, many
 
     size, cost, returned = found.size, found.cost, found.returned
     sizes = f"{long_bytes(size.bytes)} as JSON ({long_bytes(size.average)} each, by one of them)"
@@ -146,9 +145,7 @@ def _estimate_lines(found: ListEstimate) -> Iterator[str]:
 
 
 async def _list(args: argparse.Namespace) -> Listing:
-    from ktui import __version__  # start-up time
     from ktui.cli.list_request import list_at
-    from ktui.cli.targets import target
 
     async with target(args, args.as_client or f"ktui/{__version__}") as found:
         if args.otlp is None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ktui.cli.targets import ask_before
-from ktui.client.measure import ApiRequest, verb_of
+from ktui.client.measure import ApiRequest, Keep, verb_of
 from ktui.client.repeated_runs import Runs, alternate, middle, run_often
+from ktui.core.lab.measured import Measured
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
 from ktui.core.prediction.prediction import Prediction
 from ktui.kube.access_pattern import BIG_ANSWER
@@ -21,9 +22,7 @@ from ktui.kube.requestinfo import split_url
 from ktui.kube.status import StatusError
 
 if TYPE_CHECKING:
-    from ktui.client.measure import Keep
     from ktui.client.target import Target
-    from ktui.core.lab.measured import Measured
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ktui import __version__
@@ -210,7 +211,6 @@ def _received(receiver: OtlpReceiver, seconds: float) -> list[TracedRequest]:
 
 def _report(requests: list[TracedRequest], top: int) -> Report:
     """Return the report of `ktui audit` about requests, under the newest rules."""
-    from datetime import UTC, datetime  # start-up time
 
     from ktui.audit.build import Wish
     from ktui.audit.tally import Tally

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui import __version__
@@ -111,7 +112,6 @@ def _traces_only(args: argparse.Namespace) -> bool:
 
 
 async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> int:
-    from pathlib import Path  # start-up time
 
     from ktui.cli.record_session import RecordSession
     from ktui.traces.feed import address_of

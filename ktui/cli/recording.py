@@ -14,7 +14,7 @@ import msgspec
 from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit, emit_json_text, warn
 from ktui.contract.errors import RecordingError
-from ktui.contract.events import Marker, ServerInfo
+from ktui.contract.events import AnyEvent, Marker, ServerInfo
 from ktui.core.format import elapsed, integer, long_bytes, safe
 from ktui.core.recordings.markers import MarkerFile, MarkerFinder, Timeline
 from ktui.core.recordings.reader import RecordingReader
@@ -22,9 +22,6 @@ from ktui.core.recordings.times import spot
 from ktui.core.state_events import state_events
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ktui.contract.events import AnyEvent
     from ktui.core.replay.index import Index
 
 
@@ -82,7 +79,6 @@ def _add_in_out(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pathlib import Path  # start-up time
 
     if args.doing == "info":
         return _info(Path(args.file), args.json)
@@ -95,8 +91,6 @@ def _info(path: Path, as_json: bool) -> int:
 
     summary = summarise(path)
     if as_json:
-        import msgspec  # start-up time
-
         emit_json_text(msgspec.json.format(msgspec.json.encode(summary)).decode())
     else:
         emit(as_text(summary))
@@ -118,7 +112,6 @@ def _cut(source: Path, target: Path, begin: str, end: str) -> int:
 def _share(source: Path, target: Path, *, hashing: bool) -> int:
     import secrets  # start-up time
 
-    from ktui.core.recordings.reader import RecordingReader
     from ktui.core.recordings.recorder import write_recording
     from ktui.core.sharing.share import Sharer
 
@@ -129,7 +122,6 @@ def _share(source: Path, target: Path, *, hashing: bool) -> int:
 
 
 def _done(source: Path, target: Path, size: int, warning: str) -> int:
-    from ktui.core.format import long_bytes  # start-up time
 
     if warning:
         warn(f"{source}: {warning}")

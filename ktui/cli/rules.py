@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from ktui import __version__
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit, emit_json
 from ktui.kube.gates import NEWEST_MINOR
@@ -63,7 +64,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui import __version__  # start-up time
     from ktui.kube.versions import behaviour_of
     from ktui.live.alert_documents import dashboard, prometheus_rule, rule_groups, yaml_text
     from ktui.live.alerts import PromQueries, alert_rules, left_out

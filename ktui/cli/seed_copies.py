@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.contract.events.base import ServerInfo
 from ktui.etcd.client import EtcdClient
@@ -113,7 +114,6 @@ async def seed_quickly(
 @asynccontextmanager
 async def _embedded_etcd(connection: ServerConnection) -> AsyncIterator[EtcdClient | None]:
     """A connection to the etcd that the server has started itself, None if there is none."""
-    from ktui.client.api import ApiClient  # start-up time
     from ktui.client.ktui_api import KtuiApi
 
     client = ApiClient(connection)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.logs import add_log_arguments, log_of
+from ktui.cli.logs import add_log_arguments, hide, log_of, report_log_problem, start_log
 from ktui.cli.options import (
     add_behaviour_arguments,
     add_context_argument,
@@ -18,7 +19,6 @@ from ktui.cli.output import emit, warn
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
-    from collections.abc import Callable
 
     from ktui.cli.server.config import ServeConfig
 
@@ -185,7 +185,6 @@ def run(args: argparse.Namespace) -> int:
     from ktui.apiserver.http.open_files import file_limit, most_connections, raise_file_limit
     from ktui.cli.child import die_with_parent
     from ktui.cli.crash import keep_quiet
-    from ktui.cli.logs import report_log_problem, start_log
     from ktui.cli.server.config import ServeConfig
     from ktui.cli.server.runtime import shorten_thread_switches
 
@@ -220,7 +219,6 @@ def _event_loop() -> Callable[[], AbstractEventLoop] | None:
 
 async def _serve(config: ServeConfig) -> int:
     from ktui.apiserver.http.listener import PortInUse  # start-up time
-    from ktui.cli.logs import hide
     from ktui.cli.server.composition import Composition
     from ktui.cli.server.runtime import freeze_heap
     from ktui.contract.errors import RecordingError

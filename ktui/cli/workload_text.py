@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -14,9 +14,7 @@ from ktui.core.badges import letter_of
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
 from ktui.workloads.running.knobs import described as knobs_line
 from ktui.workloads.running.summary import COMPARED
-
-if TYPE_CHECKING:
-    from ktui.workloads.running.workload import Workload
+from ktui.workloads.running.workload import Workload
 
 _HEADS = ("phase", "s", "requests", "/s", "from", "etcd RPCs/s", "etcd B/s", "keys", "ampl.",
           "p50", "p95", "p99 ms", "429", "failed")  # fmt: skip

@@ -16,6 +16,7 @@ from msgspec import Meta
 from ktui.cli.agents.answers import Document, Masks, ToolProblem, fitted
 from ktui.cli.effective_options import parse
 from ktui.cli.main import parser_of
+from ktui.cli.options import supports_progress
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.config.errors import ConfigError
@@ -257,7 +258,6 @@ def _ranked(args: argparse.Namespace, masks: Masks) -> str:
     from ktui.audit.comparison import ReportError  # start-up time
     from ktui.audit.partial_tally import PartialError
     from ktui.cli.audit import read_tally
-    from ktui.cli.options import supports_progress
 
     try:
         tally, wish = read_tally(args, supports_progress(args), quiet=True)

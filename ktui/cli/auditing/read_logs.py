@@ -25,17 +25,18 @@ from ktui.audit.reading.streams import BrokenStream, BufferedStream, LongLine, U
 from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all, read_on_dask
 from ktui.cli.targets import attached_connection
+from ktui.client.connection import ServerConnection
 from ktui.collector import without_collector
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
 from ktui.core.ranking.shape import shape_of_uri
 from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.documents.limits import DocumentError, read_bytes
+from ktui.printable import escaped
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from ktui.audit.request_list import RequestList
-    from ktui.client.connection import ServerConnection
 
 UNTIMED = -2
 """The bucket of requests whose duration and query string were not logged."""
@@ -180,8 +181,6 @@ def _until_ctrl_c() -> Iterator[list[int]]:
 
 def _label(name: str) -> str:
     from rich.markup import escape  # start-up time
-
-    from ktui.printable import escaped
 
     return escape(escaped(name)[-40:])
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import yaml
+
 from ktui.apiserver.http.listener import split_listen
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
@@ -41,7 +43,6 @@ class TracingConfig(NamedTuple):
 
 def read_tracing_config(path: Path) -> TracingConfig:
     """Parse the TracingConfiguration of `--tracing-config-file`, kube-apiserver's own. Raises ValueError."""
-    import yaml  # start-up time
 
     try:
         document = yaml.safe_load(path.read_text())

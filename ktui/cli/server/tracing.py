@@ -13,6 +13,8 @@ import time
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
+import grpc
+
 from ktui.cli.logs import log_of
 from ktui.cli.server.config import TracingConfig
 from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestRouted, RequestStarted
@@ -43,7 +45,6 @@ _MS = 1_000_000
 
 async def export_spans(bus: Bus, config: TracingConfig) -> None:
     """Send the spans of finished requests every few seconds, sooner if a message is full, until cancelled."""
-    import grpc  # start-up time
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     tracer = Tracer(config.rate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from math import inf
@@ -13,9 +14,8 @@ from hypothesis import strategies as st
 
 from ktui.core.table.arrange import Arranger, SortKey
 from ktui.core.table.arrange.arranger import PATIENCE
+from ktui.core.table.columns import Column
 from ktui.core.table.filter import parse_filter
-
-from .columns import field_of
 
 
 @dataclass(eq=False)
@@ -33,6 +33,10 @@ class Counting:
     def __call__(self, row: Row) -> float:
         self.reads += 1
         return row.ms
+
+
+def field_of(name: str, value: Callable[[Any], Any], title: str = "", **more: Any) -> Column[Any]:
+    return Column(name, title, str, value, **more)
 
 
 FIELDS = {"name": field_of("name", lambda row: row.name), "ms": field_of("ms", lambda row: row.ms)}

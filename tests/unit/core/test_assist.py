@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 
+from ktui.core.table.columns import Column
 from ktui.core.table.filter.assist import assist, ignored_hint
 from ktui.core.table.filter.conditions import terms_of
-
-from .columns import field_of
 
 
 class Row(NamedTuple):
     route: str
     ms: float
     client: str
+
+
+def field_of(name: str, value: Callable[[Any], Any], title: str = "", **more: Any) -> Column[Any]:
+    return Column(name, title, str, value, **more)
 
 
 FIELDS = {

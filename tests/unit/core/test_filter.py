@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 
 from ktui.core.table.arrange import Arranger
+from ktui.core.table.columns import Column
 from ktui.core.table.filter import FilterError, parse_filter
 from ktui.core.table.filter.assist import assist
-
-from .columns import field_of
 
 
 class Row(NamedTuple):
     route: str
     ms: float
     client: str
+
+
+def field_of(name: str, value: Callable[[Any], Any], title: str = "", **more: Any) -> Column[Any]:
+    return Column(name, title, str, value, **more)
 
 
 COLUMNS = {
