@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _pace(text: str) -> float:
-    from ktui.contract.errors import RecordingError  # start-up time
+    from ktui.contract.recording import RecordingError  # start-up time
     from ktui.core.recordings.times import pace
 
     try:
@@ -135,7 +135,7 @@ def _open(args: argparse.Namespace) -> int:
 
     gc.disable()  # until the first frame: everything loaded before it stays alive
     from ktui.client.connection import ClientError  # start-up time
-    from ktui.contract.errors import RecordingError
+    from ktui.contract.recording import RecordingError
     from ktui.tui.subclassing import look_once_at_classes
 
     look_once_at_classes()  # Textual's and ktui's, which are imported from here on
@@ -358,7 +358,7 @@ def _recording(name: str) -> Path:
     """Return what to replay. Raises RecordingError if it is missing or its first line is no event."""
     from pathlib import Path  # start-up time
 
-    from ktui.contract.errors import RecordingError
+    from ktui.contract.recording import RecordingError
 
     if not Path(name).exists():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")

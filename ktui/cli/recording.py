@@ -13,8 +13,8 @@ import msgspec
 
 from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit, emit_json_text, warn
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Marker, ServerInfo
+from ktui.contract.recording import RecordingError
 from ktui.core.format import elapsed, integer, long_bytes, safe
 from ktui.core.recordings.markers import MarkerFile, MarkerFinder, Timeline
 from ktui.core.recordings.reader import RecordingReader

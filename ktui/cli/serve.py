@@ -221,7 +221,7 @@ async def _serve(config: ServeConfig) -> int:
     from ktui.apiserver.http.listener import PortInUse  # start-up time
     from ktui.cli.server.composition import Composition
     from ktui.cli.server.runtime import freeze_heap
-    from ktui.contract.errors import RecordingError
+    from ktui.contract.recording import RecordingError
     from ktui.etcd.errors import EtcdError
 
     composition = Composition(config)

@@ -24,7 +24,7 @@ from ktui.cli.output import emit
 from ktui.cli.preferences import kube_context_of
 from ktui.cli.web_page import PATIENCE, BrowserSession
 from ktui.client.connection import ClientError
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.supervision import stop as stop_tasks
 
 NO_TOKEN = "This page needs its token: open the whole address that <code>ktui web</code> has printed."

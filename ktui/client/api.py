@@ -19,9 +19,8 @@ from ktui import __version__
 from ktui.client.connection import ClientError, ServerConnection, WatchRefused, header_number, retry_after
 from ktui.client.list_stream import pieces
 from ktui.contract import paths
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
-from ktui.contract.recording import LineDecoder
+from ktui.contract.recording import LineDecoder, RecordingError
 from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
 

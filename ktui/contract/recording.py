@@ -13,8 +13,12 @@ from typing import get_args
 
 import msgspec
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, ServerInfo
+
+
+class RecordingError(Exception):
+    """A recording cannot be read or written; the message is one sentence."""
+
 
 LONGEST = 4 << 20  # maximum bytes of a line: an event has a few kilobytes at most
 GZIP = ".gz"  # file name extension of a compressed recording

@@ -11,18 +11,12 @@ from msgspec import Struct, field
 from msgspec import Struct as Row
 
 from ktui.contract.events import (
-    CacheStatus,
     EtcdCall,
     EtcdHealth,
-    EtcdProgress,
     EtcdUsage,
     FanOut,
     Prefix,
-    RouteStep,
     ServerInfo,
-    WatcherClosed,
-    WatcherOpened,
-    WatcherState,
 )
 from ktui.core.access_patterns import AccessPatterns
 from ktui.core.live.live_state import LiveState
@@ -130,25 +124,5 @@ class State(Struct):
         return round(rate.per_second(self.now), 1) if rate is not None else 0.0
 
 
-# Re-exported so that readers of the state need not know where its parts are defined.
-__all__ = [
-    "CacheRow",
-    "CacheStatus",
-    "EtcdCall",
-    "EtcdHealth",
-    "EtcdProgress",
-    "EtcdUsage",
-    "FanOut",
-    "Head",
-    "Prefix",
-    "RequestRow",
-    "Revisions",
-    "Rewind",
-    "RouteStep",
-    "ServerInfo",
-    "State",
-    "WatcherClosed",
-    "WatcherOpened",
-    "WatcherRow",
-    "WatcherState",
-]
+# Rows are parts of the state, wherever they are defined.
+__all__ = ["CacheRow", "Head", "LogBudget", "RequestRow", "Revisions", "Rewind", "State", "WatcherRow"]

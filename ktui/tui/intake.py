@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ktui.client.connection import ClientError
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
+from ktui.contract.recording import RecordingError
 from ktui.core import reducer
 from ktui.core.format import clock_time
 from ktui.core.state import State

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
-from ktui.audit.budgets import BudgetedLogs
+from ktui.audit.predictions import AggregatedGroups, assume_ready
 from ktui.audit.reading.files import open_logs
+from ktui.audit.request_list import ListedRequest, RequestList
 from ktui.audit.tally import TallyOptions
 from ktui.cli.auditing.outputs import problems
 from ktui.cli.auditing.read_logs import find_aggregated, list_with_bar
@@ -18,9 +21,76 @@ from ktui.cli.options import supports_progress
 from ktui.cli.output import emit
 from ktui.core.budgets.file import RATE
 from ktui.core.budgets.judge import BudgetJudge, BudgetVerdict
+from ktui.core.budgets.requests import JudgedRequest, client_name, resource_of
 from ktui.core.format import integer, many
+from ktui.core.ranking.shape import LONGEST_URI, canonical
 from ktui.kube.gates import DEFAULT_VERSION
-from ktui.kube.versions import behaviour_of, parse_gates
+from ktui.kube.requestinfo import split_url
+from ktui.kube.routing.predict import predict
+from ktui.kube.routing.request import RequestError
+from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
+
+_READS = ("get", "list", "watch")
+
+
+class BudgetedLogs:
+    """Gives a judge the requests of logs. `requests` reads the records."""
+
+    def __init__(
+        self,
+        judge: BudgetJudge,
+        options: TallyOptions,
+        behaviour: Behaviour,
+        aggregated: AggregatedGroups,
+        *,
+        progress: bool,
+    ) -> None:
+        self.requests = RequestList(options, self._take)
+        self._judge = judge
+        self._aggregated = aggregated
+
+        @lru_cache(maxsize=4096)
+        def route(uri: str) -> str:
+            try:
+                request, state = assume_ready(uri, progress=progress)
+            except RequestError:
+                return ""
+            plan = predict(request, state, behaviour)
+            return plan.source.route if plan.error is None else "none"
+
+        self._route = route
+
+    def _take(self, listed: ListedRequest) -> None:
+        path, _ = split_url(listed.path)
+        resource = resource_of(path)
+        if not resource:
+            return
+        route = listed.route or self._predicted(listed, resource)
+        whole = listed.verb != "watch"  # of a WATCH the logs have no initial events
+        self._judge.add(
+            JudgedRequest(
+                at=datetime.fromisoformat(listed.time).timestamp(),
+                client=client_name(listed.user_agent),
+                verb=listed.verb,
+                resource=resource,
+                target=listed.path,
+                route=route,
+                objects=listed.returned if whole else None,
+                scanned=listed.scanned if whole else None,
+                bytes=listed.bytes if whole else None,
+                ms=(listed.ms or 0.0) if whole else 0.0,
+                predicted=bool(route and not listed.route),
+            )
+        )
+
+    def _predicted(self, listed: ListedRequest, resource: str) -> str:
+        """Return the predicted route of a read; "" if it cannot be predicted."""
+        if listed.verb not in _READS:
+            return "etcd"
+        if self.requests.queryless or len(listed.path) > LONGEST_URI or self._aggregated.has(resource):
+            return ""
+        return self._route(canonical(listed.path))
+
 
 _OTHER_FORMS = (
     "follow", "listen", "sql", "requests", "screen", "csv", "html", "emit", "partial", "grouped", "dask",

@@ -26,7 +26,7 @@ from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.running import write_kubeconfig
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.core.budgets.file import RequestBudget
 from ktui.core.budgets.judge import BudgetJudge
 from ktui.core.budgets.requests import RecordedRequests

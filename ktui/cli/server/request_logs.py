@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ktui.apiserver.call import RequestLog
 from ktui.cli.output import emit, emit_json_text
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.requestlogs.audit_log import AuditLog
 from ktui.requestlogs.audit_policy import EVERYTHING, AuditPolicy, read_policy
 from ktui.requestlogs.httplog import HttpLog

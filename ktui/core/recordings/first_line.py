@@ -6,9 +6,8 @@ import zlib
 from io import BufferedIOBase
 from pathlib import Path
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
-from ktui.contract.recording import LONGEST, decode_first_line
+from ktui.contract.recording import LONGEST, RecordingError, decode_first_line
 from ktui.core.recordings.unpacking import GZIP_MAGIC
 
 

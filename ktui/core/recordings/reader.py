@@ -9,9 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
-from ktui.contract.recording import LONGEST, decode_line
+from ktui.contract.recording import LONGEST, RecordingError, decode_line
 from ktui.core.recordings.segments import choose_segments
 from ktui.core.recordings.unpacking import GZIP_MAGIC, ReportShare, unpacked
 

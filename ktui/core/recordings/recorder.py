@@ -13,9 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped
-from ktui.contract.recording import GZIP, check_name, encode_lines
+from ktui.contract.recording import GZIP, RecordingError, check_name, encode_lines
 from ktui.private_file import open_private
 
 PAUSE = 0.25  # seconds between two checks for new events

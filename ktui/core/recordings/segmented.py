@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped
+from ktui.contract.recording import RecordingError
 from ktui.core.format import long_bytes
 from ktui.core.recordings.recorder import Recorder
 from ktui.core.recordings.segments import number_of, segment_name, segments_of

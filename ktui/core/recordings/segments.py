@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import Marker
-from ktui.contract.recording import GZIP, LONGEST, decode_line
+from ktui.contract.recording import GZIP, LONGEST, RecordingError, decode_line
 from ktui.core.format import integer
 from ktui.core.recordings.unpacking import unpacked
 

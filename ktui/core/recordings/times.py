@@ -7,7 +7,7 @@ import re
 import time
 from datetime import datetime
 
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 
 _OFFSET = re.compile(r"([+-]?)(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)s?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})", re.ASCII)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 
 GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 1 << 14  # bytes read at a time: also the most that is lost at a damaged byte

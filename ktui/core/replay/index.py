@@ -16,8 +16,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ktui.collector import without_collector
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, EtcdCall, ServerInfo
+from ktui.contract.recording import RecordingError
 from ktui.core import reducer
 from ktui.core.recordings.markers import MarkerFinder, Timeline, TimelineMarker, is_restart
 from ktui.core.recordings.reader import RecordingReader

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.client.running import state_home
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.core.format import clock_time
 from ktui.core.recordings.times import pace, spot
 from ktui.core.table.filter import FilterError

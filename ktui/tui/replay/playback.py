@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.core.recordings.markers import MarkerFile, TimelineMarker, worst_finding
 from ktui.core.replay.index import Index, ReplayPosition
 from ktui.core.replay.player import Player

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import Marker
+from ktui.contract.recording import RecordingError
 from ktui.core.format import long_bytes
 from ktui.tui.intake import Intake
 

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent
+from ktui.contract.recording import RecordingError
 from ktui.tui.source import Link, Report, Stage
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from ktui.contract.events import FanOut
 from ktui.core.format import clock_time, integer, many, within
-from ktui.core.state import FanOut
 from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, EventWork, fan_out
 from ktui.kube.versions import behaviour_of
 from ktui.tui.charts.bars import bar, share_of

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.core.replay.index import Index
 from ktui.tui.replay.playback import Playback
 
@@ -20,7 +20,7 @@ DEMO = Path(__file__).parents[2] / "tui" / "data" / "demo.ndjson"
 TRUNCATED = """
 import os, sys
 from pathlib import Path
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.core.replay.index import Index
 index = Index(Path(sys.argv[1]))
 os.truncate(sys.argv[1], int(sys.argv[2]))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from ktui.cli.recording import as_text, summarise
-from ktui.contract.errors import RecordingError
+from ktui.contract.recording import RecordingError
 from ktui.core.recordings import unpacking
 from ktui.core.recordings.first_line import check_beginning
 from ktui.core.replay.index import Index

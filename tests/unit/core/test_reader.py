@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, EtcdProgress, EtcdUsage
-from ktui.contract.recording import encode_lines
+from ktui.contract.recording import RecordingError, encode_lines
 from ktui.core.recordings import reader as module
 from ktui.core.recordings.first_line import check_beginning
 from ktui.core.recordings.reader import RecordingReader

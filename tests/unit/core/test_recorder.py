@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped, EtcdProgress
+from ktui.contract.recording import RecordingError
 from ktui.core.recordings import recorder as module
 from ktui.core.recordings.reader import RecordingReader
 from ktui.core.recordings.recorder import Recorder, write_recording

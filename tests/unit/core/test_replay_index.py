@@ -11,9 +11,8 @@ import pytest
 from msgspec.structs import fields
 from replayed import BEGAN, written
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, EtcdProgress, Marker, ServerInfo
-from ktui.contract.recording import encode_lines
+from ktui.contract.recording import RecordingError, encode_lines
 from ktui.core import reducer
 from ktui.core import state as model
 from ktui.core.recordings.markers import is_restart

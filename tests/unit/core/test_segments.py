@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ktui.contract.errors import RecordingError
 from ktui.contract.events import AnyEvent, Dropped, EtcdProgress, Marker, ServerInfo
+from ktui.contract.recording import RecordingError
 from ktui.core.recordings import segments as module
 from ktui.core.recordings.first_line import check_beginning
 from ktui.core.recordings.markers import TimelineMarker, worst_finding

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from ktui.core.state import RequestRow, RouteStep
+from ktui.contract.events import RouteStep
+from ktui.core.state import RequestRow
 from ktui.tui.requests.decision_trace import command_content
 from ktui.tui.requests.why import trace_lines
 from ktui.tui.widgets.lines import first_lines
