@@ -39,17 +39,12 @@ class Client(NamedTuple):
 def client_of(agent: str, user: str) -> Client:
     """Return the client for a user agent and a user name."""
     words = agent.split(None, 1)
-    return _client(
-        words[0][:_LONGEST_NAME] if words else "", _account(user or _account_in(agent))[:_LONGEST_NAME]
-    )
+    named = None if user else _IN_AGENT.search(agent)
+    account = _account(named[0] if named else user)
+    return _client(words[0][:_LONGEST_NAME] if words else "", account[:_LONGEST_NAME])
 
 
 _client = lru_cache(maxsize=8192)(Client)  # equal clients are one object, which is faster to look up
-
-
-def _account_in(agent: str) -> str:
-    found = _IN_AGENT.search(agent)
-    return found[0] if found else ""
 
 
 def _account(user: str) -> str:

@@ -162,7 +162,8 @@ async def _show(args: argparse.Namespace) -> int:
     """Run the dashboard. Its own server is started once the first frame is shown."""
     kube_context = kube_context_of(args)
     over_metrics = _over_metrics(args, kube_context)
-    traces_only = args.otlp is not None and not over_metrics and not _own_source(args)
+    named = args.etcd or args.snapshot or args.attach or args.replay  # a source of its own
+    traces_only = args.otlp is not None and not over_metrics and not named
     receiver = listen(args) if args.otlp is not None and not args.replay else None
     none_needed = args.replay or args.attach or over_metrics or traces_only
     child = None if none_needed else server_child(args)
@@ -219,11 +220,6 @@ def _recorded_traces(name: str) -> tuple[bool, bool]:
     urls = first.endpoints if isinstance(first, ServerInfo) else []
     traces = [url.startswith(SCHEME) for url in urls]
     return any(traces), bool(traces) and all(traces)
-
-
-def _own_source(args: argparse.Namespace) -> bool:
-    """True if a source other than traces is chosen, or an own server."""
-    return bool(args.etcd or args.snapshot or args.attach or args.replay)
 
 
 def _traces(args: argparse.Namespace, receiver: OtlpReceiver) -> TelemetrySource:

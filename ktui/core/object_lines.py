@@ -66,11 +66,7 @@ def hex_lines(data: bytes, total: int, width: int = 16) -> list[Line]:
 
 def hex_width(cells: int) -> int:
     """Return the bytes per hex line that fit into `cells` terminal cells: 16 or 8."""
-    return next((width for width in HEX_WIDTHS if _hex_cells(width) <= cells), HEX_WIDTHS[-1])
-
-
-def _hex_cells(width: int) -> int:
-    return 10 + 33 * (width // 8)
+    return next((width for width in HEX_WIDTHS if 10 + 33 * (width // 8) <= cells), HEX_WIDTHS[-1])
 
 
 def _yaml(value: Any) -> Iterator[Line]:

@@ -65,14 +65,12 @@ def query_words(query: str) -> str:
         name, _, raw = part.partition("=")
         if not name or name in UNSAID:
             continue
-        value = "…" if name == "continue" else _short_value(name, unquote_plus(raw))
+        value = "…" if name == "continue" else unquote_plus(raw)
+        if name == "fieldSelector":
+            value = ",".join(map(short_field, value.split(",")))
         prefix = _SHORT.get(name)
         words.append(f"{name}={value}" if prefix is None else f"{prefix}{value}")
     return " ".join(words)
-
-
-def _short_value(name: str, value: str) -> str:
-    return value if name != "fieldSelector" else ",".join(map(short_field, value.split(",")))
 
 
 def short_field(text: str) -> str:

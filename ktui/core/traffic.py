@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
+from itertools import takewhile
 
 from msgspec import Struct, field
 
@@ -83,7 +84,7 @@ class Second(Struct):
         self.sent_bytes += event.sent_bytes
         self.etcd_bytes += event.etcd_bytes
         self.most_ms = max(self.most_ms, event.ms)
-        self.durations[_class_of(event.ms)] += 1
+        self.durations[math.floor(math.log(max(event.ms, 0.001)) / _STEP)] += 1
 
     def merge(self, other: Second) -> None:
         self.routes.update(other.routes)
@@ -103,16 +104,8 @@ class Second(Struct):
         for place in sorted(self.durations):
             seen += self.durations[place]
             if seen >= wanted:
-                return min(_middle_of(place), self.most_ms)
+                return min(math.exp((place + 0.5) * _STEP), self.most_ms)
         return 0.0
-
-
-def _class_of(ms: float) -> int:
-    return math.floor(math.log(max(ms, 0.001)) / _STEP)
-
-
-def _middle_of(place: int) -> float:
-    return math.exp((place + 0.5) * _STEP)
 
 
 class TrafficWindow(Struct, frozen=True, dict=True):
@@ -174,22 +167,13 @@ class History:
             return None
         if at > self._newest:
             self._newest = at
-            self._drop_old()
+            # Seconds are oldest first, except for a few late ones, which are dropped later.
+            for old in list(takewhile(lambda second: second <= at - KEPT, self._seconds)):
+                del self._seconds[old]
         if at < self._read_until:
             self.late += 1
             self._parts.clear()
         return self._seconds.setdefault(at, Second())
-
-    def _drop_old(self) -> None:
-        # Seconds are oldest first, except for a few late ones, which are dropped later.
-        for at in list(self._too_old()):
-            del self._seconds[at]
-
-    def _too_old(self) -> Iterator[int]:
-        for at in self._seconds:
-            if at > self._newest - KEPT:
-                return
-            yield at
 
     def span(self, now: float, parts: int, step: int) -> TrafficWindow:
         """Return the last `parts` × `step` seconds before `now`.

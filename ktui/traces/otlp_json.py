@@ -33,7 +33,7 @@ from ktui.traces.spans import (
     TraceSpan,
     Value,
     bounded,
-    fault_of,
+    usable,
 )
 
 _KINDS = {
@@ -173,31 +173,29 @@ def _inner(raw: msgspec.Raw) -> bool:
 def decode_json(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
     """Return the spans of a document. Raises NotSpans."""
     try:
-        return list(_of_object(data, _fields(data), counts, 3))
+        return usable(_of_object(data, _fields(data), 3), counts)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         why = "it nests too deeply" if isinstance(error, RecursionError) else str(error)
         raise NotSpans(f"not a document of spans: {why}") from None
 
 
-def _of_object(
-    data: bytes, fields: dict[str, msgspec.Raw], counts: SpanCounts, depth: int
-) -> Iterator[TraceSpan]:
+def _of_object(data: bytes, fields: dict[str, msgspec.Raw], depth: int) -> Iterator[TraceSpan]:
     if "traceID" in fields or "processes" in fields:
         found = _jaeger(data) if "spans" in fields else _JaegerTrace([_jaeger_span(data)])
-        yield from _of_jaeger(found, counts)
+        yield from _of_jaeger(found)
     elif "resourceSpans" in fields or "batches" in fields:
         document = _document(data)
         for part in (*document.resource_spans, *document.batches):
-            yield from _of_resource(part, counts)
+            yield from _of_resource(part)
     elif "scopeSpans" in fields or "instrumentationLibrarySpans" in fields:
-        yield from _of_resource(_resource_spans(data), counts)
+        yield from _of_resource(_resource_spans(data))
     elif "spans" in fields:
-        yield from _of_scope(_scope_spans(data), "", counts)
+        yield from _of_scope(_scope_spans(data), "")
     elif "traceId" in fields:
-        yield from _of_scope(_ScopeSpans([_span(data)]), "", counts)
+        yield from _of_scope(_ScopeSpans([_span(data)]), "")
     elif depth:
         for inner in _wrapped(fields):
-            yield from _of_object(inner, _fields(inner), counts, depth - 1)
+            yield from _of_object(inner, _fields(inner), depth - 1)
 
 
 def _wrapped(fields: dict[str, msgspec.Raw]) -> Iterator[bytes]:
@@ -208,30 +206,24 @@ def _wrapped(fields: dict[str, msgspec.Raw]) -> Iterator[bytes]:
             yield from (value for value in values if value.startswith(b"{"))
 
 
-def _of_resource(part: _ResourceSpans, counts: SpanCounts) -> Iterator[TraceSpan]:
+def _of_resource(part: _ResourceSpans) -> Iterator[TraceSpan]:
     attributes = _attributes(part.resource.attributes) if part.resource else {}
     service = str(attributes.get(names.SERVICE_KEY, ""))
     for scope in (*part.scope_spans, *part.instrumentation_library_spans):
-        yield from _of_scope(scope, service, counts)
+        yield from _of_scope(scope, service)
 
 
-def _of_scope(scope: _ScopeSpans, service: str, counts: SpanCounts) -> Iterator[TraceSpan]:
+def _of_scope(scope: _ScopeSpans, service: str) -> Iterator[TraceSpan]:
     for found in scope.spans:
-        trace, own, parent = _id(found.trace_id, 16), _id(found.span_id, 8), _id(found.parent_span_id, 8)
-        start, end = _time(found.start_time_unix_nano), _time(found.end_time_unix_nano)
-        counts.spans += 1
-        if why := fault_of(trace, own, start, end):
-            counts.bad[why] += 1
-            continue
         kind = _KINDS.get(found.kind, 0) if isinstance(found.kind, str) else found.kind
         yield TraceSpan(
-            trace,
-            own,
-            parent,
+            _id(found.trace_id, 16),
+            _id(found.span_id, 8),
+            _id(found.parent_span_id, 8),
             found.name[:MOST_TEXT],
             kind,
-            start,
-            end,
+            _time(found.start_time_unix_nano),
+            _time(found.end_time_unix_nano),
             _attributes(found.attributes),
             [
                 SpanEvent(event.name[:MOST_TEXT], _time(event.time_unix_nano), _attributes(event.attributes))
@@ -253,20 +245,15 @@ def _attributes(found: list[_Attribute]) -> dict[str, Value]:
     return values
 
 
-def _of_jaeger(trace: _JaegerTrace, counts: SpanCounts) -> Iterator[TraceSpan]:
+def _of_jaeger(trace: _JaegerTrace) -> Iterator[TraceSpan]:
     for found in trace.spans:
-        counts.spans += 1
         parent = next((each.id for each in found.references if each.type == "CHILD_OF"), "")
-        own_trace, own = found.trace.lower().zfill(32), found.id.lower().zfill(16)
         start = found.start_time * 1000
-        if why := fault_of(own_trace, own, start, start + found.duration * 1000):
-            counts.bad[why] += 1
-            continue
         tags = _tags(found.tags)
         process = trace.processes.get(found.process)
         yield TraceSpan(
-            own_trace,
-            own,
+            found.trace.lower().zfill(32),
+            found.id.lower().zfill(16),
             parent.lower().zfill(16) if parent else "",
             found.operation_name[:MOST_TEXT],
             _KINDS.get(str(tags.get("span.kind", "")), 0),

@@ -17,7 +17,7 @@ from ktui.traces.spans import (
     TraceSpan,
     Value,
     bounded,
-    fault_of,
+    usable,
 )
 
 if TYPE_CHECKING:
@@ -78,29 +78,23 @@ def decode_protobuf(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
         message = ExportTraceServiceRequest.FromString(data)
     except DecodeError:
         raise NotSpans("not an OTLP message of spans") from None
-    return list(spans_of(message, counts))
+    return usable(spans_of(message), counts)
 
 
-def spans_of(message: Any, counts: SpanCounts) -> Iterator[TraceSpan]:
+def spans_of(message: Any) -> Iterator[TraceSpan]:
     """Yield the spans of a decoded ExportTraceServiceRequest."""
     for part in message.resource_spans:
         service = str(_attributes(part.resource.attributes).get(names.SERVICE_KEY, ""))
         for scope in part.scope_spans:
             for found in scope.spans:
-                counts.spans += 1
-                trace, own = found.trace_id.hex(), found.span_id.hex()
-                start, end = found.start_time_unix_nano, found.end_time_unix_nano
-                if why := fault_of(trace, own, start, end):
-                    counts.bad[why] += 1
-                    continue
                 yield TraceSpan(
-                    trace,
-                    own,
+                    found.trace_id.hex(),
+                    found.span_id.hex(),
                     found.parent_span_id.hex(),
                     found.name[:MOST_TEXT],
                     found.kind,
-                    start,
-                    end,
+                    found.start_time_unix_nano,
+                    found.end_time_unix_nano,
                     _attributes(found.attributes),
                     [
                         SpanEvent(event.name[:MOST_TEXT], event.time_unix_nano, _attributes(event.attributes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -117,13 +118,24 @@ _TIME_MOST = 253_402_300_799_000_000_000  # the year 9999
 _HEX = frozenset("0123456789abcdef")
 
 
-def fault_of(trace: str, span: str, start: int, end: int) -> str:
-    """Return why a span cannot be used; "" if it can."""
-    if len(trace) != 32 or not _HEX.issuperset(trace) or trace.count("0") == 32:
+def usable(spans: Iterable[TraceSpan], counts: SpanCounts) -> list[TraceSpan]:
+    """Return the spans that can be used; all are counted, and the others by what is wrong with them."""
+    found = []
+    for span in spans:
+        counts.spans += 1
+        if why := _fault_of(span):
+            counts.bad[why] += 1
+        else:
+            found.append(span)
+    return found
+
+
+def _fault_of(span: TraceSpan) -> str:
+    if len(span.trace) != 32 or not _HEX.issuperset(span.trace) or span.trace.count("0") == 32:
         return "a trace id that is not 16 bytes"
-    if len(span) != 16 or not _HEX.issuperset(span) or span.count("0") == 16:
+    if len(span.id) != 16 or not _HEX.issuperset(span.id) or span.id.count("0") == 16:
         return "a span id that is not 8 bytes"
-    if not 0 < start <= _TIME_MOST or not 0 < end <= _TIME_MOST:
+    if not 0 < span.start <= _TIME_MOST or not 0 < span.end <= _TIME_MOST:
         return "no time"
     return ""
 

@@ -62,7 +62,6 @@ class _Counting:
     def __init__(self, log: Log, file: io.FileIO, before: int, report: Progressed) -> None:
         self._log, self._file, self._progress = log, file, report
         self._waits = not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        self._before = before
         self.taken = before
 
     def read1(self, size: int = -1, /) -> bytes:
@@ -75,9 +74,6 @@ class _Counting:
     def report(self) -> int:
         self._progress(self._log.name, self.taken)
         return self.taken
-
-    def of_file(self) -> int:
-        return self.taken - self._before
 
 
 @contextmanager
@@ -109,7 +105,7 @@ def read_log(log: Log, tally: LogReader, before: int, report: Progressed) -> int
         return before + log.size
     with log.open() as file:
         counting = _Counting(log, file, before, report)
-        limit = UnpackLimit(counting.of_file)
+        limit = UnpackLimit(lambda: counting.taken - before)
         opened = False
         try:
             for leaf in leaves(log.name, BufferedStream(counting), limit):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def load_profile(report: Report) -> tuple[dict[str, Any], int]:
         "rate": round(counted / seconds, 3) if seconds else 1.0,
         "duration": max(1, ceil(min(seconds, 3600))),
         "conns": CONNECTIONS,
-        "client": max(1, len(_clients(report.groups))),
+        "client": max(1, len({(group.client, group.user) for group in report.groups})),
         "contentType": "json",
         "disableHTTP2": False,
         "maxRetries": 0,
@@ -49,10 +48,6 @@ def load_profile(report: Report) -> tuple[dict[str, Any], int]:
     }
     first = report.span.first if report.span else "an unknown time"
     return {"version": 1, "description": f"observed by ktui audit from {first}", "specs": [spec]}, left_out
-
-
-def _clients(groups: Iterable[GroupReport]) -> set[tuple[str, str]]:
-    return {(group.client, group.user) for group in groups}
 
 
 def _form(group: GroupReport) -> dict[str, Any] | None:

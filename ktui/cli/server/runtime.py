@@ -79,7 +79,8 @@ async def tidy_when_quiet(
 
     Transcoded pieces that nothing used for a while are forgotten, also while it is not quiet.
     """
-    trim = trim or _malloc_trim()
+    if trim is None and (libc := _glibc()) is not None:
+        trim = partial(libc.malloc_trim, 0)
     if resident() is None:
         return
     before = gc.get_threshold()
@@ -110,11 +111,6 @@ async def _forget_unused(age: Callable[[], Iterable[int]]) -> int:
         forgotten += size
         await asyncio.sleep(0)
     return forgotten
-
-
-def _malloc_trim() -> Callable[[], None] | None:
-    libc = _glibc()
-    return None if libc is None else partial(libc.malloc_trim, 0)
 
 
 @cache

@@ -33,11 +33,6 @@ def between(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScr
     return _grown(first, last, _RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL)
 
 
-def lists_between(first: ResourceScrape, last: ResourceScrape) -> Grown:
-    """Return the growth of only those counters that show where LISTs of clients were served from."""
-    return _grown(first, last, _LISTS)
-
-
 def _grown(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape, reader: Reader) -> Grown:
     names, values = reader
     # A counter that decreased was reset to 0.
@@ -177,7 +172,7 @@ class ListHistory(msgspec.Struct):
         self.ended = max(self.ended, after.at)
         if before.counters == after.counters or after.at <= before.at:
             return
-        grown = lists_between(before, after)
+        grown = _grown(before, after, _LISTS)
         found = ListRates(
             grown["client_cache_lists"] or 0.0,
             grown["client_etcd_lists"] or 0.0,

@@ -79,8 +79,10 @@ class SegmentedRecorder:
         if recorder is not None and recorder.problem:
             self._end()
             self._give_up(recorder, now)
-        elif recorder is not None and self._is_full(recorder, now):
-            self._end()
+        elif recorder is not None:
+            seconds = min(LONGEST_SEGMENT, self._retention / PARTS)
+            if recorder.bytes >= self._most // PARTS or not 0 <= now - self._began < seconds:
+                self._end()
         if self._recorder is None and now >= self._retry:
             self._begin(beginning, now)
         if self._recorder is None:
@@ -99,10 +101,6 @@ class SegmentedRecorder:
         os.close(self._lock)
 
     # Segments.
-
-    def _is_full(self, recorder: Recorder, now: float) -> bool:
-        seconds = min(LONGEST_SEGMENT, self._retention / PARTS)
-        return recorder.bytes >= self._most // PARTS or not 0 <= now - self._began < seconds
 
     def _begin(self, beginning: Beginning, now: float) -> None:
         try:

@@ -69,7 +69,7 @@ def spans_made(made: list[AnyEvent]) -> list[TraceSpan]:
     tracer = Tracer(EVERY, random.Random(1))
     for event in made:
         tracer.add(event)
-    return list(spans_of(request_with(tracer.take(100)), SpanCounts()))
+    return list(spans_of(request_with(tracer.take(100))))
 
 
 def recorded() -> dict[str, list[TraceSpan]]:
