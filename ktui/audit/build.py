@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from ktui.audit.deduplication import DeduplicatedTally, deduplicate
-from ktui.audit.formats.record import JSON
+from ktui.audit.formats.log_record import JSON
 from ktui.audit.group import AuditGroup
 from ktui.audit.mismatches import total_observed, total_traced
 from ktui.audit.predictions import (

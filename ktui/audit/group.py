@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.audit.formats.record import LoggedRequest, SlowRequest, Spent
+from ktui.audit.formats.log_record import LoggedRequest, SlowRequest, Spent
 from ktui.audit.observed import SlowRequests, TracedRequests, numbers_of, source_of
 from ktui.contract.events.base import Count
 from ktui.core.ranking.shape import RequestShape

@@ -18,7 +18,7 @@ from itertools import compress
 import msgspec
 
 from ktui.audit import observed
-from ktui.audit.formats.record import LoggedRequest, Spent
+from ktui.audit.formats.log_record import LoggedRequest, Spent
 
 MOST = 1 << 21
 """Most requests in a journal: 73 MB."""

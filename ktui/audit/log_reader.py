@@ -8,8 +8,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ktui.audit.formats import auditlog
-from ktui.audit.formats.reader import Record, RecordChoice, Wrapped, line_reader
-from ktui.audit.formats.record import EARLY, JSON, KLOG, WRITES, LoggedRequest, Malformed, Skip, SlowRequest
+from ktui.audit.formats.log_record import (
+    EARLY,
+    JSON,
+    KLOG,
+    WRITES,
+    LoggedRequest,
+    Malformed,
+    Skip,
+    SlowRequest,
+)
+from ktui.audit.formats.record_reader import Record, RecordChoice, Wrapped, line_reader
 from ktui.audit.formats.traces import Traced, TraceReader
 from ktui.audit.reading.streams import LongLine
 from ktui.core.format import integer

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ktui.audit.formats.record import Spent
+from ktui.audit.formats.log_record import Spent
 from ktui.core.ranking.shape import RequestShape
 from ktui.traces.spans import TracedRequest
 

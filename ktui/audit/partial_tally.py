@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.formats.record import SKIPS
+from ktui.audit.formats.log_record import SKIPS
 from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.audit.journal import Journal
 from ktui.audit.log_reader import FileCount

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from ktui.audit.formats.record import OUTSIDE, LoggedRequest, SlowRequest, Spent
+from ktui.audit.formats.log_record import OUTSIDE, LoggedRequest, SlowRequest, Spent
 from ktui.audit.log_reader import FileCount, LogReader
 from ktui.audit.tally import TallyOptions
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, split_url

@@ -254,8 +254,8 @@ def _requests(args: argparse.Namespace) -> int:
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
     from ktui.audit.reading.files import open_logs  # start-up time
-    from ktui.cli.auditing.screen import separate_keyboard, show
-    from ktui.cli.preferences import check_theme, preferences_of
+    from ktui.cli.auditing.report_screen import separate_keyboard, show
+    from ktui.cli.view_options import check_theme, preferences_of
 
     check_theme(args)
     with separate_keyboard("-" in args.files) as piped, open_logs(args.files, piped) as logs:
@@ -263,8 +263,8 @@ def _screen(args: argparse.Namespace, progress: bool) -> int:
 
 
 def _live(args: argparse.Namespace) -> int:
-    from ktui.cli.auditing.screen import run_live  # start-up time
-    from ktui.cli.preferences import check_theme, preferences_of
+    from ktui.cli.auditing.report_screen import run_live  # start-up time
+    from ktui.cli.view_options import check_theme, preferences_of
 
     _check_version(args)
     check_theme(args)

@@ -21,8 +21,8 @@ from ktui.cli.options import (
     secrets_environment,
 )
 from ktui.cli.output import tell
-from ktui.cli.preferences import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.cli.screenshot import add_screenshot_arguments, size_of
+from ktui.cli.view_options import add_view_arguments, check_theme, kube_context_of, preferences_of
 from ktui.kube.gates import DEFAULT_VERSION
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _pace(text: str) -> float:
     from ktui.contract.recording import RecordingError  # start-up time
-    from ktui.core.recordings.times import pace
+    from ktui.core.recordings.recording_times import pace
 
     try:
         return pace(text)

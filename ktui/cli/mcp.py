@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     if missing:
         return fail(f"--logs {missing[0]}: there is no such file or folder", USAGE)
     try:
-        from ktui.cli.agents.server import serve  # start-up time
+        from ktui.cli.agents.mcp_server import serve  # start-up time
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("mcp", "mcp_types"):
             raise

@@ -75,7 +75,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     from ktui.core.live.findings import Severity, findings, worst  # start-up time
-    from ktui.core.live.report import report_document
+    from ktui.core.live.observe_document import report_document
 
     if args.otlp is not None:
         if args.kubeconfig or args.context or args.prometheus:

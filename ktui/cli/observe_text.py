@@ -23,9 +23,9 @@ from ktui.core.format import (
     short_milliseconds,
     times,
 )
-from ktui.core.live.checks import ROW, Checks, checks_of, saving_text
+from ktui.core.live.consistency_checks import ROW, Checks, checks_of, saving_text
 from ktui.core.live.findings import Finding, Severity, findings, verdict
-from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.level_rows import LevelRow, level_rows
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.resource_routes import ResourceRoutes
 

@@ -21,7 +21,7 @@ from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.contract.events.base import ServerInfo
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.types import Put
 from ktui.kube.requestinfo import parse_path

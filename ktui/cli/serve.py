@@ -20,7 +20,7 @@ from ktui.cli.output import emit, warn
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from ktui.cli.server.config import ServeConfig
+    from ktui.cli.server.serve_config import ServeConfig
 
 log = log_of(__name__)
 
@@ -185,8 +185,8 @@ def run(args: argparse.Namespace) -> int:
     from ktui.apiserver.http.open_files import file_limit, most_connections, raise_file_limit
     from ktui.cli.child import die_with_parent
     from ktui.cli.crash import keep_quiet
-    from ktui.cli.server.config import ServeConfig
     from ktui.cli.server.runtime import shorten_thread_switches
+    from ktui.cli.server.serve_config import ServeConfig
 
     shorten_thread_switches()
     raise_file_limit()

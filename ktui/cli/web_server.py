@@ -21,7 +21,7 @@ from ktui.cli.dashboard import check_source, server_child
 from ktui.cli.exit_codes import NO_CONNECTION, OK, fail
 from ktui.cli.options import option_words
 from ktui.cli.output import emit
-from ktui.cli.preferences import kube_context_of
+from ktui.cli.view_options import kube_context_of
 from ktui.cli.web_page import PATIENCE, BrowserSession
 from ktui.client.connection import ClientError
 from ktui.contract.recording import RecordingError

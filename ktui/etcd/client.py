@@ -13,7 +13,7 @@ from aetcd import rpc
 
 from ktui.contract.events import EtcdUsage
 from ktui.etcd import grpc_errors, rpcs
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.connection_liveness import Liveness
 from ktui.etcd.errors import PermissionDeniedError, UnimplementedError, UnreachableError
 from ktui.etcd.ledger import Ledger

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from ktui.etcd import warden
 from ktui.etcd.binary import Binary, find_binary
 from ktui.etcd.errors import EmbeddedEtcdError
-from ktui.etcd.etcdlog import EtcdLog
+from ktui.etcd.server_log import EtcdLog
 from ktui.etcd.snapshot import damaged, restore
 from ktui.etcd.temporary_etcd import TemporaryEtcd, locked, sweep
 from ktui.supervision import Supervisor, stop

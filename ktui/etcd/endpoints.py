@@ -8,7 +8,7 @@ from pathlib import Path
 
 import grpc
 
-from ktui.etcd.config import Endpoint, EtcdConfig, parse_endpoint
+from ktui.etcd.client_config import Endpoint, EtcdConfig, parse_endpoint
 from ktui.etcd.connection import EtcdConnection
 from ktui.etcd.errors import EtcdError, UnreachableError
 from ktui.etcd.probe import probe

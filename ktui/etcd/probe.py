@@ -11,7 +11,7 @@ import contextlib
 import socket
 import ssl
 
-from ktui.etcd.config import Endpoint, EtcdConfig
+from ktui.etcd.client_config import Endpoint, EtcdConfig
 from ktui.etcd.errors import UnreachableError
 
 STEP_SECONDS = 4.0

@@ -16,7 +16,7 @@ from typing import IO, NamedTuple, cast
 from ktui.etcd.binary import Binary, packaged_binary
 from ktui.etcd.bolttree import BoltTree, DamagedError
 from ktui.etcd.errors import SnapshotError
-from ktui.etcd.etcdlog import EtcdLog
+from ktui.etcd.server_log import EtcdLog
 
 HEAD_BYTES = 3 * (64 << 10)  # bytes at the beginning that hold both meta pages
 _MAGIC, _VERSION = 0xED0CDAED, 2

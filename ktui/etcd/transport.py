@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from aetcd import rpc
 
 from ktui.etcd import grpc_errors
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.connection import EtcdConnection, WatchCall
 from ktui.etcd.endpoints import Endpoints
 from ktui.etcd.errors import (

@@ -25,7 +25,7 @@ from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
 from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
 from ktui.live.families import ALL, ANCHOR, Family
-from ktui.live.figures import ScrapePage, page_of
+from ktui.live.page_figures import ScrapePage, page_of
 from ktui.live.server_events import Load, ServerAnnouncer, page_events
 
 SECONDS = 15.0  # between two queries; Prometheus scrapes every 15 to 60 s

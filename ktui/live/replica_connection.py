@@ -12,7 +12,7 @@ from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.metrics_page import Exposition, ExpositionError
 from ktui.live.families import WANTED
-from ktui.live.figures import ScrapePage, page_of
+from ktui.live.page_figures import ScrapePage, page_of
 from ktui.live.server_events import Load
 
 STALL_SECONDS = 5.0  # without a byte of a page that is being read, after which its replica is down

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
-from ktui.live.figures import Numbers, ScrapePage
+from ktui.live.page_figures import Numbers, ScrapePage
 from ktui.live.replica_connection import METRICS, STALL_SECONDS, ReplicaConnection, Scrape
 
 STRAY = 0.01  # share of counters that may decrease on one connection, as those of a deleted resource do

@@ -15,7 +15,7 @@ from ktui.contract.flow_config import paths as flow_paths
 from ktui.documents.known_types import decode_json
 from ktui.documents.limits import DocumentError
 from ktui.live.access import Refusals
-from ktui.live.figures import ScrapePage
+from ktui.live.page_figures import ScrapePage
 from ktui.live.replica_connection import TEXT, ReplicaConnection
 
 MOST_CHECKS = 50  # failed readiness checks that are kept

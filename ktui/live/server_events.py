@@ -11,7 +11,7 @@ from ktui.contract.events import AnyEvent, ServerInfo
 from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
 from ktui.kube.gates import GATES
 from ktui.kube.versions import BehaviourError, behaviour_of
-from ktui.live.figures import MOST, ScrapePage
+from ktui.live.page_figures import MOST, ScrapePage
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
-from ktui.traces import names
+from ktui.traces import span_names as names
 from ktui.traces.reading import is_handler, is_server, read_request
 from ktui.traces.spans import SpanCounts, TracedRequest, TraceSpan
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import NamedTuple
 
-from ktui.traces import names
+from ktui.traces import span_names as names
 from ktui.traces.reading import read_request
 from ktui.traces.spans import (
     INTERNAL,

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ktui.traces import names
+from ktui.traces import span_names as names
 from ktui.traces.spans import (
     CLIENT,
     INTERNAL,

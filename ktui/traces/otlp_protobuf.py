@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ktui.traces import names
+from ktui.traces import span_names as names
 from ktui.traces.spans import (
     MOST_ATTRIBUTES,
     MOST_EVENTS,

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, selected_name
 from ktui.kube.routing.request import is_cached
-from ktui.traces import names
-from ktui.traces.names import Role
+from ktui.traces import span_names as names
+from ktui.traces.span_names import Role
 from ktui.traces.spans import SERVER, SPANS, STAGES, SpanCounts, TracedRequest, TraceSpan
 
 Children = Mapping[str, Sequence[TraceSpan]]

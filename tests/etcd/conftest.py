@@ -18,7 +18,7 @@ import pytest
 
 from ktui.etcd import connection_liveness, endpoints, rpcs, transport
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 

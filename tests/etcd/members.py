@@ -10,7 +10,7 @@ from pathlib import Path
 from aetcd import rpc
 
 from ktui.etcd.binary import packaged_binary
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.endpoints import Endpoints
 from tests.etcd.certificates import Authority
 from tests.etcd.ports import reserved_ports

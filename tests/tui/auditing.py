@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ktui.audit.build import Wish
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize

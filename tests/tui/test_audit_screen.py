@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.core.table.export import csv_text
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.tui.audit.app import AuditApp

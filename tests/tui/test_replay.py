@@ -14,7 +14,7 @@ import pytest
 
 from ktui.contract.events import Marker
 from ktui.core.recordings.recorder import write_recording
-from ktui.core.recordings.times import FASTEST
+from ktui.core.recordings.recording_times import FASTEST
 from ktui.core.replay import index
 from ktui.tui.app import KtuiApp
 from ktui.tui.prompt.prompt import Prompt

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ktui.core.live.findings import findings
 from ktui.core.live.live_state import LiveState, fold_all
-from ktui.core.live.report import report_document
+from ktui.core.live.observe_document import report_document
 from ktui.live.scraper import Scraper
 from tools.fidelity.pages import IDLE, OPEN, Recorded, moments, serving_pages
 from tools.fidelity.recordings import LIVE, document

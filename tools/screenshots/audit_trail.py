@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
-from ktui.contract.events.requests import RequestFinished, RequestStarted
+from ktui.contract.events.own_server import RequestFinished, RequestStarted
 from tests.unit.audit.logs import audit_event
 
 MICROS = 1_000_000

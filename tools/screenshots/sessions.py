@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.growing_logs import audit_activity
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from ktui.audit.formats.record import Malformed
+from ktui.audit.formats.log_record import Malformed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from ktui.audit.formats.go_formats import duration, klog_day, unquote, zap_time
-from ktui.audit.formats.record import WRITES, LoggedRequest, Malformed, Skip, Spent, decoded
+from ktui.audit.formats.log_record import WRITES, LoggedRequest, Malformed, Skip, Spent, decoded
 
 MARK = b'"HTTP" verb="'
 READS = frozenset((b"GET", b"LIST", b"WATCH"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ktui.audit.formats.record import SPANS, TRACE_LINES, LoggedRequest, Malformed, Skip
+from ktui.audit.formats.log_record import SPANS, TRACE_LINES, LoggedRequest, Malformed, Skip
 from ktui.core.format import integer
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.klog import MARK, BrokenTrace, TraceLines

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.audit.formats.record import BLANK
+from ktui.audit.formats.log_record import BLANK
 from ktui.audit.reading.archives import leaves, may_be_log
 from ktui.audit.reading.lake import LakeStream, in_lake
 from ktui.audit.reading.record_framing import records

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.core.sharing.names import KeyPseudonyms, Pseudonyms
+from ktui.core.sharing.pseudonyms import KeyPseudonyms, Pseudonyms
 from ktui.core.sharing.share import Queries, Text
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.printable import json_escaped

@@ -187,7 +187,7 @@ async def _estimate(wanted: EstimateList, agent: Agent) -> str:
 
 async def _findings(wanted: ClusterFindings, agent: Agent) -> str:
     from ktui.cli.observe import nothing_read, observed_state  # start-up time
-    from ktui.core.live.report import report_document
+    from ktui.core.live.observe_document import report_document
 
     live = await observed_state(_command("observe", f"--for={wanted.seconds}s", *_cluster(agent)))
     if not live.replicas:

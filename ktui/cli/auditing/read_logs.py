@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from ktui.audit.formats.record import Malformed
+from ktui.audit.formats.log_record import Malformed
 from ktui.audit.group import AuditGroupKey, client_of
 from ktui.audit.periods import LogPeriod
 from ktui.audit.predictions import API_SERVICES, CRDS, AggregatedGroups, groups_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ktui.config.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ktui.core.budgets.file import RequestBudget
+    from ktui.core.budgets.budget_file import RequestBudget
 
 HEADROOM = 0.2
 MOST_PERCENT = 10_000
@@ -44,7 +44,7 @@ def _headroom(text: str) -> float:
 
 def check_options(args: argparse.Namespace, *outputs: str) -> list[RequestBudget]:
     """Return the budgets, before anything runs. Raises ConfigError, also for outputs without a directory."""
-    from ktui.core.budgets.file import read_budgets  # start-up time
+    from ktui.core.budgets.budget_file import read_budgets  # start-up time
 
     if args.budget and args.write_budget:
         raise ConfigError(

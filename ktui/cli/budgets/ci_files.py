@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from ktui.cli.budgets.report import (
+from ktui.cli.budgets.budget_report import (
     EXCEEDED,
     IDLE,
     UNJUDGED,
@@ -22,10 +22,10 @@ from ktui.cli.budgets.report import (
 )
 from ktui.cli.exit_codes import FAILED, OK, USAGE, fail
 from ktui.cli.output import warn
-from ktui.core.budgets.file import budget_text
+from ktui.core.budgets.budget_file import budget_text
 from ktui.core.budgets.judge import draft
 from ktui.core.format import many
-from ktui.core.markdown import markdown_row, markdown_text
+from ktui.core.markdown_cells import markdown_row, markdown_text
 from ktui.printable import escaped
 
 _SIGNS = {EXCEEDED: "❌ exceeded", IDLE: "⚠ matched nothing", UNJUDGED: "⚠ not judged"}

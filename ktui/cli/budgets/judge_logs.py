@@ -14,14 +14,14 @@ from ktui.audit.tally import TallyOptions
 from ktui.cli.auditing.outputs import problems
 from ktui.cli.auditing.read_logs import find_aggregated, list_with_bar
 from ktui.cli.budgets.budget_options import check_options
+from ktui.cli.budgets.budget_report import BudgetReport, print_document, print_report
 from ktui.cli.budgets.ci_files import finish, markdown_report
-from ktui.cli.budgets.report import BudgetReport, print_document, print_report
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, USAGE, fail
 from ktui.cli.options import supports_progress
 from ktui.cli.output import emit
-from ktui.core.budgets.file import RATE
+from ktui.core.budgets.budget_file import RATE
 from ktui.core.budgets.judge import BudgetJudge, BudgetVerdict
-from ktui.core.budgets.requests import JudgedRequest, client_name, resource_of
+from ktui.core.budgets.judged_requests import JudgedRequest, client_name, resource_of
 from ktui.core.format import integer, many
 from ktui.core.ranking.shape import LONGEST_URI, canonical
 from ktui.kube.gates import DEFAULT_VERSION

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
+from ktui.cli.budgets.budget_report import BudgetReport, ended, print_document, print_report
 from ktui.cli.budgets.ci_files import finish
-from ktui.cli.budgets.report import BudgetReport, ended, print_document, print_report
 from ktui.cli.child import ServerChild
 from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, OK, USAGE, fail
 from ktui.cli.output import warn
@@ -27,9 +27,9 @@ from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.running import write_kubeconfig
 from ktui.contract.recording import RecordingError
-from ktui.core.budgets.file import RequestBudget
+from ktui.core.budgets.budget_file import RequestBudget
 from ktui.core.budgets.judge import BudgetJudge
-from ktui.core.budgets.requests import RecordedRequests
+from ktui.core.budgets.judged_requests import RecordedRequests
 from ktui.core.format import integer, shorten
 from ktui.core.recordings.reader import RecordingReader
 

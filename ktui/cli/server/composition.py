@@ -21,11 +21,10 @@ from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
 from ktui.cli.logs import log_of
 from ktui.cli.output import warn
-from ktui.cli.server.config import ServeConfig
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
 from ktui.cli.server.facts import Facts, ServerRecording, log_telemetry
-from ktui.cli.server.faults import FaultInjector
+from ktui.cli.server.fault_injector import FaultInjector
 from ktui.cli.server.flow import ServerFlow
 from ktui.cli.server.request_chain import (
     SYNC_SECONDS,
@@ -35,6 +34,7 @@ from ktui.cli.server.request_chain import (
 )
 from ktui.cli.server.request_logs import RequestLogFiles
 from ktui.cli.server.runtime import tidy_when_quiet
+from ktui.cli.server.serve_config import ServeConfig
 from ktui.client.connection import ServerConnection
 from ktui.client.running import announce, certificate_directory, server_directory, withdraw, write_kubeconfig
 from ktui.contract.events import TaskFailures

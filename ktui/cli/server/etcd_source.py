@@ -13,7 +13,7 @@ from pathlib import Path
 from ktui.cli.logs import log_of
 from ktui.cli.output import warn
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig, config_from
+from ktui.etcd.client_config import EtcdConfig, config_from
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
 from ktui.storage.prefix import DEFAULT, check_readable, find_prefix, normal

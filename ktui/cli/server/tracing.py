@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import grpc
 
 from ktui.cli.logs import log_of
-from ktui.cli.server.config import TracingConfig
+from ktui.cli.server.serve_config import TracingConfig
 from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestRouted, RequestStarted
 from ktui.kube.requestinfo import parse_path
 from ktui.telemetry.bus import Bus
-from ktui.traces import names
+from ktui.traces import span_names as names
 
 log = log_of(__name__)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from ktui.contract.events.base import Dropped, Event, Marker, ServerInfo, TaskFailures
 from ktui.contract.events.cost import COUNTS, FIGURES, Cost, figures
-from ktui.contract.events.etcd import EtcdCall, EtcdHealth, EtcdProgress, EtcdUsage, Prefix
 from ktui.contract.events.live import (
     CacheProbe,
     FlowConfig,
@@ -24,17 +23,20 @@ from ktui.contract.events.live import (
     ResourceAsked,
     ResourceScrape,
 )
-from ktui.contract.events.requests import (
+from ktui.contract.events.own_server import (
+    CacheStatus,
     ChainStage,
+    EtcdCall,
+    EtcdHealth,
+    EtcdProgress,
+    EtcdUsage,
+    FanOut,
+    Prefix,
+    ProgressTick,
     RequestFinished,
     RequestRouted,
     RequestStarted,
     RouteStep,
-)
-from ktui.contract.events.watches import (
-    CacheStatus,
-    FanOut,
-    ProgressTick,
     WatcherClosed,
     WatcherOpened,
     WatcherState,

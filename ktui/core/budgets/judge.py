@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ktui.core.budgets.file import RATE, RequestBudget
-from ktui.core.budgets.requests import JudgedRequest, Relists
+from ktui.core.budgets.budget_file import RATE, RequestBudget
+from ktui.core.budgets.judged_requests import JudgedRequest, Relists
 
 MOST_GROUPS = 10_000
 MOST_CLIENTS = 1_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ktui.core.lab.figures import Figures, figures_of
 from ktui.core.lab.form import ListForm, path_of
+from ktui.core.lab.predicted_figures import Figures, figures_of
 from ktui.core.prediction.alternatives import VersionRoute
 from ktui.core.prediction.assumptions import ServerAssumptions, present
 from ktui.core.prediction.prediction import predict, routes_of

@@ -29,7 +29,7 @@ from ktui.core.live.finding_kinds import (
     finding,
     holds_lists,
 )
-from ktui.core.live.levels import LevelRow, level_rows
+from ktui.core.live.level_rows import LevelRow, level_rows
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import WEBHOOK, admission_rows, process_growth, slow_admission
 from ktui.core.live.resource_findings import rate, resource_findings

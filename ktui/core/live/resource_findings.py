@@ -22,7 +22,7 @@ from ktui.core.live.finding_kinds import (
     etcd_lists_advice,
     finding,
 )
-from ktui.core.live.levels import LevelRow
+from ktui.core.live.level_rows import LevelRow
 from ktui.core.live.resource_routes import ResourceRoutes
 
 _PRIVATE = ("secrets", "configmaps")

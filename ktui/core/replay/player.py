@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from ktui.core import reducer
-from ktui.core.recordings.times import FASTEST
+from ktui.core.recordings.recording_times import FASTEST
 from ktui.core.replay.index import Index, ReplayPosition, ReplayStep, is_new_server, renew
 from ktui.core.state import State
 

@@ -12,7 +12,7 @@ import msgspec
 
 from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
 from ktui.contract.events.live import RunningRequest
-from ktui.core.sharing.names import STANDARD, KeyPseudonyms, Pseudonyms, is_secret, words
+from ktui.core.sharing.pseudonyms import STANDARD, KeyPseudonyms, Pseudonyms, is_secret, words
 from ktui.core.sharing.treatments import TABLE, Treatment
 from ktui.documents.known_types import decode_json
 

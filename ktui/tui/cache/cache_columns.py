@@ -7,7 +7,8 @@ from math import ceil
 
 from ktui.contract.cache_documents import CachedEvent, CachedObject
 from ktui.core.format import integer, rate, revision_within, short_bytes, short_count, within
-from ktui.core.state import CacheRow, CacheStatus, Prefix, State
+from ktui.contract.events import CacheStatus, Prefix
+from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.tui.cache.rv_progress import by_size, lag_style
 from ktui.tui.charts.bars import bar, share_of

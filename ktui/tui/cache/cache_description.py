@@ -10,7 +10,8 @@ from textual.content import Content
 
 from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
 from ktui.core.ranking.lines import RankLine, shape_runs
-from ktui.core.state import CacheStatus, State, WatcherRow
+from ktui.contract.events import CacheStatus
+from ktui.core.state import State, WatcherRow
 from ktui.tui.cache.cache_columns import CacheLine, is_loading, loaded_share, state_run
 from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import TRACK, bar

@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
 
 from ktui.client.connection import ClientError
-from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.rank_lines import RankLines
 from ktui.core.references import Crumb, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
 from ktui.tui.cache.cache_columns import CACHES, CacheLine, CacheLines, is_loading

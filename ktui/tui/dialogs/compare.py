@@ -12,7 +12,7 @@ from textual.events import Key
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from ktui.core.ranking.lines import shape_runs
+from ktui.core.ranking.rank_lines import shape_runs
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import compare_group
 from ktui.core.references import Place

@@ -11,8 +11,8 @@ from textual.content import Content
 
 from ktui.core.badges import badge_of_route
 from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text, safe
-from ktui.core.lab.figures import reads_of, returned_by
 from ktui.core.lab.measured import OBSERVED, Measured, Memory
+from ktui.core.lab.predicted_figures import reads_of, returned_by
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Trial, Verdict
 from ktui.tui.keys.hints import key_of

@@ -17,7 +17,7 @@ from ktui.core.format import (
     many,
     times,
 )
-from ktui.core.live.checks import Checks, checks_text, saving_text
+from ktui.core.live.consistency_checks import Checks, checks_text, saving_text
 from ktui.core.live.findings import verdict
 from ktui.core.live.live_state import LiveState
 from ktui.core.live.processes import AdmissionRow, ProcessGrowth

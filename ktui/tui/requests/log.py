@@ -15,7 +15,7 @@ from ktui.core.format import figure, integer, long_bytes, milliseconds, processe
 from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.prediction.prediction import alternatives_of
 from ktui.core.ranking.group_key import GroupKey
-from ktui.core.ranking.lines import shape_runs
+from ktui.core.ranking.rank_lines import shape_runs
 from ktui.core.ranking.remedies import compare_row
 from ktui.core.references import CompareRef
 from ktui.core.request_view import READS, requests_of, shown_requests, unfinished

@@ -9,7 +9,7 @@ from msgspec import Struct
 from textual.content import Content
 
 from ktui.core.format import percent, processed_text, told_apart
-from ktui.core.ranking.lines import RankLine, shape_runs
+from ktui.core.ranking.rank_lines import RankLine, shape_runs
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, what_is_left
 from ktui.core.references import Part
 from ktui.tui.charts.bars import bar

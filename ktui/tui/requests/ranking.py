@@ -22,7 +22,7 @@ from ktui.core.format import (
     processed_text,
     safe,
 )
-from ktui.core.ranking.lines import ROLL_UPS, RankLine, RankLines, shape_runs
+from ktui.core.ranking.rank_lines import ROLL_UPS, RankLine, RankLines, shape_runs
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import Savings, compare_group, remedies_of
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, to_try, what_is_left

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ktui.core.badges import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
 from ktui.core.format import integer, many, percent, short_bytes, short_milliseconds, times, within
-from ktui.core.ranking.lines import RankLine, shape_runs
+from ktui.core.ranking.rank_lines import RankLine, shape_runs
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
 from ktui.tui.charts.bars import bar
 from ktui.tui.keys.hints import key_of

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from ktui.core.ranking.group_key import GroupKey
-from ktui.core.ranking.lines import RankLine, shape_text
+from ktui.core.ranking.rank_lines import RankLine, shape_text
 from ktui.core.references import Crumb, Part, Place, Reference, RequestRef
 from ktui.core.request_view import request_object
 from ktui.core.selection import Selection, selection_of

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.contract.events import CacheStatus, RequestFinished, RequestRouted
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.client.kube_connection import KubeConnection
 from ktui.core.live.live_state import LiveState, fold_all
-from ktui.core.live.report import report_document
+from ktui.core.live.observe_document import report_document
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.versions import behaviour_of
 from ktui.live.scraper import Scraper

@@ -23,7 +23,7 @@ import pytest
 from ktui.contract.events import RequestFinished, RequestRouted, RequestStarted
 from ktui.etcd import embedded
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester

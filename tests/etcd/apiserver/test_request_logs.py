@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.formats.reader import line_reader
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
+from ktui.audit.formats.record_reader import line_reader
 from ktui.audit.predictions import assume_ready
 from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.etcd.client import EtcdClient

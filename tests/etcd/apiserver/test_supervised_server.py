@@ -12,7 +12,7 @@ from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.http.response import Response
 from ktui.etcd.embedded import EmbeddedEtcd
-from ktui.etcd.etcdlog import EtcdLog
+from ktui.etcd.server_log import EtcdLog
 from ktui.supervision import Supervisor
 from tests.etcd.serving import plain_client
 

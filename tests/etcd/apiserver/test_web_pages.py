@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 

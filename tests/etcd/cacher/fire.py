@@ -8,7 +8,7 @@ from typing import Any
 
 from ktui.cacher.cacher_requests import ListAnswer
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.kube.status import StatusError
 from ktui.storage.compaction import compact, follow_compactions
 from ktui.telemetry.bus import Bus

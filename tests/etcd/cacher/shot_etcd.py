@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from aetcd import rpc
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.rpcs import Rpc
 from ktui.etcd.transport import Decoded

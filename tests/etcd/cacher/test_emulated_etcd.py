@@ -13,7 +13,7 @@ from aetcd import rpc
 from ktui.cacher import watch_cache as revision_waiter
 from ktui.cacher.cacher_requests import FELL_BACK
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.injection import WATCH, Gateway
 from ktui.kube.routing.cache_state import etcd_supports_progress

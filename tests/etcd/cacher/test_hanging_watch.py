@@ -10,7 +10,7 @@ import pytest
 from ktui.cacher import errors
 from ktui.etcd import watch as watch_liveness
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
 from ktui.etcd.injection import Gateway

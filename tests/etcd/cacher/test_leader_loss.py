@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.telemetry.bus import Bus
 from tests.etcd.waiting import until
 

@@ -11,7 +11,7 @@ import pytest
 from ktui.cacher import errors, progress, reflector, watch_cache
 from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.kube.status import StatusError
 from ktui.telemetry.bus import Bus
 from tests.etcd.waiting import until

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from ktui.etcd.client import RECHECK_SECONDS, EtcdClient, RangeStreams
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.kube.status import StatusError
 from ktui.telemetry.bus import Bus

@@ -15,7 +15,7 @@ import pytest
 
 import ktui
 from ktui.cli.main import main
-from ktui.core.budgets.file import read_budgets
+from ktui.core.budgets.budget_file import read_budgets
 
 PAGE = Path(ktui.__file__).parents[1] / "docs" / "budgets.md"
 # What an informer of client-go sends: a LIST, then a WATCH from its resourceVersion.

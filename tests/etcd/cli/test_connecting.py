@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.injection import Proxy
 from ktui.telemetry.bus import Bus

@@ -21,7 +21,7 @@ from textual.pilot import Pilot
 from ktui.cli.child import AttachLauncher
 from ktui.client.connection import connection_from_url
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 from ktui.tui.app import KtuiApp

@@ -12,7 +12,7 @@ from aetcd import rpc
 from ktui.contract.events import EtcdCall, RequestStarted
 from ktui.contract.recording import LineDecoder, encode_lines
 from ktui.core.sharing.share import Sharer
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.endpoints import Endpoints
 from tests.etcd.members import cluster_of
 from tests.etcd.serving import Served, serving

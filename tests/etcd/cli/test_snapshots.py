@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ktui.etcd.binary import packaged_binary
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from tests.etcd.cli.test_connecting import furnish
 from tests.etcd.members import cluster_of, enable_auth
 from tests.etcd.serving import Served, refused, serving

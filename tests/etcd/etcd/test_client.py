@@ -6,7 +6,7 @@ import pytest
 
 from ktui.contract.events import EtcdCall, EtcdProgress, EtcdUsage
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.errors import (
     FutureRevisionError,
     ReadOnlyError,

@@ -13,7 +13,7 @@ import pytest
 from ktui.contract.events import EtcdHealth
 from ktui.etcd import connection_liveness, endpoints
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.errors import ConnectionLostError
 from ktui.telemetry.bus import Bus
 from tests.etcd.cacher.link import Link

@@ -20,7 +20,7 @@ from ktui.etcd import binary as binaries
 from ktui.etcd import embedded
 from ktui.etcd.binary import find_binary, packaged_binary
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EmbeddedEtcdError
 from ktui.etcd.temporary_etcd import PREFIX, sweep

@@ -12,7 +12,7 @@ from aetcd import rpc
 
 from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.connection_liveness import poll_status
 from ktui.telemetry.bus import Bus
 

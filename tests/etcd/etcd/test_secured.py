@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig, config_from
+from ktui.etcd.client_config import EtcdConfig, config_from
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import AuthenticationError, EtcdError, PermissionDeniedError, UnreachableError
 from ktui.telemetry.bus import Bus

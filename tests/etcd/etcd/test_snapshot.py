@@ -15,7 +15,7 @@ import pytest
 from ktui.etcd import snapshot as module
 from ktui.etcd.binary import packaged_binary
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EmbeddedEtcdError, SnapshotError
 from ktui.telemetry.bus import Bus

@@ -13,7 +13,7 @@ import pytest
 from ktui.contract.events import EtcdHealth, EtcdProgress
 from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.connection_liveness import poll_status
 from ktui.etcd.errors import NoSpaceError, UnreachableError
 from ktui.telemetry.bus import Bus

@@ -14,7 +14,7 @@ import pytest
 
 from ktui.etcd import endpoints, probe
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import UnreachableError
 from ktui.etcd.probe import GREETING

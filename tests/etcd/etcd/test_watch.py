@@ -13,7 +13,7 @@ import pytest
 
 from ktui.contract.events import EtcdCall
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.etcd.types import WatchEvent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.storage.prefix import find_prefix
 from ktui.telemetry.bus import Bus

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import ReadOnlyError
 from ktui.kube.resources import BUILTIN

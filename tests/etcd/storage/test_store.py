@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.errors import FutureRevisionError, UnreachableError
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector

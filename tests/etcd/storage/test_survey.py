@@ -9,7 +9,7 @@ import pytest
 
 from ktui.contract.etcd_documents import Churn
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.churn import last_manager

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for

@@ -17,7 +17,7 @@ from typing import Any
 
 import zstandard
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from tests.unit.audit.logs import TRAFFIC, audit_event, audit_id, go_duration, moment
 
 Lines = Sequence[bytes]

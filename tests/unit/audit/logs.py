@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from ktui.audit.formats.record import LoggedRequest, SlowRequest
+from ktui.audit.formats.log_record import LoggedRequest, SlowRequest
 from ktui.kube.golang.formatting import quote
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.build import Wish
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.predictions import EITHER
 from ktui.audit.reading import files
 from ktui.audit.reading.files import open_logs, read_logs

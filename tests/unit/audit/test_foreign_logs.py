@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.audit.build import Wish
-from ktui.audit.formats.reader import line_reader
-from ktui.audit.formats.record import LoggedRequest, Malformed, SlowRequest
+from ktui.audit.formats.log_record import LoggedRequest, Malformed, SlowRequest
+from ktui.audit.formats.record_reader import line_reader
 from ktui.audit.reading.archives import leaves
 from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit

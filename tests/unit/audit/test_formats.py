@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ktui.audit.formats import auditlog
-from ktui.audit.formats.reader import line_reader
-from ktui.audit.formats.record import BLANK, LoggedRequest, Malformed, Skip, SlowRequest
+from ktui.audit.formats.log_record import BLANK, LoggedRequest, Malformed, Skip, SlowRequest
+from ktui.audit.formats.record_reader import line_reader
 
 from .logs import audit_event, etcd_line, httplog
 

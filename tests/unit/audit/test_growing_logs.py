@@ -22,7 +22,7 @@ import pytest
 from ktui.audit import growing_logs as module
 from ktui.audit.build import Wish
 from ktui.audit.comparison import FIRST, Trends
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.growing_logs import LiveTally, audit_activity, follow, listening
 from ktui.audit.reading.log_lines import Block
 from ktui.audit.report import Report

@@ -9,7 +9,7 @@ import pytest
 
 from ktui.audit.build import Wish
 from ktui.audit.deduplication import deduplicate
-from ktui.audit.formats.record import LoggedRequest, SlowRequest
+from ktui.audit.formats.log_record import LoggedRequest, SlowRequest
 from ktui.audit.predictions import BY_BYTES, BY_TIME
 from ktui.audit.reading.streams import LongLine
 from ktui.audit.report import GroupReport, Report

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.build import Wish
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.reading.files import Stopped, open_logs, read_logs, total_size
 from ktui.audit.report import Report
 from ktui.audit.server_version import settable

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from ktui.audit.build import Wish
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.periods import DistinctKeys, LogPeriod
 from ktui.audit.predictions import groups_of
 from ktui.audit.reading.files import open_logs

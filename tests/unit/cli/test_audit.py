@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.cli.main import main
 from tests.unit.audit.logs import audit_event, traffic
 

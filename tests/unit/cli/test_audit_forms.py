@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import yaml
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.cli.main import main
 from ktui.workloads.registry import find_workload
 from tests.unit.audit import carriers

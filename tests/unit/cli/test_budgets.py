@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
+from ktui.cli.budgets.budget_report import BudgetReport
 from ktui.cli.budgets.ci_files import junit, markdown_report
-from ktui.cli.budgets.report import BudgetReport
 from ktui.cli.main import main
-from ktui.core.budgets.file import RequestBudget, read_budgets
+from ktui.core.budgets.budget_file import RequestBudget, read_budgets
 from ktui.core.budgets.judge import BudgetJudge
-from ktui.core.budgets.requests import JudgedRequest
+from ktui.core.budgets.judged_requests import JudgedRequest
 from tests.unit.audit.logs import audit_event
 
 AT = 1_787_475_354_000_000
@@ -199,7 +199,7 @@ def test_a_log_without_requests_is_an_error(audit: Any, log: Path) -> None:
 
 
 def test_hostile_text_is_never_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    from ktui.cli.budgets.report import print_report
+    from ktui.cli.budgets.budget_report import print_report
 
     judge = BudgetJudge(
         [RequestBudget(HOSTILE, limits={"max": 0}), RequestBudget("idle" + HOSTILE, limits={"max": 1})]

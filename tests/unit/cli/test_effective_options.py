@@ -11,7 +11,7 @@ from ktui.cli.dashboard import _add_sources, _over_metrics
 from ktui.cli.effective_options import Parser, parse
 from ktui.cli.main import COMMANDS, PLAIN, main, parser_of
 from ktui.cli.options import context_environment, context_words, passed_on
-from ktui.cli.preferences import kube_context_of, preferences_of
+from ktui.cli.view_options import kube_context_of, preferences_of
 from ktui.config.errors import ConfigError
 from ktui.config.settings import SETTINGS, settings_of
 from ktui.tui.replay.source import ReplaySource

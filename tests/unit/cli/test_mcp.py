@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.cli.agents.answers import MOST_BYTES, Masks, ToolProblem, fitted
 from ktui.cli.agents.tools import TOOLS
 from ktui.cli.main import main

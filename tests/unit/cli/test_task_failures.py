@@ -6,7 +6,7 @@ import asyncio
 
 from ktui.cli.main import parser_of
 from ktui.cli.server.composition import Composition
-from ktui.cli.server.config import ServeConfig
+from ktui.cli.server.serve_config import ServeConfig
 from ktui.contract.events import AnyEvent, TaskFailures
 
 

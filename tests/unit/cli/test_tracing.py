@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ktui.cli.server.config import read_tracing_config
+from ktui.cli.server.serve_config import read_tracing_config
 from ktui.cli.server.tracing import MOST_QUEUED, Tracer, request_with
 from ktui.contract.events import AnyEvent, ChainStage, EtcdCall, RequestFinished, RequestStarted
 from ktui.traces.assembly import TraceAssembler

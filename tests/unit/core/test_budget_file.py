@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ktui.config.errors import ConfigError
-from ktui.core.budgets.file import LIMITS, ROUTES, VERBS, RequestBudget, budget_text, read_budgets
+from ktui.core.budgets.budget_file import LIMITS, ROUTES, VERBS, RequestBudget, budget_text, read_budgets
 
 GOOD = """
 # pods of one node

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.contract.events import Dropped, Marker, RequestFinished, RequestRouted, RequestStarted
-from ktui.core.budgets.file import RequestBudget
+from ktui.core.budgets.budget_file import RequestBudget
 from ktui.core.budgets.judge import REST, BudgetJudge, BudgetVerdict, draft
-from ktui.core.budgets.requests import JudgedRequest, RecordedRequests, client_name
+from ktui.core.budgets.judged_requests import JudgedRequest, RecordedRequests, client_name
 
 PODS = "/api/v1/pods"
 

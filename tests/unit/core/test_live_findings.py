@@ -25,7 +25,7 @@ from ktui.contract.events.live import (
 from ktui.core.live.finding_kinds import KINDS
 from ktui.core.live.findings import Severity, findings, verdict, worst
 from ktui.core.live.live_state import LiveState, all_routes, fold_all, routes_of
-from ktui.core.live.report import report_document
+from ktui.core.live.observe_document import report_document
 from ktui.core.live.window import quantile
 from ktui.core.reducer import apply
 from ktui.core.state import State

@@ -6,7 +6,7 @@ import pytest
 
 from ktui.contract.events import AnyEvent
 from ktui.core import reducer
-from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.rank_lines import RankLines
 from ktui.core.ranking.ranking import KEPT_IDS, Group, Ranking
 from ktui.core.state import READ_LOG, State
 from tests.tui.reads import AT, asked, ended, standing, watching

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ktui.contract.events import AnyEvent
-from ktui.core.ranking.lines import ALL_NAMESPACES, ROLL_UPS, RankLines
+from ktui.core.ranking.rank_lines import ALL_NAMESPACES, ROLL_UPS, RankLines
 from ktui.core.ranking.ranking import Group
 from ktui.core.reducer import apply
 from ktui.core.state import State

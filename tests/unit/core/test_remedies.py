@@ -6,7 +6,7 @@ import pytest
 
 from ktui.contract.events import CacheStatus, Prefix, ServerInfo
 from ktui.core import reducer
-from ktui.core.ranking.lines import RankLines, shape_text
+from ktui.core.ranking.rank_lines import RankLines, shape_text
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import Savings, remedies_of
 from ktui.core.ranking.remedy import NO_SAVING, Burden, Remedy, Saving, saves_only_the_answer, what_is_left

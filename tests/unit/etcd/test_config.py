@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.etcd.config import config_from, parse_endpoint
+from ktui.etcd.client_config import config_from, parse_endpoint
 from ktui.etcd.errors import EtcdError
 
 

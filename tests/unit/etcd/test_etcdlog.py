@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.etcd.etcdlog import EtcdLog
+from ktui.etcd.server_log import EtcdLog
 
 
 def log_of(*lines: str) -> EtcdLog:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.core.live.report import report_document
+from ktui.core.live.observe_document import report_document
 from tests.unit.live.recorded import REDUCED, truth
 from tools.fidelity.known_load import figures, observed, sent
 from tools.fidelity.pages import OPEN

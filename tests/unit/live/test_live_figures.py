@@ -10,7 +10,7 @@ from ktui.core.live.live_state import LiveState, fold_all, routes_of
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.live.families import WANTED
-from ktui.live.figures import ScrapePage, page_of
+from ktui.live.page_figures import ScrapePage, page_of
 from tests.unit.live.recorded import FIRST, LAST, lists_sent, metrics
 
 

@@ -11,7 +11,7 @@ import pytest
 from ktui.apiserver.call import UNKNOWN, Call
 from ktui.apiserver.chain import Decision
 from ktui.audit.formats import auditlog
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.contract.events import ChainStage
 from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.kube.users import MASTERS, Requester

@@ -10,7 +10,7 @@ import pytest
 
 from ktui.apiserver.call import Call
 from ktui.audit.formats import httplog
-from ktui.audit.formats.record import WRITES, LoggedRequest
+from ktui.audit.formats.log_record import WRITES, LoggedRequest
 from ktui.kube.requestinfo import attributes_of
 from ktui.requestlogs import audit_log
 from ktui.requestlogs.audit_log import event_of

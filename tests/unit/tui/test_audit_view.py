@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.audit.build import Wish
-from ktui.audit.formats.record import LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.phrases import changes
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally

@@ -3,7 +3,8 @@
 from typing import Any
 
 from ktui.contract.cache_documents import CachedObject, ObjectPage
-from ktui.core.state import CacheRow, CacheStatus
+from ktui.contract.events import CacheStatus
+from ktui.core.state import CacheRow
 from ktui.tui.cache.cache_columns import loaded_share, window
 from ktui.tui.cache.contents import ObjectPages, Unread
 

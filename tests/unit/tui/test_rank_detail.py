@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ktui.contract.events import AnyEvent
 from ktui.core import reducer
-from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.rank_lines import RankLines
 from ktui.core.state import State
 from ktui.tui.requests.ranking import spent_content
 from tests.tui.reads import AT, asked, standing, watching

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from ktui.audit.formats import auditlog, clouds, etcdlog, httplog, wrappers
-from ktui.audit.formats.record import (
+from ktui.audit.formats.log_record import (
     BLANK,
     CONTROL,
     FALCO,

@@ -14,7 +14,7 @@ from ktui.contract.events import Marker
 from ktui.contract.faults import Fault
 from ktui.etcd import warden
 from ktui.etcd.client import EtcdClient
-from ktui.etcd.config import EtcdConfig
+from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.injection import Gateway, Proxy

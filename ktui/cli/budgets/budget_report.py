@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from ktui.cli.output import emit, emit_json
-from ktui.core.budgets.file import LIMITS, shown
+from ktui.core.budgets.budget_file import LIMITS, shown
 from ktui.core.budgets.judge import Breach, BudgetVerdict, JudgedBudget
-from ktui.core.budgets.requests import JudgedRequest
+from ktui.core.budgets.judged_requests import JudgedRequest
 from ktui.core.format import integer, long_bytes, many, shorten
 
 MOST_NAMED = 3  # clients of a breach, and other names in a sentence
