@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 
 from ktui.audit.deduplication import DeduplicatedTally, deduplicate
 from ktui.audit.formats.log_record import JSON
 from ktui.audit.group import AuditGroup
 from ktui.audit.mismatches import total_observed, total_traced
+from ktui.audit.periods import iso_time
 from ktui.audit.predictions import (
     ASSUMED,
     BY_TIME,
@@ -293,11 +293,4 @@ def _span(tally: Tally) -> TimeSpan | None:
         return None
     longest = max(tally.spans.values(), key=lambda span: span.seconds)
     first, last, _ = longest.usual
-    return TimeSpan(_iso(first), _iso(last), longest.seconds)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _iso(micros: int) -> str:
-    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="milliseconds")
+    return TimeSpan(iso_time(first), iso_time(last), longest.seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 
 FIRST, LAST = -(1 << 62), 1 << 62
@@ -13,8 +14,14 @@ _BACK = 60_000_000  # microseconds that a log must go back to count: buffering e
 _DAY = 86_400_000_000
 _MOST_DAYS = 4096
 _HASHES = 1 << 63
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RARE = 10  # a tenth of the records at most is far from the rest …
 _FAR = 10  # … by a day and this many times the time that the rest spans
+
+
+def iso_time(micros: int, timespec: str = "milliseconds") -> str:
+    """Return microseconds since 1970 in ISO 8601 (UTC)."""
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec=timespec)
 
 
 @dataclass(slots=True)

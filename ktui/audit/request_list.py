@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 
 import msgspec
 
 from ktui.audit.formats.log_record import OUTSIDE, LoggedRequest, SlowRequest, Spent
 from ktui.audit.log_reader import FileCount, LogReader
+from ktui.audit.periods import iso_time
 from ktui.audit.tally import TallyOptions
 from ktui.kube.requestinfo import api_verb, parse_path, request_verb, split_url
 from ktui.traces.spans import SPANS, TRACE_LINES, TracedRequest
@@ -24,7 +24,6 @@ _AGENT = 200  # characters of a user agent that are compared: klog's traces cut 
 EVENT, HTTPLOG = "audit", "httplog"
 INCOMPLETE = f"{SPANS} (incomplete)"
 _ORDER = {EVENT: 0, HTTPLOG: 1, SPANS: 2, INCOMPLETE: 2, TRACE_LINES: 3}
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ListedRequest(msgspec.Struct, gc=False):
@@ -185,7 +184,7 @@ def _known(number: int) -> int | None:
 
 
 def _iso(micros: int) -> str:
-    return (_EPOCH + timedelta(microseconds=micros)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return iso_time(micros, "microseconds").replace("+00:00", "Z")
 
 
 def _joined(sources: dict[str, ListedRequest]) -> ListedRequest:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ktui.cli.live_options import kubeconfig_connection
 from ktui.cli.options import add_token_arguments, context_environment, context_words
 from ktui.cli.output import ask, warn
 from ktui.client.connection import ClientError, ServerConnection, connection_from_url
@@ -182,12 +183,9 @@ async def _open(found: Target) -> AsyncIterator[Target]:
 
 
 def _connection(args: argparse.Namespace) -> ServerConnection | None:
-    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
-
     if not (args.kubeconfig or args.context):
         return attached_connection(args)
-    files = kubeconfig_files(args.kubeconfig)
-    connection = read_kubeconfig(files, args.context, terminal=sys.stdin.isatty(), announce=warn)
+    connection = kubeconfig_connection(args)
     for warning in connection.warnings:
         warn(f"warning: {warning}")
     return connection

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ktui.traces import span_names as names
@@ -21,7 +21,7 @@ from ktui.traces.spans import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    pass
 
 LARGEST = 64 << 20
 _ERROR = 2

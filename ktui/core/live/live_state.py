@@ -22,9 +22,8 @@ from ktui.contract.events.live import (
     ResourceScrape,
     RunningRequest,
 )
-from ktui.core.live.replica import ReplicaRow, Scrape, ScrapeSeries
 from ktui.core.live.resource_routes import ResourceRoutes, summed_routes
-from ktui.core.live.window import ListHistory
+from ktui.core.live.window import ListHistory, ReplicaRow, Scrape, ScrapeSeries
 
 A_FRAME = 100  # series of one replica that are summed per frame: 2 ms
 

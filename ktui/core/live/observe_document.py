@@ -12,9 +12,8 @@ from ktui.core.live.findings import findings, verdict
 from ktui.core.live.level_rows import LevelRow, level_rows
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import admission_rows, process_growth
-from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.resource_routes import ResourceRoutes, Served
-from ktui.core.live.window import total
+from ktui.core.live.window import ReplicaRow, total
 
 Document = dict[str, Any]
 

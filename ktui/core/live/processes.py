@@ -8,7 +8,7 @@ import msgspec
 
 from ktui.contract.events.live import CallTime, ReplicaScrape
 from ktui.core.live.live_state import LiveState
-from ktui.core.live.replica import ReplicaRow
+from ktui.core.live.window import ReplicaRow
 
 WEBHOOK, PLUGIN = "webhook", "plugin"
 _OF_WEBHOOKS = ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")  # plugins that call webhooks

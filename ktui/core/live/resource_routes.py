@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ktui.contract.events.live import ResourceCounters, ResourceScrape
-from ktui.core.live.replica import ReplicaRow
-from ktui.core.live.window import Grown, growth, latest, share, summed, total
+from ktui.core.live.window import Grown, ReplicaRow, growth, latest, share, summed, total
 
 Number = float | None  # None: not reported
 

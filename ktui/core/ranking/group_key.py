@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from ktui.contract.events import Cost, RequestFinished, WatcherState, figures
 from ktui.core.access_patterns import OWN_AGENT
 
@@ -51,7 +53,6 @@ class GroupKeys:
 
 def _without_revision(shape: RequestShape) -> RequestShape:
     """Return the shape without resourceVersion: only the first page has one, the others have a token."""
-    from msgspec.structs import replace  # slow to load: not before the first frame
 
     return replace(shape, continued="", resource_version="unset", match="")
 

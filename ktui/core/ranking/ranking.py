@@ -18,7 +18,6 @@ from ktui.core.ranking.sketches import LatencyHistogram, TopGroups
 from ktui.core.traffic import Rate
 
 if TYPE_CHECKING:
-    from ktui.core.ranking.group_key import GroupKey
     from ktui.core.rows import RequestRow, WatcherRow
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from ktui.core.format import long_bytes
 from ktui.core.recordings.recorder import Recorder
 from ktui.core.recordings.segments import number_of, segment_name, segments_of
 from ktui.core.recordings.unpacking import unpacked
+from ktui.private_file import open_private
 
 PARTS = 8  # the maximum size has room for this many segments, and the retention lasts for at least as many
 LONGEST_SEGMENT = 3600.0  # seconds
@@ -217,9 +219,6 @@ def _cut_torn_end(path: Path) -> int | None:
 
 def _copy_whole_lines(path: Path, target: Path) -> int:
     """Write the whole lines of `path` to `target`; return the bytes of the rest."""
-    import zlib  # start-up time: only after a recorder was killed
-
-    from ktui.private_file import open_private
 
     rest = b""
     deflate = zlib.compressobj(wbits=31)

@@ -10,8 +10,8 @@ from ktui.core.live.findings import Finding, findings
 from ktui.core.live.level_rows import LevelRow, level_rows
 from ktui.core.live.live_state import LiveState, UserRow, all_routes, at_replica
 from ktui.core.live.processes import AdmissionRow, ProcessGrowth, admission_rows, process_growth
-from ktui.core.live.replica import ReplicaRow
 from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.window import ReplicaRow
 from ktui.kube.versions import BehaviourError, behaviour_of
 
 WINDOW = 60.0  # seconds that rates cover
