@@ -280,7 +280,7 @@ def _tally(args: argparse.Namespace) -> Tally:
 
 def _options(args: argparse.Namespace) -> TallyOptions:
 
-    from ktui.audit.periods import FIRST, LAST
+    from ktui.audit.periods import FIRST, LAST  # start-up time
     from ktui.audit.tally import TallyOptions
 
     since, until = args.since, args.until

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
-    from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench
+    from ktui.workloads.benchmark import Bench, extrapolation, fill, run_bench  # start-up time
 
     async with target(args, f"ktui/{__version__}") as found:
         server = await found.assumptions()

@@ -117,7 +117,7 @@ def _print_estimate(args: argparse.Namespace) -> int:
 
 async def estimate_at(args: argparse.Namespace) -> ListEstimate:
     """Estimate `args.path` at the server of `args`. Raises ClientError, RefusedError, RequestError."""
-    from ktui.client.list_estimate import estimate_list
+    from ktui.client.list_estimate import estimate_list  # start-up time
 
     async with target(args, args.as_client or f"ktui/{__version__}") as found:
         return await estimate_list(found, args.path)
@@ -145,7 +145,7 @@ def _estimate_lines(found: ListEstimate) -> Iterator[str]:
 
 
 async def _list(args: argparse.Namespace) -> Listing:
-    from ktui.cli.list_request import list_at
+    from ktui.cli.list_request import list_at  # start-up time
 
     async with target(args, args.as_client or f"ktui/{__version__}") as found:
         if args.otlp is None:

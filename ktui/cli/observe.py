@@ -212,7 +212,7 @@ def _received(receiver: OtlpReceiver, seconds: float) -> list[TracedRequest]:
 def _report(requests: list[TracedRequest], top: int) -> Report:
     """Return the report of `ktui audit` about requests, under the newest rules."""
 
-    from ktui.audit.build import Wish
+    from ktui.audit.build import Wish  # start-up time
     from ktui.audit.tally import Tally
 
     tally = Tally(datetime.now(UTC))

@@ -113,7 +113,7 @@ def _traces_only(args: argparse.Namespace) -> bool:
 
 async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> int:
 
-    from ktui.cli.record_session import RecordSession
+    from ktui.cli.record_session import RecordSession  # start-up time
     from ktui.traces.feed import address_of
 
     session = RecordSession(Path(args.directory), args.retention, args.max_size, receiver)

@@ -98,7 +98,7 @@ def _info(path: Path, as_json: bool) -> int:
 
 
 def _cut(source: Path, target: Path, begin: str, end: str) -> int:
-    from ktui.core.recordings.recorder import write_recording
+    from ktui.core.recordings.recorder import write_recording  # start-up time
     from ktui.core.replay.index import Index
 
     index = Index(source)

@@ -64,7 +64,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    from ktui.kube.versions import behaviour_of
+    from ktui.kube.versions import behaviour_of  # start-up time
     from ktui.live.alert_documents import dashboard, prometheus_rule, rule_groups, yaml_text
     from ktui.live.alerts import PromQueries, alert_rules, left_out
 

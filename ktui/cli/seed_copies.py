@@ -114,7 +114,7 @@ async def seed_quickly(
 @asynccontextmanager
 async def _embedded_etcd(connection: ServerConnection) -> AsyncIterator[EtcdClient | None]:
     """A connection to the etcd that the server has started itself, None if there is none."""
-    from ktui.client.ktui_api import KtuiApi
+    from ktui.client.ktui_api import KtuiApi  # start-up time
 
     client = ApiClient(connection)
     info: ServerInfo | None = None

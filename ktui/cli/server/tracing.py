@@ -45,7 +45,9 @@ _MS = 1_000_000
 
 async def export_spans(bus: Bus, config: TracingConfig) -> None:
     """Send the spans of finished requests every few seconds, sooner if a message is full, until cancelled."""
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+        ExportTraceServiceRequest,  # start-up time
+    )
 
     tracer = Tracer(config.rate)
     channel = grpc.aio.insecure_channel(config.endpoint, options=_OPTIONS)
