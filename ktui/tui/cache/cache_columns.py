@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from ktui.contract.cache_documents import CachedEvent, CachedObject
-from ktui.core.format import integer, rate, revision_within, short_bytes, short_count, within
 from ktui.contract.events import CacheStatus, Prefix
+from ktui.core.format import integer, rate, revision_within, short_bytes, short_count, within
 from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.tui.cache.rv_progress import by_size, lag_style

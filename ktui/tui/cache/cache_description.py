@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
-from ktui.core.ranking.lines import RankLine, shape_runs
 from ktui.contract.events import CacheStatus
+from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
+from ktui.core.ranking.rank_lines import RankLine, shape_runs
 from ktui.core.state import State, WatcherRow
 from ktui.tui.cache.cache_columns import CacheLine, is_loading, loaded_share, state_run
 from ktui.tui.cache.rv_progress import lag_style

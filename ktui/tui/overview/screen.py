@@ -15,7 +15,7 @@ from textual.widget import Widget
 from ktui.core.format import processed_text
 from ktui.core.prediction.alternatives import NOTHING, Alternatives
 from ktui.core.ranking.group_key import GroupKey
-from ktui.core.ranking.lines import RankLines
+from ktui.core.ranking.rank_lines import RankLines
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import Remedy
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef
