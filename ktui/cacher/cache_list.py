@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from ktui.cacher.errors import SnapshotGone
 from ktui.cacher.watch_cache import WatchCache
@@ -23,8 +25,7 @@ MOST_TERMS = 4
 _METADATA = ("metadata.name", "metadata.namespace")
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateObjects:
+class CandidateObjects(Struct, frozen=True):
     """Objects in key order that may match: the first of `count`.
 
     `fetched` is the number of objects that kube-apiserver, which has fewer indexes, would have read from its
@@ -97,15 +98,17 @@ def _field_values(selection: SelectionPredicate) -> Iterator[tuple[str, str]]:
 
 
 def _in_range(found: Mapping[str, StoredObject], start: str, end: str) -> list[StoredObject]:
-    return [found[key] for key in sorted(key for key in found if start <= key < end)]
+    keys = sorted(found)
+    if keys and not (start <= keys[0] and keys[-1] < end):
+        keys = keys[bisect_left(keys, start) : bisect_left(keys, end)]
+    return [found[key] for key in keys]
 
 
 # A reader holds a list of references; the objects belong to the cache.
 REFERENCE_BYTES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class CacheQuery:
+class CacheQuery(Struct, frozen=True):
     """What to read from the cache. Keys are complete; `start` is "" or the key where a continued LIST
     resumes.
 
@@ -131,8 +134,7 @@ class CacheQuery:
         return f"{(self.root + self.scope.prefix)[:-1]}0"
 
 
-@dataclass(frozen=True, slots=True)
-class CachePage:
+class CachePage(Struct, frozen=True):
     """A page of objects. `last_key` is its last key if more objects follow, else ""; `remaining` is their
     number, None if unknown."""
 
@@ -142,8 +144,7 @@ class CachePage:
     remaining: int | None = None
 
 
-@dataclass(slots=True)
-class _Selected:
+class _Selected(Struct):
     objects: list[StoredObject] = field(default_factory=list)
     evaluated: int = 0
     full: bool = False
@@ -226,7 +227,7 @@ async def _select(objects: list[StoredObject], query: CacheQuery) -> _Selected:
     meter = current_meter()
     async for part in sliced(objects):
         with meter.phase("filter"):
-            matching = [obj for obj in part if obj.matches(selection)]
+            matching = selection.select(part)
         selected.evaluated += len(part)
         selected.objects += matching
         if 0 < limit <= len(selected.objects):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
 from ktui.cacher.cacher_requests import FELL_BACK, ListAnswer, ListRequest
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """Objects in key order and the ListMeta of the answer."""
 
     objects: Sequence[StoredObject]
@@ -91,8 +91,7 @@ async def _future(store: Store, revision: int, behaviour: Behaviour) -> StatusEr
     return status.too_large_rv(revision, await store.probe(), retry_after=0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """A LIST and its plan."""
 
     request: ListRequest
@@ -114,14 +113,15 @@ class ListHandler:
         token, scope = read_token(request.options.continue_), self._scope(request)
         parameters = list_parameters(request.options, scope, token)
         plan = decide_list(parameters, state, self._settings.behaviour)
-        current_meter().planned(plan, plan.source.value)
+        route: str = plan.source._value_
+        current_meter().planned(plan, route)
         if plan.error is not None:
             if plan.probe:
                 await self._store.probe()
             raise plan.error
         read = _Read(request, scope, token, plan)
         if self._cache is None or (plan.source is Source.ETCD and not plan.probe):
-            return await self._from_etcd(read, plan.revision, plan.source.value)
+            return await self._from_etcd(read, plan.revision, route)
         return await self._from_cache(self._cache, read)
 
     async def _from_cache(self, cache: ResourceCache, read: _Read) -> ListAnswer:
@@ -138,7 +138,7 @@ class ListHandler:
                 return await self._fall_back(read)
             raise late.as_status(reject=plan.fallback is Fallback.REJECT_IF_LATE) from None
         continue_ = self._continue(page, read.scope)
-        return ListAnswer(page.objects, page.rv, continue_, page.remaining, plan, plan.source.value)
+        return ListAnswer(page.objects, page.rv, continue_, page.remaining, plan, plan.source._value_)
 
     async def _fall_back(self, read: _Read) -> ListAnswer:
         """Read from etcd, at the exact revision or at the newest, what the cache could not answer."""

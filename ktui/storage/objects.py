@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -26,12 +25,11 @@ from ktui.wire.scan import Scanned, Scanner
 from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionPredicate:
+class SelectionPredicate(msgspec.Struct, frozen=True):
     """Selectors, shard and the request's own scope. `namespace` and `name` None: any."""
 
-    labels: LabelSelector = field(default_factory=LabelSelector)
-    fields: FieldSelector = field(default_factory=FieldSelector)
+    labels: LabelSelector = msgspec.field(default_factory=LabelSelector)
+    fields: FieldSelector = msgspec.field(default_factory=FieldSelector)
     namespace: str | None = None
     name: str | None = None
     shards: ShardSelector | None = None
@@ -40,6 +38,13 @@ class SelectionPredicate:
     def selective(self) -> bool:
         """True if there are selectors or a shard; otherwise no object has to be scanned."""
         return not (self.labels.empty and self.fields.empty and self.shards is None)
+
+    def select(self, objects: Sequence[StoredObject]) -> list[StoredObject]:
+        """Return the objects that match."""
+        if self.namespace or self.name or self.shards is not None or not self.labels.empty:
+            return [obj for obj in objects if obj.matches(self)]
+        matches = self.fields.matches
+        return [obj for obj in objects if matches(obj.fields)]
 
 
 EVERYTHING = SelectionPredicate()
@@ -165,7 +170,8 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     @property
     def fields(self) -> dict[str, str]:
-        return self.scan().fields
+        scanned = self._scanned
+        return (scanned if isinstance(scanned, Scanned) else self.scan()).fields
 
     def scan(self) -> Scanned:
         """Return labels, fields and uid, without decoding the whole object."""

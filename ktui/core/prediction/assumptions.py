@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from ktui.contract.events import CacheStatus
 from ktui.core.prediction.sizes import ResourceSize, size_in
 from ktui.core.state import State
@@ -115,9 +117,11 @@ def present(state: State, resource_id: str) -> Assumptions:
     found = logged(state, resource_id)
     if state.server is not None and state.server.etcd_kind == "kube-apiserver":
         return replace(found, assumed=True)
-    cache = replace(found.cache, etcd_rv=state.head.revision or None, compact_rv=state.head.compact or None)
+    cache = structs.replace(
+        found.cache, etcd_rv=state.head.revision or None, compact_rv=state.head.compact or None
+    )
     if resource_id not in state.caches:  # the first request starts to fill it
-        cache = replace(cache, readiness=Readiness.INITIALIZING)
+        cache = structs.replace(cache, readiness=Readiness.INITIALIZING)
     return replace(found, cache=cache, level=OWN_LEVEL)
 
 

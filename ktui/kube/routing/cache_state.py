@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from ktui.kube.routing.parameters import TokenState, parse_rv
 from ktui.kube.routing.request import ReadRequest
@@ -50,8 +51,7 @@ class Readiness(StrEnum):
     DISABLED = "disabled"  # events, `--watch-cache=false`
 
 
-@dataclass(frozen=True, slots=True)
-class CacheState:
+class CacheState(Struct, frozen=True):
     """The watch cache of one resource and the etcd behind it.
 
     `etcd_rv` and `compact_rv` are None if unknown (a running server does not ask etcd

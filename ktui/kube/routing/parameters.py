@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from ktui.kube import continuetoken
 from ktui.kube.continuetoken import ContinueToken
 from ktui.kube.golang.formatting import NumError, parse_uint
@@ -41,8 +43,7 @@ remainingItemCount of the whole collection (storage/continue.go:114), and a WATC
 object (storage/etcd3/watcher.go:142, 560)."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestScope:
+class RequestScope(Struct, frozen=True):
     """Namespace and name after narrowing, "" for all.
 
     `single`: one key, not a collection. `narrowed`: a metadata.namespace selector narrowed the prefix.
@@ -133,8 +134,7 @@ def read_token(text: str) -> DecodedToken:
     return DecodedToken(TokenState.VALID, decoded.rv, decoded.start)
 
 
-@dataclass(frozen=True, slots=True)
-class ListParameters:
+class ListParameters(Struct, frozen=True):
     """The parts of a LIST that routing depends on.
 
     `resource_version` is the raw text ("" if unset, possibly invalid). `selectors`: selectors remain after

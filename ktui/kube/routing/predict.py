@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from http import HTTPStatus
+
+from msgspec.structs import replace
 
 from ktui.kube import seats
 from ktui.kube.listoptions import read_shards

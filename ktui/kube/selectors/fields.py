@@ -18,8 +18,9 @@ _ALIASES = {("", "pods", "spec.host"): "spec.nodeName"}
 
 def convert_field_label(resource: Resource, field: str) -> str:
     """Return the resource's own name of `field`; raise StatusError 400 if the field is not supported."""
-    supported = META_FIELDS if _has_default_conversion(resource) else resource.field_selectors
-    if field not in supported:
+    if field not in resource.field_selectors and not (
+        field in META_FIELDS and _has_default_conversion(resource)
+    ):
         raise _unsupported(resource, field)
     return _ALIASES.get((resource.group, resource.resource, field), field)
 
@@ -91,7 +92,10 @@ class FieldSelector:
 
         Raises StatusError 400 when the resource does not know a field.
         """
-        return FieldSelector(t._replace(field=convert_field_label(resource, t.field)) for t in self.terms)
+        names = [convert_field_label(resource, term.field) for term in self.terms]
+        if names == [term.field for term in self.terms]:
+            return self
+        return FieldSelector(t._replace(field=name) for t, name in zip(self.terms, names, strict=True))
 
     @property
     def empty(self) -> bool:

@@ -54,6 +54,9 @@ class Selectors:
     labels: LabelSelector
     fields: FieldSelector
 
+    def select(self, pods: Any) -> list[Any]:
+        return [pod for pod in pods if pod.matches(self)]
+
 
 def cache_of(pods: list[Pod]) -> WatchCache:
     cache = WatchCache()
