@@ -29,7 +29,7 @@ def sizes(*values: tuple[int, int], pictured: Iterable[tuple[int, int]] = ()) ->
 
 
 SIZES = sizes(SMALL, NORMAL)
-PICTURED = sizes(SMALL, NORMAL, pictured=[NORMAL])
+PICTURED = sizes(SMALL, NORMAL, pictured=[SMALL])
 
 
 def asking_app(server: FakeServer | None = None) -> KtuiApp:

@@ -181,7 +181,7 @@ async def test_names_that_would_bite_are_text() -> None:
 # What it looks like.
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE, pictured=[SMALL])
 def test_caches(snap_compare: Snap, size: tuple[int, int]) -> None:
     async def rest(pilot: Any) -> None:
         await put_cursor(pilot, "ciliumidentities.cilium.io")

@@ -14,7 +14,7 @@ from textual.theme import Theme
 
 import ktui.tui
 from ktui.config.places import shipped_themes
-from ktui.tui.looks.themes import load_themes
+from ktui.tui.looks.themes import DEFAULT, load_themes
 from ktui.tui.preferences import Preferences
 from tests.source import parsed
 
@@ -81,7 +81,12 @@ def test_the_simulation_knows_red_from_green() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.picture] * (name == "ktui-light")) for name in THEMES]
+    "name",
+    [  # the default's is that of tests/tui/test_overview.py
+        pytest.param(name, marks=[pytest.mark.picture] * (name == "ktui-light"))
+        for name in THEMES
+        if name != DEFAULT
+    ],
 )
 def test_a_theme_on_the_overview(snap_compare: Callable[..., bool], name: str) -> None:
     app = still_app(demo_events(), preferences=Preferences(theme=name))

@@ -12,8 +12,8 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.dialogs.help import HelpScreen
 
-from .asking import SIZES, Snap
-from .still import SMALL, demo_events, shown, still_app
+from .asking import Snap
+from .still import NORMAL, SMALL, demo_events, shown, still_app
 
 # What is pressed, and what the dialog then says.
 DIALOGS = {
@@ -27,13 +27,22 @@ DIALOGS = {
     "filter": ("2 slash c l i e n t ~ k u b e", ("client~kube", "rows")),
     "command": ("colon t h e m e space k t u i", ("theme ktui-dark", "tab completes")),
 }
-PICTURED = "help"
+PICTURED = (SMALL, "help")
 
 
 @pytest.mark.parametrize(
-    "dialog", [pytest.param(name, marks=[pytest.mark.picture] * (name == PICTURED)) for name in DIALOGS]
+    ("size", "dialog"),
+    [
+        pytest.param(
+            size,
+            name,
+            marks=[pytest.mark.picture] * ((size, name) == PICTURED),
+            id=f"{size[0]}x{size[1]}-{name}",
+        )
+        for size in (SMALL, NORMAL)
+        for name in DIALOGS
+    ],
 )
-@SIZES
 def test_dialog(snap_compare: Snap, dialog: str, size: tuple[int, int]) -> None:
     keys, says = DIALOGS[dialog]
 

@@ -40,7 +40,7 @@ def live_app(events: Iterable[AnyEvent]) -> LiveApp:
 VERDICT = "pods: all 182 LISTs in 1m03s from the watch cache; 2.2× more objects read than returned"
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE, pictured=[SMALL])
 def test_overview(snap_compare: Snap, size: tuple[int, int]) -> None:
     assert snap_compare(live_app(recorded_events()), says="pods: all 182 LISTs", terminal_size=size)
 

@@ -76,12 +76,6 @@ async def test_where_nothing_leads_on_it_is_said() -> None:
         )
 
 
-def test_the_menu(snap_compare: Snap) -> None:
-    says = ("open related", "the Lab with this request")
-    press = ("2", "up", "up", "o")
-    assert snap_compare(still_app(demo_events()), says=says, press=press, terminal_size=NORMAL)
-
-
 @SIZES
 def test_suggestions(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = (":po", "3.0k objects, cache ready")

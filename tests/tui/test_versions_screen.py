@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("versions")]
 UNSET = ("2", "up", "up", "8")
 
 
-@sizes(SMALL, NORMAL, WIDE, pictured=[NORMAL])
+@sizes(SMALL, NORMAL, WIDE, pictured=[SMALL])
 def test_versions(snap_compare: Snap, size: tuple[int, int]) -> None:
     says = ("/api/v1/pods?labelSelector=app=api", f"1.19 to 1.{NEWEST_MINOR}")
     assert snap_compare(still_app(demo_events()), says=says, press=UNSET, terminal_size=size)
