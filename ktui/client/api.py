@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import socket
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
@@ -323,54 +321,16 @@ class _StatusMessage(msgspec.Struct):
     message: str = ""
 
 
-def tls_fault(error: BaseException | None) -> str:
-    """Return why the server's certificate is not trusted; "" if that is not the error."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return error.verify_message
-        error = error.__cause__ or error.__context__
-    return ""
-
-
-def tls_alert(error: BaseException | None) -> str:
-    """Return OpenSSL's reason for a failed TLS connection (`alert certificate required`); "" if none."""
-    while error is not None:
-        if isinstance(error, ssl.SSLError):
-            return (error.reason or str(error)).lower().replace("_", " ")
-        error = error.__cause__ or error.__context__
-    return ""
-
-
-def connect_fault(error: BaseException | None) -> str:
-    """Return the system's error text for a failed connection, such as `connection refused`."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno is not None:
-            by_resolver = isinstance(error, socket.gaierror)  # which has its own error numbers
-            return (str(error.strerror) if by_resolver else os.strerror(error.errno)).lower()
-        error = error.__cause__ or error.__context__
-    return "connection refused"
-
-
 @contextlib.contextmanager
 def clear_errors(connection: ServerConnection) -> Iterator[None]:
     """Convert httpx's exceptions into ClientErrors that name the server."""
-    url = connection.url
     try:
         yield
-    except httpx.ConnectError as error:
-        if text := tls_fault(error):
-            untrusted = f"the certificate of {url} is not trusted: {text}"
-            raise ClientError(f"{untrusted} ({connection.untrusted})") from error
-        if text := tls_alert(error):
-            raise ClientError(f"the TLS connection to {url} failed ({text})") from error
-        raise ClientError(f"no server answers at {url} ({connect_fault(error)})") from error
     except httpx.ProxyError as error:
-        raise ClientError(f"the proxy to {url} refuses: {error}") from error
-    except (httpx.TimeoutException, TimeoutError) as error:
-        raise ClientError(f"the server at {url} did not answer in time") from error
+        raise ClientError(f"the proxy to {connection.url} refuses: {error}") from error
     except httpx.InvalidURL as error:
-        raise ClientError(f"the path is not valid in a request to {url}: {error}") from error
+        raise ClientError(f"the path is not valid in a request to {connection.url}: {error}") from error
+    except (httpx.TimeoutException, TimeoutError) as error:
+        raise connection.timed_out() from error
     except (httpx.HTTPError, httpx.StreamError, ssl.SSLError) as error:
-        # With TLS 1.3 a server refuses a client's certificate only after the handshake.
-        why = tls_alert(error) or str(error) or type(error).__name__
-        raise ClientError(f"the connection to {url} broke off ({why})") from error
+        raise connection.failed(error, connecting=isinstance(error, httpx.ConnectError)) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,6 +65,22 @@ class ServerConnection:
         """What to do about an untrusted certificate."""
         return "give its CA with --server-ca"
 
+    def timed_out(self) -> ClientError:
+        return ClientError(f"the server at {self.url} did not answer in time")
+
+    def failed(self, error: BaseException, *, connecting: bool) -> ClientError:
+        """Return in one sentence why no connection came about (`connecting`), or why one broke off."""
+        if connecting:
+            if text := _tls_fault(error):
+                untrusted = f"the certificate of {self.url} is not trusted: {text}"
+                return ClientError(f"{untrusted} ({self.untrusted})")
+            if text := _tls_alert(error):
+                return ClientError(f"the TLS connection to {self.url} failed ({text})")
+            return ClientError(f"no server answers at {self.url} ({_connect_fault(error)})")
+        # With TLS 1.3 a server refuses a client's certificate only after the handshake.
+        why = _tls_alert(error) or str(error) or type(error).__name__
+        return ClientError(f"the connection to {self.url} broke off ({why})")
+
     def headers(self) -> Mapping[str, str]:
         """Return the headers that authenticate a request."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -94,3 +111,32 @@ def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) 
         token=token or os.environ.get("KTUI_TOKEN", ""),
         ca_file=ca_file,
     )
+
+
+def _tls_fault(error: BaseException | None) -> str:
+    """Return why the server's certificate is not trusted; "" if that is not the error."""
+    while error is not None:
+        # aiohttp's own error is of this type, too, but has no message.
+        if isinstance(error, ssl.SSLCertVerificationError) and hasattr(error, "verify_message"):
+            return error.verify_message
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def _tls_alert(error: BaseException | None) -> str:
+    """Return OpenSSL's reason for a failed TLS connection (`alert certificate required`); "" if none."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return (error.reason or str(error)).lower().replace("_", " ")
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def _connect_fault(error: BaseException | None) -> str:
+    """Return the system's error text for a failed connection, such as `connection refused`."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            by_resolver = isinstance(error, socket.gaierror)  # which has its own error numbers
+            return (str(error.strerror) if by_resolver else os.strerror(error.errno)).lower()
+        error = error.__cause__ or error.__context__
+    return "connection refused"

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ktui.client.api import connect_fault, tls_fault
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
 from ktui.workloads.demo import apps, cluster
@@ -84,19 +83,16 @@ def _open(connection: ServerConnection) -> http.client.HTTPConnection:
 
 @contextmanager
 def _clear_errors(connection: ServerConnection) -> Iterator[None]:
-    """Convert http.client's and the system's exceptions into ClientErrors that name the server."""
-    url = connection.url
     try:
         yield
     except TimeoutError as error:
-        raise ClientError(f"the server at {url} did not answer in time") from error
-    except ssl.SSLCertVerificationError as error:
-        untrusted = f"the certificate of {url} is not trusted: {tls_fault(error)}"
-        raise ClientError(f"{untrusted} ({connection.untrusted})") from error
-    except (http.client.HTTPException, ConnectionResetError, BrokenPipeError, ssl.SSLError) as error:
-        raise ClientError(f"the connection to {url} broke off ({error or type(error).__name__})") from error
-    except OSError as error:
-        raise ClientError(f"no server answers at {url} ({connect_fault(error)})") from error
+        raise connection.timed_out() from error
+    except (http.client.HTTPException, OSError) as error:
+        broken = (http.client.HTTPException, ConnectionResetError, BrokenPipeError)
+        connecting = not isinstance(error, broken) and (
+            not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLCertVerificationError)
+        )
+        raise connection.failed(error, connecting=connecting) from error
 
 
 USER_AGENT = "ktui-seed"

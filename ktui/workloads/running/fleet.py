@@ -77,14 +77,13 @@ class Fleet:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
-        """Turn the library's exceptions into sentences that name the server."""
-        url = self.connection.url
         try:
             yield
         except TimeoutError as error:
-            raise ClientError(f"the server at {url} did not answer in time") from error
+            raise self.connection.timed_out() from error
         except (aiohttp.ClientError, OSError) as error:
-            raise ClientError(f"the connection to {url} failed ({error or type(error).__name__})") from error
+            connecting = isinstance(error, aiohttp.ClientConnectorError)
+            raise self.connection.failed(error, connecting=connecting) from error
 
     async def send(
         self, method: str, path: str, headers: Mapping[str, str], *, body: Any = None, keep: int = 0
