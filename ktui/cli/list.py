@@ -17,7 +17,7 @@ from ktui.core.format import integer, long_bytes, many
 
 if TYPE_CHECKING:
     from ktui.cli.list_request import Listing
-    from ktui.client.list_estimate import ListEstimate
+    from ktui.client.large_lists import ListEstimate
 
 EPILOG = """examples:
   ktui list /api/v1/pods
@@ -117,7 +117,7 @@ def _print_estimate(args: argparse.Namespace) -> int:
 
 async def estimate_at(args: argparse.Namespace) -> ListEstimate:
     """Estimate `args.path` at the server of `args`. Raises ClientError, RefusedError, RequestError."""
-    from ktui.client.list_estimate import estimate_list  # start-up time
+    from ktui.client.large_lists import estimate_list  # start-up time
 
     async with target(args, args.as_client or f"ktui/{__version__}") as found:
         return await estimate_list(found, args.path)

@@ -30,7 +30,7 @@ from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT, admit_accoun
 from ktui.writes.admission.unenforced import check_webhooks, unenforced
 from ktui.writes.before_create import prepare, set_requester
 from ktui.writes.before_update import SIGNING_REQUESTS
-from ktui.writes.decoding.field_validation import (
+from ktui.writes.decoding.body import (
     STRICT,
     WARN,
     Unfit,

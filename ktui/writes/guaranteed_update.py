@@ -18,8 +18,7 @@ from ktui.writes.admission.rights import confirm_changed_grant
 from ktui.writes.admission.unenforced import check_webhooks, unevaluated
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, updated
 from ktui.writes.create import ttl_of
-from ktui.writes.decoding.body import name_kind
-from ktui.writes.decoding.field_validation import STRICT, WARN, Unfit, refused, refused_patch, strict_error
+from ktui.writes.decoding.body import STRICT, WARN, Unfit, name_kind, refused, refused_patch, strict_error
 from ktui.writes.decoding.typed_objects import shaped, warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.objectmeta import finalizer_warnings

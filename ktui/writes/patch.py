@@ -16,8 +16,7 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_update import check_identity
 from ktui.writes.create import Creation, create
-from ktui.writes.decoding.body import APPLY, SentBody, json_type
-from ktui.writes.decoding.field_validation import IGNORE
+from ktui.writes.decoding.body import APPLY, IGNORE, SentBody, json_type
 from ktui.writes.decoding.typed_objects import undeclared
 from ktui.writes.guaranteed_update import Change, apply_change, context_of
 from ktui.writes.managedfields.apply import Apply

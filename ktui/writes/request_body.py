@@ -23,12 +23,15 @@ from ktui.writes.decoding.body import (
     PROTOBUF,
     YAML,
     SentBody,
+    Unfit,
     decode_document,
     decode_object,
     media_type,
+    misfit,
+    no_metadata,
+    refused,
     unregistered,
 )
-from ktui.writes.decoding.field_validation import Unfit, misfit, no_metadata, refused
 from ktui.writes.decoding.typed_objects import shaped
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options

@@ -15,7 +15,7 @@ from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, replicas_of, rescaled, sc
 from ktui.kube.status import bad_request, conflict, not_found
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
-from ktui.writes.decoding.field_validation import refused_patch
+from ktui.writes.decoding.body import refused_patch
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import WriteOptions, write_options

@@ -15,7 +15,7 @@ from ktui.storage.objects import EVERYTHING, StoredObject
 from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, expect
 from ktui.wire.pb import CodecError
-from ktui.writes.decoding.field_validation import Unfit, check_metadata
+from ktui.writes.decoding.body import Unfit, check_metadata
 
 
 def as_stored(server: Server, obj: Obj, resource: Resource) -> Obj:

@@ -17,8 +17,10 @@ from ktui.kube.golang.formatting import escaped, to_json
 from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.tables.jsonpath import first
 from ktui.kube.tables.object_fields import Age, Obj, age, dig, human_duration, steady_until
-from ktui.kube.tables.printers import PRINTERS
+from ktui.kube.tables.printers import cluster, core, network, storage, workloads
 
+# By resource id. The cells do not include the name, which nearly all kinds print the same way.
+PRINTERS = core.PRINTERS | workloads.PRINTERS | network.PRINTERS | storage.PRINTERS | cluster.PRINTERS
 _DEFAULT_ANNOTATIONS = {
     "storageclasses.storage.k8s.io": "storageclass.kubernetes.io/is-default-class",
     "ingressclasses.networking.k8s.io": "ingressclass.kubernetes.io/is-default-class",

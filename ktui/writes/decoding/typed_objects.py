@@ -11,8 +11,7 @@ from ktui.kube.status import internal_error
 from ktui.kube.structural.schema import ANYTHING, prune_object
 from ktui.kube.structural.shaping import shape
 from ktui.writes import stored_objects
-from ktui.writes.decoding.body import kind_fault
-from ktui.writes.decoding.field_validation import Unfit, check_metadata, unknown_texts
+from ktui.writes.decoding.body import Unfit, check_metadata, kind_fault, unknown_texts
 from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import drop_empty, metadata_of
 from ktui.writes.patches.patch_documents import patched_text

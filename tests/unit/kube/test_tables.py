@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.tables.printers import PRINTERS
-from ktui.kube.tables.table import TableRow, human_duration, table_columns, table_row_conditions
+from ktui.kube.tables.table import PRINTERS, TableRow, human_duration, table_columns, table_row_conditions
 from tests.unit.kube.printed import printed_cells
 
 NOW = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)

@@ -10,8 +10,7 @@ from ktui.apiserver.api import warning_of
 from ktui.documents.jsonreader import duplicate_fields
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
-from ktui.writes.decoding.body import SentBody, decode_object
-from ktui.writes.decoding.field_validation import Unfit, check_metadata
+from ktui.writes.decoding.body import SentBody, Unfit, check_metadata, decode_object
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.objects import change_errors, validate_new
 

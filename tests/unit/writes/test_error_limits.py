@@ -16,7 +16,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.status import StatusError, bad_request
 from ktui.kube.structural.schema import prune_object
 from ktui.wire.gotypes import unknown_fields
-from ktui.writes.decoding.field_validation import refused_patch, strict_error, unknown_texts
+from ktui.writes.decoding.body import refused_patch, strict_error, unknown_texts
 from ktui.writes.objectmeta import validate_metadata
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import validate_new
