@@ -131,7 +131,7 @@ class Story:
 
     @property
     def text(self) -> Content | None:
-        """`tour 2/6  A label selector … · f9 next`; None if there is no step to show."""
+        """`tour 2/6  A label selector … · F9 next`; None if there is no step to show."""
         key = key_of("story.next")
         if self._place > len(STEPS) or not (self._place or self.busy or self._offered):
             return None
@@ -169,7 +169,7 @@ class Story:
     async def _until_filled(self, app: Dashboard) -> None:
         """Wait until the demo cluster is complete: figures of a part of it would differ from step to step."""
         while app.state.server is not None and app.state.server.filling:
-            self.busy = f"begins when the demo cluster is complete: {app.state.server.filling}"
+            self.busy = "begins when the demo cluster is complete"  # the banner below says how far it is
             app.paint_link()
             await asyncio.sleep(ROUND)
 

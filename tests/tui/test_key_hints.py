@@ -24,10 +24,10 @@ MOVED = {
 }
 # Screen → what stands there by default, and with the keys moved.
 SAID = {
-    "overview": ("t all", "f2 all"),
+    "overview": ("t all", "F2 all"),
     "requests": ("· w all", "· ctrl+w all"),
-    "lab": ("f sends the LIST above", "f5 sends the LIST above"),
-    "versions": ("i edits the request", "f7 edits the request"),
+    "lab": ("f sends the LIST above", "F5 sends the LIST above"),
+    "versions": ("i edits the request", "F7 edits the request"),
 }
 
 
@@ -54,7 +54,7 @@ async def test_the_cache_says_how_a_cold_one_is_warmed() -> None:
         await pilot.pause()
         app.tick()
         await pilot.pause()
-        assert "f4     warms it" in shown(app)
+        assert "F4     warms it" in shown(app)
 
 
 async def test_a_dialog_says_how_it_is_left() -> None:
@@ -62,7 +62,7 @@ async def test_a_dialog_says_how_it_is_left() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "/ finds · f8 closes" in shown(app)
+        assert "/ finds · F8 closes" in shown(app)
 
 
 def test_without_an_app_keys_are_those_that_ship() -> None:

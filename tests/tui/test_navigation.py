@@ -254,7 +254,7 @@ async def test_a_rebound_key_works_and_is_shown() -> None:
         await pilot.press("f3")
         await until(pilot, lambda: app.current_mode == "cache")
         await pilot.pause()
-        assert "f3 Cache" in shown(app)
+        assert "F3 Cache" in shown(app)
         await pilot.press("P", "question_mark")
         await until(pilot, lambda: isinstance(app.screen, HelpScreen))
         assert app.paused

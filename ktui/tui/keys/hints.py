@@ -14,7 +14,8 @@ from ktui.tui.compat import running_app
 from ktui.tui.keys.bindings import DIALOGS, SCOPES
 
 _MODIFIERS = {"ctrl", "alt", "shift", "super", "hyper", "meta"}
-_NAMED = {key.value for key in Keys} | {f"f{number}" for number in range(1, 25)}
+_FUNCTION_KEYS = {f"f{number}" for number in range(1, 25)}
+_NAMED = {key.value for key in Keys} | _FUNCTION_KEYS
 
 
 def keys_in(text: str) -> list[str]:
@@ -47,7 +48,7 @@ def usable(keymap: Mapping[str, str]) -> dict[str, str]:
 
 
 def key_of(binding_id: str) -> str:
-    """Return a binding's key as texts write it: `w`, `?`, `enter`, `f2`.
+    """Return a binding's key as texts write it: `w`, `?`, `enter`, `F2`.
 
     The first of several keys; without the key of the other direction that the footer adds (`,.`).
     Raises KeyError for an unknown id.
@@ -62,9 +63,10 @@ def key_hints(*keys: tuple[str, str]) -> Content:
 
 
 def written(key: str) -> str:
-    """Return a key as texts write it: `?`, `ctrl+w`; "enter" in words, as not every font has its sign."""
+    """Return a key as texts write it: `?`, `ctrl+w`, `F9`; "enter" in words: not every font has its sign."""
     *modifiers, last = key.split("+")
-    return "+".join([*modifiers, "enter" if last == "enter" else format_key(last)])
+    shown = last if last == "enter" else last.upper() if last in _FUNCTION_KEYS else format_key(last)
+    return "+".join([*modifiers, shown])
 
 
 def _keymap() -> dict[str, str]:
