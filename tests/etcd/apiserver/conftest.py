@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,8 @@ from ktui.cli.server.flow import ServerFlow
 from ktui.cli.server.request_chain import ALWAYS_ALLOW, make_chain
 from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
+from ktui.etcd.client_config import EtcdConfig
+from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.users import Requester
 from ktui.storage.browser import EtcdBrowser
@@ -38,6 +41,7 @@ from ktui.writes.handlers import WRITES
 from tests.etcd.serving import plain_client
 
 TOKEN = "s3cret"
+_numbers = itertools.count(1)
 JSON = {"Content-Type": "application/json"}
 MERGE = {"Content-Type": "application/merge-patch+json"}
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
@@ -188,13 +192,29 @@ async def running(
         await registry.close()
 
 
-@pytest.fixture
-async def api(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
+@contextlib.asynccontextmanager
+async def with_namespace(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
     """A server with the namespace `a`."""
     async with running(client, prefix) as api:
         answer = await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
         assert answer.status_code == 201, answer.text
         yield api
+
+
+@pytest.fixture
+async def api(client: EtcdClient, prefix: str) -> AsyncIterator[Api]:
+    """A server of the test's own."""
+    async with with_namespace(client, prefix) as api:
+        yield api
+
+
+@pytest.fixture(scope="module")
+async def shared_api(etcd: EmbeddedEtcd, anyio_backend: object) -> AsyncIterator[Api]:
+    """A server for the tests of a module that leave nothing behind which another of them would see."""
+    client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus())
+    async with with_namespace(client, f"/shared{next(_numbers)}") as api:
+        yield api
+    await client.close()
 
 
 @pytest.fixture

@@ -44,13 +44,13 @@ REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
         ("PROPFIND", "/index.html", 200),
     ],
 )
-async def test_methods(api: Api, method: str, path: str, code: int) -> None:
-    answer = await api.http.request(method, path)
+async def test_methods(shared_api: Api, method: str, path: str, code: int) -> None:
+    answer = await shared_api.http.request(method, path)
     assert answer.status_code == code, answer.text
 
 
-async def test_a_path_with_a_bad_escape_is_refused_before_all_else(api: Api) -> None:
-    reader, writer = await _connect(api)
+async def test_a_path_with_a_bad_escape_is_refused_before_all_else(shared_api: Api) -> None:
+    reader, writer = await _connect(shared_api)
     writer.write(b"GET /api/v1/pods/%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
     writer.close()
@@ -70,8 +70,8 @@ async def test_a_path_with_a_bad_escape_is_refused_before_all_else(api: Api) -> 
         (b"Host: evil.com@127.0.0.1", b": malformed Host header"),
     ],
 )
-async def test_headers_that_two_readers_read_differently(api: Api, headers: bytes, why: bytes) -> None:
-    reader, writer = await _connect(api)
+async def test_headers_that_two_readers_read_differently(shared_api: Api, headers: bytes, why: bytes) -> None:
+    reader, writer = await _connect(shared_api)
     writer.write(b"GET /version HTTP/1.1\r\n" + headers + b"\r\n\r\n")
     answer = await reader.read()
     writer.close()
@@ -94,8 +94,8 @@ async def _connect(api: Api) -> Any:
         ("TRACE", "/api/v1/namespaces/a/endpoints", False),
     ],
 )
-async def test_only_what_is_served_warns(api: Api, method: str, path: str, warned: bool) -> None:
-    answer = await api.http.request(method, path)
+async def test_only_what_is_served_warns(shared_api: Api, method: str, path: str, warned: bool) -> None:
+    answer = await shared_api.http.request(method, path)
     assert ("warning" in answer.headers) == warned
 
 
@@ -122,15 +122,15 @@ async def test_groups_are_in_the_order_of_their_api_services(api: Api, widgets: 
     assert groups[-2:] == ["example.io", "aaa.io"]
 
 
-async def test_a_group_alone_cannot_be_impersonated(api: Api) -> None:
-    answer = await api.get("/api/v1/pods", **{"Impersonate-Group": "g"})
+async def test_a_group_alone_cannot_be_impersonated(shared_api: Api) -> None:
+    answer = await shared_api.get("/api/v1/pods", **{"Impersonate-Group": "g"})
     assert answer.status_code == 400 and answer.headers["x-content-type-options"] == "nosniff"
     assert 'Groups:[]string{"g"}' in answer.json()["message"]
     assert "x-kubernetes-pf-flowschema-uid" not in answer.headers
 
 
-async def test_a_forbidden_answer_is_not_to_be_sniffed(api: Api) -> None:
-    async with plain_client(api.server.url) as anonymous:
+async def test_a_forbidden_answer_is_not_to_be_sniffed(shared_api: Api) -> None:
+    async with plain_client(shared_api.server.url) as anonymous:
         answer = await anonymous.get("/api/v1/pods")
     assert (answer.status_code, answer.headers["x-content-type-options"]) == (403, "nosniff")
 

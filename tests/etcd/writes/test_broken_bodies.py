@@ -26,7 +26,12 @@ SET: dict[str, Any] = {
 }
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module")
+def api(shared_api: Api) -> Api:
+    return shared_api
+
+
+@pytest.fixture(scope="module", autouse=True)
 async def a_pod_and_a_set(api: Api) -> None:
     assert (await api.create(PODS, POD)).status_code == 201
     assert (await api.create(SETS, SET)).status_code == 201

@@ -48,6 +48,11 @@ BODIES = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def api(shared_api: Api) -> Api:
+    return shared_api
+
+
 @pytest.mark.parametrize("name", BODIES)
 async def test_no_body_is_answered_with_a_500(api: Api, name: str) -> None:
     async def sent(method: str, path: str, media_type: str) -> int:
