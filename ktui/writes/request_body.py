@@ -12,7 +12,7 @@ from ktui.documents.limits import DocumentError, TooLarge
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, forbidden_read_only, request_entity_too_large
-from ktui.kube.structural.schema import has_slow_pattern
+from ktui.kube.structural.schema import may_be_slow
 from ktui.telemetry.off_loop import compute
 from ktui.wire.pb import CodecError
 from ktui.writes.admission.rights import GRANTS
@@ -51,9 +51,9 @@ async def begin(server: Server, call: Call, resource: Resource) -> tuple[Form, S
     if (
         resource.id == definitions.ID
         or resource.id in GRANTS
-        or (resource.custom and has_slow_pattern(resource.schemas))
+        or (resource.custom and may_be_slow(resource.schemas))
     ):
-        # Compiling or matching a pattern, or comparing rights, may take milliseconds.
+        # Patterns, rights, long lists and large defaults may take milliseconds.
         call.meter.large = True
     return form, await read_body(server, call)
 

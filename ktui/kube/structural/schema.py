@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+import msgspec
+
 from ktui.kube.fielderrors import Path, joined, within_limit
-from ktui.kube.golang.regexps import may_be_slow
+from ktui.kube.golang.regexps import may_be_slow as may_match_slowly
 from ktui.kube.resources import Resource
 
 Schema = Mapping[str, Any]
@@ -97,18 +99,30 @@ def no_null(value: Any, schema: Schema | None) -> bool:
 
 def is_choice(value: Any, choices: list[Any]) -> bool:
     """Return whether a value is in an enum; a list of values may be as long as the enum."""
-    if len(choices) > _FEW and isinstance(value, _SCALAR):
-        return value in _scalars(_ById(choices))
-    return value in choices
+    return _frozen(value) in _frozen_set(_ById(choices)) if len(choices) > _FEW else value in choices
 
 
-def has_slow_pattern(schemas: Mapping[str, Schema]) -> bool:
-    """Return whether one of the schemas has a pattern that may take milliseconds for a short text."""
+def required(schema: Schema) -> Collection[str]:
+    """Return the names of required members, of a long list each once."""
+    names = schema.get("required") or ()
+    return _once(_ById(names)) if len(names) > _FEW else names
+
+
+def default_cost(value: Any) -> tuple[int, int]:
+    """Return the bytes of a default as JSON, and its objects and lists."""
+    return _cost(_ById(value)) if isinstance(value, dict | list | str) else (8, 0)
+
+
+def may_be_slow(schemas: Mapping[str, Schema]) -> bool:
+    """Return whether a short object may take milliseconds with one of the schemas.
+
+    It has a slow pattern, or a large default, which each item of a list may get.
+    """
     return _slow(_ById(schemas))
 
 
 _FEW = 16
-_SCALAR = (str, int, float)
+_LARGE_DEFAULT = 256  # bytes
 
 
 class _ById:
@@ -126,9 +140,27 @@ class _ById:
         return isinstance(other, _ById) and other.value is self.value
 
 
+def _frozen(value: Any) -> Any:
+    """Return a hashable value; two are equal if the values are."""
+    if isinstance(value, dict):
+        return frozenset((name, _frozen(member)) for name, member in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
 @functools.lru_cache(maxsize=64)
-def _scalars(choices: _ById) -> frozenset[Any]:
-    return frozenset(choice for choice in choices.value if isinstance(choice, _SCALAR))
+def _frozen_set(choices: _ById) -> frozenset[Any]:
+    return frozenset(map(_frozen, choices.value))
+
+
+@functools.lru_cache(maxsize=64)
+def _once(names: _ById) -> Collection[str]:
+    return dict.fromkeys(names.value)
+
+
+@functools.lru_cache(maxsize=256)
+def _cost(value: _ById) -> tuple[int, int]:
+    text: bytes = msgspec.json.encode(value.value)
+    return len(text), text.count(b"{") + text.count(b"[")
 
 
 @functools.lru_cache(maxsize=128)
@@ -138,7 +170,9 @@ def _slow(schemas: _ById) -> bool:
         part = left.pop()
         if isinstance(part, Mapping):
             left.extend(part.values())
-            if isinstance(pattern := part.get("pattern"), str) and may_be_slow(pattern):
+            if isinstance(pattern := part.get("pattern"), str) and may_match_slowly(pattern):
+                return True
+            if default_cost(part.get("default"))[0] > _LARGE_DEFAULT:
                 return True
         elif isinstance(part, list | tuple):
             left.extend(part)

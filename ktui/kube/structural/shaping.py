@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from copy import deepcopy
 from types import GenericAlias
 from typing import Any
 
 import msgspec
 
+from ktui.kube.json_trees import copied
 from ktui.kube.structural.schema import (
     META_FIELDS,
     METADATA,
     Schema,
     additional,
+    default_cost,
     embedded,
     has_default,
     items,
@@ -23,11 +24,41 @@ from ktui.kube.structural.schema import (
     prune_object,
 )
 
+MOST_DEFAULT_BYTES = 3 << 19  # as JSON, of all defaults in an object: etcd takes no more
+MOST_DEFAULT_PARTS = 100_000  # objects and lists
+
+
+class DefaultsTooLarge(ValueError):
+    """The defaults of an object exceed a limit; each may be a megabyte, in each item of a list."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"limit is {MOST_DEFAULT_BYTES} bytes and {MOST_DEFAULT_PARTS} objects and lists of defaults"
+        )
+
+
+class _Defaults:
+    """Sets defaults within the limits."""
+
+    def __init__(self) -> None:
+        self._bytes = self._parts = 0
+
+    def copy(self, default: Any) -> Any:
+        size, parts = default_cost(default)
+        self._bytes += size
+        self._parts += parts
+        if self._bytes > MOST_DEFAULT_BYTES or self._parts > MOST_DEFAULT_PARTS:
+            raise DefaultsTooLarge
+        return copied(default)
+
 
 def apply_defaults(value: Any, schema: Schema) -> None:
-    """Remove nulls that are not allowed, then set `default` for missing properties; in place, recursively."""
+    """Remove nulls that are not allowed, then set `default` for missing properties; in place, recursively.
+
+    Raises DefaultsTooLarge.
+    """
     drop_nulls(value, schema)
-    _default(value, schema)
+    _default(value, schema, _Defaults())
 
 
 def drop_nulls(value: Any, schema: Schema | None) -> None:
@@ -48,30 +79,30 @@ def drop_nulls(value: Any, schema: Schema | None) -> None:
             drop_nulls(item, items(schema))
 
 
-def _default(value: Any, schema: Schema | None) -> None:
+def _default(value: Any, schema: Schema | None, defaults: _Defaults) -> None:
     if schema is None:
         return
     if isinstance(value, dict):
-        _default_members(value, schema)
+        _default_members(value, schema, defaults)
     elif isinstance(value, list):
         each = items(schema)
         for at, item in enumerate(value):
             if each is not None and no_null(item, each):
-                value[at] = deepcopy(each.get("default"))
-            _default(value[at], each)
+                value[at] = defaults.copy(each.get("default"))
+            _default(value[at], each, defaults)
 
 
-def _default_members(value: dict[str, Any], schema: Schema) -> None:
+def _default_members(value: dict[str, Any], schema: Schema, defaults: _Defaults) -> None:
     properties = schema.get("properties") or {}
     for name, sub in properties.items():
         if has_default(sub) and (name not in value or no_null(value[name], sub)):
-            value[name] = deepcopy(sub["default"])
+            value[name] = defaults.copy(sub["default"])
     rest = additional(schema)[1]
     for name in value:
         sub = properties.get(name)
         if sub is None and rest is not None and no_null(value[name], rest):
-            value[name] = deepcopy(rest.get("default"))
-        _default(value[name], rest if sub is None else sub)
+            value[name] = defaults.copy(rest.get("default"))
+        _default(value[name], rest if sub is None else sub, defaults)
 
 
 _SCALAR = str | int | float | bool
@@ -190,7 +221,10 @@ class Shaper:
 
 
 def shape(obj: dict[str, Any], schema: Schema) -> list[str]:
-    """Prune an object and set its defaults, in place. Return the paths that the schema does not specify."""
+    """Prune an object and set its defaults, in place. Return the paths that the schema does not specify.
+
+    Raises DefaultsTooLarge.
+    """
     gone = prune_object(obj, schema)
     apply_defaults(obj, schema)
     return gone

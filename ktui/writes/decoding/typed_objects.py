@@ -7,9 +7,9 @@ from ktui.apiserver.http.response import warning_headers
 from ktui.apiserver.server import Server
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
-from ktui.kube.status import internal_error
+from ktui.kube.status import internal_error, request_entity_too_large
 from ktui.kube.structural.schema import ANYTHING, prune_object
-from ktui.kube.structural.shaping import shape
+from ktui.kube.structural.shaping import DefaultsTooLarge, shape
 from ktui.writes import stored_objects
 from ktui.writes.decoding.body import Unfit, check_metadata, kind_fault, unknown_texts
 from ktui.writes.defaults import set_defaults
@@ -50,7 +50,10 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
             metadata[name] = {key: "" if text is None else text for key, text in metadata[name].items()}
     drop_empty(metadata)
     schema = resource.schemas.get(resource.version, ANYTHING)
-    unknown = shape(own, schema)
+    try:
+        unknown = shape(own, schema)
+    except DefaultsTooLarge as error:
+        raise request_entity_too_large(str(error)) from None
     return own, unknown_texts(sorted(unknown))
 
 

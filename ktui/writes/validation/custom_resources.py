@@ -13,6 +13,7 @@ from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, is_choice, items
+from ktui.kube.structural.schema import required as required_members
 from ktui.writes.decoding.body import json_type
 
 
@@ -93,7 +94,7 @@ def validate(value: Any, schema: Schema, path: Path | None = None) -> Iterator[F
 
 
 def _member_errors(value: Obj, schema: Schema, path: Path | None) -> Iterator[FieldError]:
-    for name in schema.get("required") or []:
+    for name in required_members(schema):
         if name not in value:
             yield required(joined((path, f".{name}"))[1:])
     properties = schema.get("properties") or {}

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 
 from ktui.kube.crd import resources_of
-from ktui.kube.structural.schema import Schema
-from ktui.kube.structural.shaping import Conformance, Shaper, shape
+from ktui.kube.structural.schema import Schema, is_choice, may_be_slow, required
+from ktui.kube.structural.shaping import (
+    MOST_DEFAULT_BYTES,
+    Conformance,
+    DefaultsTooLarge,
+    Shaper,
+    shape,
+)
 
 TEXT = {"type": "string"}
 ROUND = {"type": "string", "default": "round"}
@@ -161,3 +167,27 @@ def test_metadata_is_what_object_meta_has() -> None:
         "metadata.ownerReferences[0].more",
     ]
     assert obj["metadata"] == {"name": "w", "ownerReferences": [{"uid": "u"}]}
+
+
+def test_defaults_of_an_object_are_bounded() -> None:
+    """A megabyte in each of 3,000 items would take gigabytes, of a body of 10 KB."""
+    large = {"type": "string", "default": "x" * (MOST_DEFAULT_BYTES // 4)}
+    parts = {"type": "object", "default": {"a": [{}] * 30_000}, "x-kubernetes-preserve-unknown-fields": True}
+    for default in (large, parts):
+        schema = spec(list={"type": "array", "items": {"type": "object", "properties": {"a": default}}})
+        assert may_be_slow({"v1": schema})
+        few = {"spec": {"list": [{} for _ in range(3)]}}
+        shape(few, schema)
+        assert all(item["a"] == default["default"] for item in few["spec"]["list"])
+        with pytest.raises(DefaultsTooLarge, match="limit is 1572864 bytes and 100000 objects"):
+            shape({"spec": {"list": [{} for _ in range(3000)]}}, schema)
+        stored = json.dumps({"apiVersion": "x/v1", "spec": {"list": [{}] * 3000}}).encode()
+        assert Shaper({"v1": schema}).shaped(stored) == stored  # of a definition that changed later
+    assert not may_be_slow({"v1": spec(list={"type": "array", "default": []})})
+
+
+def test_long_lists_of_a_schema_are_looked_up() -> None:
+    assert [*required({"required": ["a", "b"] * 10_000})] == ["a", "b"]
+    choices: list[Any] = [{"a": [number, {"b": None}]} for number in range(100)]
+    assert is_choice({"a": [7, {"b": None}]}, choices) and is_choice({"a": [7.0, {"b": None}]}, choices)
+    assert not is_choice({"a": [100, {"b": None}]}, choices) and not is_choice([7], choices)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.hostile.case import case
 from tools.hostile.cases.rights import GROUP, INSIDE, as_mallory, binding, role
-from tools.hostile.costly import MAPS, named
+from tools.hostile.costly import CRDS, DRY, MAPS, definition, named
 from tools.hostile.target import MALLORY, RBAC, Target
 
 EVERYBODY = [{"kind": "Group", "apiGroup": GROUP, "name": "system:authenticated"}]
@@ -97,3 +97,36 @@ async def small_bodies_of_many_rights(target: Target) -> str:
     answer = await as_mallory(target, "POST", MAPS, named("after"))
     target.expect(answer.status in (201, 409), answer)
     return "5 refused"
+
+
+@case(
+    "3,000 items of a body of 10 KB, each with a default of 300 KB, 10,000 choices and required members",
+    within=60,
+)
+async def large_schemas(target: Target) -> str:
+    item = {
+        "type": "object",
+        "required": ["a"] * 10_000,
+        "properties": {
+            "a": {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "default": {}},
+            "large": {"type": "string"},
+            "choice": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        },
+    }
+    item["properties"]["large"]["default"] = "x" * 300_000
+    item["properties"]["choice"]["enum"] = [{"a": number} for number in range(10_000)]
+    body = definition("larges", {"items": {"type": "array", "items": item}})
+    await target.create(CRDS, body)
+    path = f"/apis/redos.com/v1/namespaces/{MALLORY}/larges"
+    for _ in range(100):
+        if (await target.send("GET", path)).status == 200:
+            break
+        await asyncio.sleep(0.1)
+    head = {"apiVersion": "redos.com/v1", "kind": "Large"}
+    many = {**head, **named("l", spec={"items": [{} for _ in range(3_000)]})}
+    answer = await target.send("POST", path + DRY, many)
+    target.expect(answer.status == 413, answer)
+    chosen = [{"large": "", "choice": {"a": number}} for number in range(800)]
+    answer = await target.send("POST", path + DRY, {**head, **named("l", spec={"items": chosen})})
+    target.expect(answer.status == 201, answer)
+    return f"413, 201 after {answer.seconds:.1f} s"
