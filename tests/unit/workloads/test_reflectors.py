@@ -14,6 +14,7 @@ from ktui.workloads.behaviours import client_reflector
 from ktui.workloads.behaviours.client_reflector import (
     DemoInformer,
     InformerReflector,
+    LoadReflector,
     ObjectInformer,
     ReflectorBackoff,
 )
@@ -48,6 +49,10 @@ async def of_controllers(context: LoadContext, _: ServerConnection) -> None:
 
 async def of_the_demo(_: LoadContext, connection: ServerConnection) -> None:
     await DemoInformer(ApiClient(connection, "proxy/v1"), PODS).run()
+
+
+async def of_clients(context: LoadContext, _: ServerConnection) -> None:
+    await LoadReflector(context.client("kubelet/v1"), PODS).run()
 
 
 @pytest.fixture
@@ -107,7 +112,7 @@ def test_pauses_double_up_to_half_a_minute_and_begin_again_after_a_quiet_time() 
     assert ReflectorBackoff(clock=lambda: now, jitter=lambda: 1.0).pause() == 1.6
 
 
-@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_the_demo])
+@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_clients, of_the_demo])
 async def test_a_watch_refused_with_429_is_sent_again_without_a_list(
     behaviour: Behaviour, pauses: list[float]
 ) -> None:
@@ -116,7 +121,7 @@ async def test_a_watch_refused_with_429_is_sent_again_without_a_list(
     assert pauses[:3] == [0.8, 1.6, 3.2]
 
 
-@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_the_demo])
+@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_clients, of_the_demo])
 async def test_retry_after_is_waited_for(behaviour: Behaviour, pauses: list[float]) -> None:
     assert await sent(behaviour, LIST, *[LATER_REFUSED] * 10) == ["LIST rv=0", *["WATCH rv=7"] * 11]
     assert pauses[:3] == [7, 7, 7]
@@ -162,3 +167,20 @@ async def test_a_streaming_list_that_is_refused_begins_again(pauses: list[float]
 
     found = await sent(streaming, REFUSED, whole(ADDED), whole(GONE))
     assert found == ["WATCH initial", "WATCH initial", "WATCH rv=9", "WATCH initial"]
+
+
+async def test_a_client_that_keeps_nothing_lists_again_after_each_watch(pauses: list[float]) -> None:
+    assert await sent(of_clients, LIST, whole(ADDED)) == ["LIST rv=0", "WATCH rv=7", "LIST rv=0"]
+
+
+async def test_a_list_alone_is_repeated_until_it_is_answered(pauses: list[float]) -> None:
+    ended = False
+
+    async def listing(context: LoadContext, _: ServerConnection) -> None:
+        nonlocal ended
+        await LoadReflector(context.client("kubelet/v1"), PODS, watches=False).run()
+        ended = True
+        await context.client("last/v1").get(f"{PODS}?limit=1")
+
+    assert await sent(listing, BROKEN, LIST) == ["LIST rv=0", "LIST rv=0", "LIST limit=1"]
+    assert ended
