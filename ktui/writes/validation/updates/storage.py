@@ -17,7 +17,7 @@ _CLAIM = (
 )
 _ATTRIBUTES = "spec.volumeAttributesClassName"
 # Fields of a volume's spec other than its source.
-_VOLUME_FIELDS = frozenset(
+VOLUME_FIELDS = frozenset(
     {
         "accessModes",
         "capacity",
@@ -97,7 +97,7 @@ def volume(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def _source(spec: Obj) -> Obj:
-    return {name: value for name, value in spec.items() if name not in _VOLUME_FIELDS}
+    return {name: value for name, value in spec.items() if name not in VOLUME_FIELDS}
 
 
 def _required(affinity: Any) -> Any:

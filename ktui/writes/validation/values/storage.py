@@ -8,6 +8,7 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported,
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
+from ktui.writes.validation.updates.storage import VOLUME_FIELDS
 from ktui.writes.validation.values.checks import (
     Row,
     below,
@@ -21,27 +22,13 @@ from ktui.writes.validation.values.checks import (
 from ktui.writes.validation.values.pods import HOST_PATH, NFS
 from ktui.writes.validation.values.scheduling import NODE_SELECTOR
 
-# Members of a volume's spec that are no source.
-_NO_SOURCES = frozenset(
-    {
-        "accessModes",
-        "capacity",
-        "claimRef",
-        "mountOptions",
-        "nodeAffinity",
-        "persistentVolumeReclaimPolicy",
-        "storageClassName",
-        "volumeAttributesClassName",
-        "volumeMode",
-    }
-)
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MODES = ("Block", "Filesystem")
 _ALONE = "may not use ReadWriteOncePod with other access modes"
 
 
 def _source(spec: Obj) -> Iterator[FieldError]:
-    there = [name for name, value in spec.items() if name not in _NO_SOURCES and value is not None]
+    there = [name for name, value in spec.items() if name not in VOLUME_FIELDS and value is not None]
     if not there:
         yield required("", "must specify a volume type")
     for name in there[1:]:
