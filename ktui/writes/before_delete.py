@@ -10,28 +10,8 @@ from ktui.writes.conditions import set_condition
 from ktui.writes.definitions import CLEANUP
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import DeleteOptions
+from ktui.writes.strategies import ORPHANS, WITHOUT_DEPENDENTS
 
-# Strategies that return the deleted object instead of a Status (ReturnDeletedObject).
-ANSWERS_OBJECT = frozenset(
-    {
-        "csidrivers",
-        "csinodes",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "resourcequotas",
-        "serviceaccounts",
-        "services",
-        "storageclasses",
-        "volumeattachments",
-        "volumeattributesclasses",
-    }
-)
-# Strategies whose DefaultGarbageCollectionPolicy is OrphanDependents, for compatibility,
-ORPHANS = frozenset({("Job", "batch/v1"), ("ReplicationController", "v1")})
-# and Unsupported, as nothing depends on their objects.
-WITHOUT_DEPENDENTS = frozenset({"Event"})
 DEFAULT_GRACE_SECONDS = 30
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 FINALIZER_OF = {"Foreground": FOREGROUND, "Orphan": ORPHAN}

@@ -26,6 +26,7 @@ from ktui.writes.objectmeta import (
     validate_metadata,
 )
 from ktui.writes.parts import PARTS, keep_the_rest
+from ktui.writes.strategies import NO_UNCONDITIONAL_UPDATES
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, has_changed, object_errors
 from ktui.writes.validation.statuses import status_errors
@@ -42,24 +43,6 @@ SERVERS_OWN = (
 )
 IMMUTABLE = "field is immutable"
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
-# Strategies that do not allow an update without a resourceVersion.
-CONDITIONAL_ONLY = frozenset(
-    {
-        "apiservices",
-        "csidrivers",
-        "csinodes",
-        "csistoragecapacities",
-        "customresourcedefinitions",
-        "leases",
-        "mutatingwebhookconfigurations",
-        "poddisruptionbudgets",
-        "runtimeclasses",
-        "validatingadmissionpolicies",
-        "validatingadmissionpolicybindings",
-        "validatingwebhookconfigurations",
-        "volumeattachments",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +187,7 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
     except NumError as fault:
         raise bare_error(str(fault)) from None
     if wanted in ("", "0"):
-        if context.resource.custom or context.resource.resource in CONDITIONAL_ONLY:
+        if context.resource.custom or context.resource.resource in NO_UNCONDITIONAL_UPDATES:
             error = invalid("metadata.resourceVersion", 0, "must be specified for an update")
             # Here upstream's error has the resource instead of the kind.
             raise invalid_object(context.resource.resource, context.resource.group, context.name, [error])

@@ -45,11 +45,9 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.service_allocation import allocating
+from ktui.writes.strategies import STATUS_CREATED
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import object_warnings, validate_new
-
-# Kinds whose clients send the status with the object itself.
-KEEPS_STATUS = frozenset({"Node"})
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -214,7 +212,7 @@ def _shaped(server: Server, call: Call, new: Creation) -> Obj:
 
 def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
     """Remove the client's status from a new object; it is decoded all the same: return its unknown fields."""
-    if "status" not in resource.subresources or obj.get("kind") in KEEPS_STATUS:
+    if "status" not in resource.subresources or obj.get("kind") in STATUS_CREATED:
         return []
     sent = {"status": obj.pop("status", None)}
     if resource.custom or sent["status"] is None:

@@ -26,12 +26,13 @@ from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.unenforced import check_webhooks
-from ktui.writes.before_delete import ANSWERS_OBJECT, Fate, begin_deletion
+from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.decoding.body import SentBody
 from ktui.writes.decoding.typed_objects import warn
 from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
 from ktui.writes.service_allocation import release
+from ktui.writes.strategies import DELETED_OBJECT_ANSWERED
 
 JOB_PODS_STAY = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -51,7 +52,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     await check_webhooks(server, resource, call.info, "DELETE", None)
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
-    if gone and resource.resource not in ANSWERS_OBJECT:
+    if gone and resource.resource not in DELETED_OBJECT_ANSWERED:
         metadata = obj.get("metadata") or {}
         rv = metadata.get("resourceVersion", "") if rv_in_success(call.behaviour, options) else ""
         done = success(resource, call.info.name, metadata.get("uid", ""), rv)

@@ -28,6 +28,7 @@ from ktui.kube.names import (
 )
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
+from ktui.writes.strategies import GENERATION_COUNTS
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
@@ -129,31 +130,6 @@ def _empty(name: str, value: str, why: str) -> FieldError:
 SUFFIX_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 SUFFIX_LENGTH = 5
 MAX_GENERATED_BASE = 58
-# Built-in kinds whose strategy counts generations, and the members whose change counts (custom resources
-# count changes of all members). Upstream: PrepareForCreate and PrepareForUpdate in pkg/registry.
-_SPEC = ("spec",)
-COUNTED = {
-    "CronJob": _SPEC,
-    "CustomResourceDefinition": _SPEC,
-    "DaemonSet": _SPEC,
-    "Deployment": _SPEC,
-    "EndpointSlice": ("addressType", "endpoints", "ports"),
-    "FlowSchema": _SPEC,
-    "Ingress": _SPEC,
-    "IngressClass": _SPEC,
-    "Job": _SPEC,
-    "MutatingWebhookConfiguration": ("webhooks",),
-    "NetworkPolicy": _SPEC,
-    "Pod": _SPEC,
-    "PodDisruptionBudget": _SPEC,
-    "PodTemplate": ("template",),
-    "PriorityClass": (),
-    "PriorityLevelConfiguration": _SPEC,
-    "ReplicaSet": _SPEC,
-    "ReplicationController": _SPEC,
-    "StatefulSet": _SPEC,
-    "ValidatingWebhookConfiguration": ("webhooks",),
-}
 
 
 def timestamp(now: datetime.datetime | None = None) -> str:
@@ -178,7 +154,7 @@ def drop_empty(metadata: Obj) -> None:
 
 def counts_generations(obj: Obj, resource: Resource) -> bool:
     """Return True if objects of this kind have a generation."""
-    return resource.custom or obj.get("kind") in COUNTED
+    return resource.custom or obj.get("kind") in GENERATION_COUNTS
 
 
 def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
@@ -187,7 +163,7 @@ def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
         return False
     if not resource.custom:
         labels = old["kind"] == "EndpointSlice" and _labels(old) != _labels(new)
-        return labels or any(old.get(name) != new.get(name) for name in COUNTED[old["kind"]])
+        return labels or any(old.get(name) != new.get(name) for name in GENERATION_COUNTS[old["kind"]])
     apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
 

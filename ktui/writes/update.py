@@ -15,24 +15,7 @@ from ktui.writes.guaranteed_update import apply_change, context_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
 from ktui.writes.own_objects import update_or_create
-
-# Strategies with AllowCreateOnUpdate.
-CREATES = frozenset(
-    {
-        "clusterrolebindings",
-        "clusterroles",
-        "endpoints",
-        "events",
-        "leases",
-        "limitranges",
-        "podtemplates",
-        "resourcequotas",
-        "rolebindings",
-        "roles",
-        "runtimeclasses",
-        "services",
-    }
-)
+from ktui.writes.strategies import CREATED_BY_UPDATES
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -47,7 +30,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     except StatusError:
         await compute(decoded, server, call, resource, new, options, faults)  # upstream decodes it first
         raise
-    if resource.resource not in CREATES or call.info.subresource:
+    if resource.resource not in CREATED_BY_UPDATES or call.info.subresource:
         try:
             await apply_change(server, call, context, lambda _: new, form, options, faults)
         except StatusError as error:
