@@ -122,18 +122,10 @@ def ordered(fields: FieldSet) -> FieldSet:
 
 
 # Fields that no manager ever owns.
-UNOWNED = frozenset(
-    {
-        "name",
-        "namespace",
-        "creationTimestamp",
-        "selfLink",
-        "uid",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-    }
-)
+UNOWNED = frozenset({
+    "name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields",
+    "resourceVersion",
+})  # fmt: skip
 
 
 @dataclass(slots=True)

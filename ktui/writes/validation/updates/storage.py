@@ -17,19 +17,10 @@ _CLAIM = (
 )
 _ATTRIBUTES = "spec.volumeAttributesClassName"
 # Fields of a volume's spec other than its source.
-VOLUME_FIELDS = frozenset(
-    {
-        "accessModes",
-        "capacity",
-        "claimRef",
-        "mountOptions",
-        "nodeAffinity",
-        "persistentVolumeReclaimPolicy",
-        "storageClassName",
-        "volumeAttributesClassName",
-        "volumeMode",
-    }
-)
+VOLUME_FIELDS = frozenset({
+    "accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy",
+    "storageClassName", "volumeAttributesClassName", "volumeMode",
+})  # fmt: skip
 # Deprecated labels of nodes → their present names.
 _GA_LABELS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",

@@ -38,19 +38,10 @@ _OWN = ("cpu", "memory", "ephemeral-storage")
 # Resources that a container may not be given more of than it requests.
 _NOT_OVERCOMMITTED = "hugepages-"
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
-_FIELDS = frozenset(
-    {
-        "metadata.name",
-        "metadata.namespace",
-        "metadata.uid",
-        "spec.nodeName",
-        "spec.serviceAccountName",
-        "status.hostIP",
-        "status.hostIPs",
-        "status.podIP",
-        "status.podIPs",
-    }
-)
+_FIELDS = frozenset({
+    "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
+    "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
+})  # fmt: skip
 _KEYED_FIELD = re.compile(r"metadata\.(annotations|labels)\['.*'\]", re.DOTALL)
 _MANY = "may not have more than one field specified at a time"
 

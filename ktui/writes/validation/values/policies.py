@@ -34,34 +34,14 @@ METRICS = {
 }
 _OPPOSITES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 # Amounts that a quota counts in whole objects or as a resource, besides `count/…` and names with a domain.
-_COUNTED = frozenset(
-    {
-        "configmaps",
-        "persistentvolumeclaims",
-        "pods",
-        "replicationcontrollers",
-        "resourcequotas",
-        "secrets",
-        "services",
-        "services.loadbalancers",
-        "services.nodeports",
-    }
-)
-_MEASURED = frozenset(
-    {
-        "cpu",
-        "ephemeral-storage",
-        "limits.cpu",
-        "limits.ephemeral-storage",
-        "limits.memory",
-        "memory",
-        "requests.cpu",
-        "requests.ephemeral-storage",
-        "requests.memory",
-        "requests.storage",
-        "storage",
-    }
-)
+_COUNTED = frozenset({
+    "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
+    "services", "services.loadbalancers", "services.nodeports",
+})  # fmt: skip
+_MEASURED = frozenset({
+    "cpu", "ephemeral-storage", "limits.cpu", "limits.ephemeral-storage", "limits.memory", "memory",
+    "requests.cpu", "requests.ephemeral-storage", "requests.memory", "requests.storage", "storage",
+})  # fmt: skip
 # What the scopes of pods apply to.
 _OF_PODS = frozenset(
     {"pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
