@@ -60,7 +60,7 @@ STEPS = (
     (("=",), mark_of(ConsistencyCheck)),
     (("Escape",), "results · 1"),
     (("7",), "faults "),
-    (("f",), "inject a fault into etcd"),
+    (("f",), "inject a fault"),
     (("s",), "fault: slow 10s"),  # of ActiveFaults
     (("1", "v"), "LISTs that anyone could send"),
     (("x",), mark_of(SurveyPage)),

@@ -47,7 +47,7 @@ class FaultScreen(Dialog[str | None]):
 
     def compose(self) -> ComposeResult:
         box = Vertical()
-        box.border_title = line("inject a fault into etcd")
+        box.border_title = line("inject a fault")
         box.border_subtitle = line(
             f"letter or enter · {_ASKS} asks first · ", key_hints(("jump.close", "none")).plain
         )
