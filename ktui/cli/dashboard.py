@@ -366,7 +366,7 @@ def _first_event(name: str) -> AnyEvent | None:
     """Return the first event of a recording; None if there is none."""
     from pathlib import Path  # start-up time
 
-    from ktui.core.recordings.first_line import check_beginning
+    from ktui.core.recordings.segments import check_beginning
 
     path = Path(name)
     return check_beginning(path) if path.is_file() or path.is_dir() else None

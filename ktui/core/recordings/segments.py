@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ktui.contract.events import Marker
-from ktui.contract.recording import GZIP, LONGEST, RecordingError, decode_line
+from ktui.contract.events import AnyEvent, Marker
+from ktui.contract.recording import GZIP, LONGEST, RecordingError, decode_first_line, decode_line
 from ktui.core.format import integer
 from ktui.core.recordings.unpacking import unpacked
 
@@ -48,6 +48,31 @@ def first_segment(directory: Path) -> Path:
     if not found:
         raise RecordingError(f"{directory} is a directory without segments of `ktui record`")
     return found[0]
+
+
+def check_beginning(path: Path) -> AnyEvent | None:
+    """Return the first event of a recording, or of a directory of segments; None for a newer ktui's type.
+
+    Raises RecordingError if the file cannot be read or its first line is not an event.
+    """
+    if path.is_dir():
+        path = first_segment(path)
+    held, wrong = b"", list[str]()
+    try:
+        for piece in unpacked(path, wrong.append):
+            held += piece
+            if b"\n" in piece or len(held) > LONGEST:
+                break
+    except OSError as error:
+        raise RecordingError(f"cannot read {path}: {error}") from error
+    first = held[: held.find(b"\n") + 1] or held
+    if not first:
+        nothing, lost = "is empty: nothing was recorded", "is damaged: none of it can be unpacked"
+        raise RecordingError(f"{path} {lost if wrong else nothing}")
+    try:
+        return decode_first_line(first)
+    except RecordingError as error:
+        raise RecordingError(f"{path} is not a recording: line 1: {error}") from error
 
 
 class JoinedSegments(NamedTuple):

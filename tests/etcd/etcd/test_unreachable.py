@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from ktui.etcd import endpoints, probe
+from ktui.etcd import endpoints
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.etcd.endpoints import GREETING
 from ktui.etcd.errors import UnreachableError
-from ktui.etcd.probe import GREETING
 from ktui.telemetry.bus import Bus
 from tests.etcd.cacher.shot_etcd import ShotEtcd
 from tests.etcd.certificates import Authority
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def patient_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     """An etcd that answers at all is waited for, however slow the machine is."""
-    monkeypatch.setattr(probe, "STEP_SECONDS", 60.0)
-    monkeypatch.setattr(probe, "ALERT_SECONDS", 60.0)
+    monkeypatch.setattr(endpoints, "STEP_SECONDS", 60.0)
+    monkeypatch.setattr(endpoints, "ALERT_SECONDS", 60.0)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ async def test_names_and_ports(bus: Bus, closed_port: int) -> None:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no answer, and that is all that time shows."""
     monkeypatch.setattr(endpoints, "_OPTIONS", connecting_within(1_000))
-    monkeypatch.setattr(probe, "STEP_SECONDS", 1.0)
+    monkeypatch.setattr(endpoints, "STEP_SECONDS", 1.0)
 
 
 @pytest.mark.usefixtures("impatient")

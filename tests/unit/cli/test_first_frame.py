@@ -9,7 +9,7 @@ import pytest
 PROGRAM = """
 import sys
 import ktui.cli.main, ktui.cli.dashboard, ktui.cli.child, ktui.tui.app, ktui.tui.overview.screen
-import ktui.core.recordings.first_line, ktui.tui.replay.source, ktui.tui.replay.scrub_bar  # of a replay
+import ktui.core.recordings.segments, ktui.tui.replay.source, ktui.tui.replay.scrub_bar  # of a replay
 import ktui.traces
 print(" ".join(sys.modules))
 """

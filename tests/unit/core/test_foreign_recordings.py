@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from ktui.cli.recording import as_text, summarise
 from ktui.contract.recording import RecordingError
 from ktui.core.recordings import unpacking
-from ktui.core.recordings.first_line import check_beginning
+from ktui.core.recordings.segments import check_beginning
 from ktui.core.replay.index import Index
 from ktui.core.replay.player import Player
 from ktui.core.sharing.share import Sharer

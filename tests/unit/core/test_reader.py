@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ktui.contract.events import AnyEvent, EtcdProgress, EtcdUsage
 from ktui.contract.recording import RecordingError, encode_lines
 from ktui.core.recordings import reader as module
-from ktui.core.recordings.first_line import check_beginning
 from ktui.core.recordings.reader import RecordingReader
+from ktui.core.recordings.segments import check_beginning
 from tests.recordings import read_recording
 
 EVENTS: list[AnyEvent] = [

@@ -15,12 +15,11 @@ import pytest
 from ktui.contract.events import AnyEvent, Dropped, EtcdProgress, Marker, ServerInfo
 from ktui.contract.recording import RecordingError
 from ktui.core.recordings import segments as module
-from ktui.core.recordings.first_line import check_beginning
 from ktui.core.recordings.markers import TimelineMarker, worst_finding
 from ktui.core.recordings.reader import RecordingReader
 from ktui.core.recordings.recorder import write_recording
 from ktui.core.recordings.segmented import LONGEST_SEGMENT, SegmentedRecorder
-from ktui.core.recordings.segments import choose_segments, segment_name, segments_of
+from ktui.core.recordings.segments import check_beginning, choose_segments, segment_name, segments_of
 from tests.recordings import read_recording
 
 NOW = 1_800_000_000.0
