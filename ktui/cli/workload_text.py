@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Any
 
 from rich import box
@@ -94,15 +95,15 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 def _phases(summary: dict[str, Any], width: int) -> Table:
     """Return the figures by phase; a narrow terminal has only the most important columns."""
-    table = _table(_HEADS)
+    shown = [width >= WIDE or head not in LEFT_OUT for head in _HEADS]
+    table = _table(list(compress(_HEADS, shown)))
     for variant in summary["variants"]:
         prefix = f"{variant['variant']} " if variant["variant"] else ""
         for phase in variant["phases"]:
-            table.add_row(*_cells(f"{prefix}{phase['phase']}", phase))
+            table.add_row(*compress(_cells(f"{prefix}{phase['phase']}", phase), shown))
         if len(variant["phases"]) > 1:
-            table.add_row(*(Text(cell, "bold") for cell in _cells(f"{prefix}total", variant["total"])))
-    if width < WIDE:
-        table.columns = [column for column in table.columns if column.header not in LEFT_OUT]
+            total = _cells(f"{prefix}total", variant["total"])
+            table.add_row(*(Text(cell, "bold") for cell in compress(total, shown)))
     return table
 
 

@@ -144,8 +144,6 @@ def assign(knobs: Knobs, assignments: Iterable[str]) -> None:
 
 
 def described(values: Mapping[str, Any]) -> str:
-    """Return values as `--set` takes them, on one line; a file is shown by its name only."""
-    return " ".join(
-        f"{name}={PurePath(text).name if '/' in (text := written(value)) else text}"
-        for name, value in values.items()
-    )
+    """Return the values that are set, as `--set` takes them, on one line; of a file only its name."""
+    texts = {name: text for name, value in values.items() if (text := written(value))}
+    return " ".join(f"{name}={PurePath(text).name if '/' in text else text}" for name, text in texts.items())
