@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from ktui.kube.fielderrors import FieldError, invalid
 from ktui.kube.golang.formatting import NumError, parse_int
@@ -27,8 +29,11 @@ class Operator(StrEnum):
     LESS_THAN = "lt"
 
 
-class Requirement(NamedTuple):
-    """`values` are sorted and distinct: one for comparisons, none for existence."""
+class Requirement(msgspec.Struct, frozen=True, gc=False):
+    """`values` are sorted and distinct: one for comparisons, none for existence.
+
+    Watches may keep 200,000, which the garbage collector need not visit.
+    """
 
     key: str
     operator: Operator
@@ -81,21 +86,34 @@ def all_of(requirements: Sequence[Requirement]) -> Test:
 
 
 _FEW = 16
+_NO_TESTS: list[Test] = []
 # Requirements that an object without the label meets.
 _WITHOUT_LABEL = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS, Operator.DOES_NOT_EXIST})
 
 
 def _of_many(requirements: Sequence[Requirement]) -> Test:
     groups: dict[str, list[Requirement]] = {}
+    alone: dict[str, Requirement] = {}  # no function for each of thousands: labels have few of the keys
     for requirement in requirements:
-        groups.setdefault(requirement.key, []).append(requirement)
+        if requirement.key in groups:
+            groups[requirement.key].append(requirement)
+        elif (first := alone.pop(requirement.key, None)) is not None:
+            groups[requirement.key] = [first, requirement]
+        else:
+            alone[requirement.key] = requirement
     tests = {key: [r.test() for r in _merged(key, group)] for key, group in groups.items()}
+
+    def tests_of(key: str) -> list[Test]:
+        if key in alone and key not in tests:
+            tests[key] = [r.test() for r in _merged(key, [alone[key]])]
+        return tests.get(key, _NO_TESTS)
+
     needed = {r.key for r in requirements if r.operator not in _WITHOUT_LABEL}
 
     def every(labels: Labels) -> bool:
         if len(needed) > len(labels) or any(key not in labels for key in needed):
             return False
-        return all(test(labels) for key in labels for test in tests.get(key, ()))
+        return all(test(labels) for key in labels for test in tests_of(key))
 
     return every
 
@@ -105,7 +123,8 @@ def _merged(key: str, group: list[Requirement]) -> Iterator[Requirement]:
     wanted: set[str] | None = None
     unwanted: set[str] = set()
     bounds: dict[Operator, list[int]] = {Operator.GREATER_THAN: [], Operator.LESS_THAN: []}
-    for _, operator, values in group:
+    for requirement in group:
+        operator, values = requirement.operator, requirement.values
         if operator in (Operator.IN, Operator.EQUALS):
             wanted = set(values) if wanted is None else wanted & set(values)
         elif operator in (Operator.NOT_IN, Operator.NOT_EQUALS):
@@ -132,7 +151,7 @@ def key_errors(key: str, field: str = "<nil>") -> list[FieldError]:
 def requirement_errors(requirement: Requirement) -> list[FieldError]:
     """Return what is wrong with the values; the key was checked while parsing."""
     errors = []
-    key, operator, values = requirement
+    key, operator, values = requirement.key, requirement.operator, requirement.values
     if operator in (Operator.GREATER_THAN, Operator.LESS_THAN) and _number(values[0]) is None:
         detail = "for 'Gt', 'Lt' operators, the value must be an integer"
         errors.append(invalid("values[0]", values[0], detail))

@@ -158,7 +158,7 @@ def test_a_selector_reads_what_it_prints(requirements: list[Requirement]) -> Non
 
 
 def _by_the_book(requirement: Requirement, labels: dict[str, str]) -> bool:
-    key, operator, values = requirement
+    key, operator, values = requirement.key, requirement.operator, requirement.values
     value = labels.get(key)
     match operator:
         case Operator.EXISTS:

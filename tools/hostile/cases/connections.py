@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import resource
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from urllib.parse import quote
 
 from tools.hostile.case import case
 from tools.hostile.target import ADMIN, BESIDE, BYSTANDER, MALLORY, Target
@@ -21,9 +22,9 @@ Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @contextlib.asynccontextmanager
 async def _opened(
-    target: Target, count: int, sent: bytes = b"", *, tls: bool = True
+    target: Target, count: int, sent: bytes | Callable[[int], bytes] = b"", *, tls: bool = True
 ) -> AsyncIterator[list[Stream]]:
-    """Open connections, as many as are taken, and send something on each."""
+    """Open connections, as many as are taken, and send something on each (by its number)."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     streams: list[Stream] = []
@@ -35,7 +36,7 @@ async def _opened(
                     context = target.tls if tls else None
                     stream = await asyncio.open_connection("127.0.0.1", target.port, ssl=context)
                 streams.append(stream)
-                stream[1].write(sent)
+                stream[1].write(sent if isinstance(sent, bytes) else sent(len(streams)))
 
     try:
         await asyncio.gather(*(open_some(count // 50) for _ in range(50)))
@@ -44,6 +45,13 @@ async def _opened(
         for _, writer in streams:
             writer.transport.abort()
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def _selecting(number: int) -> bytes:
+    """A WATCH with a selector of its own, all of whose requirements are met."""
+    selector = quote(",".join(f"!k{number}x{n}" for n in range(2000)))
+    path = f"{MAPS}?watch=1&resourceVersion=0&timeoutSeconds=60&labelSelector={selector}"
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {MALLORY}\r\n\r\n".encode()
 
 
 def _watch(user: str, seconds: int = 120) -> bytes:
@@ -96,6 +104,24 @@ async def _change(target: Target) -> None:
         kind = "application/merge-patch+json"
         await target.send("PATCH", f"{MAPS}/changing", change, user=MALLORY, content_type=kind)
         await asyncio.sleep(0.1)
+
+
+@case(
+    "100 watches with 2,000 requirements each, on an object that changes",
+    within=120,
+    memory_mb=600,
+    **OPENING,
+)
+async def watches_that_select(target: Target) -> str:
+    await _warm(target)
+    async with _opened(target, 100, _selecting) as streams:
+        answered = await _answers(streams)
+        target.expect(answered == 100, f"{answered} of 100 watches are answered")
+        began = target.cpu_seconds()
+        changing = asyncio.create_task(_change(target))
+        await asyncio.sleep(3)
+        changing.cancel()
+        return f"{target.cpu_seconds() - began:.1f} s of CPU time in 3 s of changes"
 
 
 @case(
