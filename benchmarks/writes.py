@@ -23,12 +23,14 @@ _DISTINCT = 5000
 
 
 @contextmanager
-def steady_writes(endpoint: str, pods: int, *, changing: bool = False) -> Iterator[subprocess.Popen[bytes]]:
-    """Write RATE pods per second during the block, which begins with the first write.
+def steady_writes(
+    endpoint: str, pods: int, *, changing: bool = False, rate: int = RATE
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Write `rate` pods per second during the block, which begins with the first write.
 
     With `changing`, each write changes a pod's status, over all pods; else a few thousand pods are rewritten.
     """
-    words = [endpoint, str(pods), str(RATE), *(["changing"] if changing else [])]
+    words = [endpoint, str(pods), str(rate), *(["changing"] if changing else [])]
     process = subprocess.Popen([sys.executable, "-m", "benchmarks.writes", *words], stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None

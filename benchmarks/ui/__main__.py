@@ -74,7 +74,7 @@ def _small_measures() -> dict[str, Measure]:
         "keys": lambda environment: keys.in_a_storm(environment, 4, warm_up=1.0),
         "idle": lambda environment: idle.at_rest(environment, 0.5, settle=0.0, seeding=0.5),
         "memory": lambda environment: memory.after_an_hour(environment, 0.5),
-        "cluster": lambda environment: cluster.keys_beside(environment, 200, 4, settle=1.0),
+        "cluster": lambda environment: cluster.keys_beside(environment, 200, 4, settle=0.2, rate=100),
         "workloads": lambda environment: workloads.keys_beside_each(
             environment, 4, 1.0, most=1, fill=1.0, stop=0.5
         ),

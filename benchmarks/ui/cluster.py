@@ -17,22 +17,28 @@ _SETTLE_SECONDS = 4.0
 
 
 def keys_beside(
-    environment: dict[str, str], pods: int, presses: int, settle: float = _SETTLE_SECONDS
+    environment: dict[str, str],
+    pods: int,
+    presses: int,
+    settle: float = _SETTLE_SECONDS,
+    rate: int = RATE,
 ) -> Iterator[Figure]:
     """Move the cursor through the pods of the cache while they change."""
-    yield from asyncio.run(_served(environment, pods, presses, settle))
+    yield from asyncio.run(_served(environment, pods, presses, settle, rate))
 
 
-async def _served(environment: dict[str, str], pods: int, presses: int, settle: float) -> list[Figure]:
+async def _served(
+    environment: dict[str, str], pods: int, presses: int, settle: float, rate: int
+) -> list[Figure]:
     async with serving(pods) as server:
-        return await asyncio.to_thread(_pressed, environment, server, pods, presses, settle)
+        return await asyncio.to_thread(_pressed, environment, server, pods, presses, settle, rate)
 
 
 def _pressed(
-    environment: dict[str, str], server: Serving, pods: int, presses: int, settle: float
+    environment: dict[str, str], server: Serving, pods: int, presses: int, settle: float, rate: int
 ) -> list[Figure]:
     words = ("--attach", f"https://127.0.0.1:{server.port}", "--token", TOKEN, "--theme", keys.THEME)
-    with steady_writes(server.etcd, pods), dashboard(environment, *words) as terminal:
+    with steady_writes(server.etcd, pods, rate=rate), dashboard(environment, *words) as terminal:
         terminal.wait_for("● pods")  # its cache is ready
         terminal.type("3")
         terminal.wait_for("› Cache")
@@ -43,5 +49,5 @@ def _pressed(
         before = reading(terminal.pid)
         answers = keys.moves(terminal, presses)
         share = before.share_until(reading(terminal.pid))
-        figures = keys.figures("cached pods", answers, f"{RATE:,} writes/s, {pods:,} pods")
+        figures = keys.figures("cached pods", answers, f"{rate:,} writes/s, {pods:,} pods")
     return [*figures, Figure("CPU of the dashboard, meanwhile", share, "% of a core")]

@@ -97,9 +97,7 @@ def kubeconfig(home: Path, url: str) -> str:
     return str(path)
 
 
-async def test_the_tools_are_read_only_and_have_schemas(tmp_path: Path) -> None:
-    async with agent(tmp_path) as session:
-        tools = (await session.list_tools()).tools
+def read_only_and_with_schemas(tools: list[Any]) -> None:
     assert [tool.name for tool in tools] == [
         "explain_request", "compare_versions", "estimate_list", "rank_clients", "cluster_findings",
     ]  # fmt: skip
@@ -111,7 +109,7 @@ async def test_the_tools_are_read_only_and_have_schemas(tmp_path: Path) -> None:
         assert all("description" in each for each in tool.input_schema["properties"].values())
 
 
-async def test_explain_and_compare_say_what_ktui_explain_says(
+async def test_the_tools_are_read_only_and_say_what_ktui_explain_says(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = "/api/v1/pods?limit=500&resourceVersion=0"
@@ -120,6 +118,7 @@ async def test_explain_and_compare_say_what_ktui_explain_says(
     assert main(["explain", path, "--kube-version", "all", "--json"]) == 0
     routes = {each["kube_version"]: each["reason_id"] for each in json.loads(capsys.readouterr().out)}
     async with agent(tmp_path) as session:
+        read_only_and_with_schemas((await session.list_tools()).tools)
         found = await ask(session, "explain_request", path=path, kube_version="1.30")
         compared = await ask(session, "compare_versions", path=path)
         assert await error(session, "explain_request", path=path, kube_version="1.99") == (
