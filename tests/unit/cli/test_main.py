@@ -1,13 +1,18 @@
 """The command line: fast answers, clear refusals, and no heavy import where none is due."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import ktui
 from ktui import __version__
+from ktui.cli import exit_codes
 from ktui.cli.main import COMMANDS, main
+from ktui.client.connection import ClientError
+from ktui.config.errors import ConfigError
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,3 +71,18 @@ def test_a_snapshot_that_cannot_be_read_ends_the_dashboard_at_once(
 ) -> None:
     assert main(["--snapshot", str(tmp_path / "gone.db")]) == 3
     assert capsys.readouterr().err == f"ktui: snapshot {tmp_path / 'gone.db'}: there is no such file\n"
+
+
+def test_every_error_with_an_exit_code_is_a_class() -> None:
+    sources = [path.read_text() for path in Path(ktui.__file__).parent.rglob("*.py")]
+    for name in exit_codes._STATUSES:
+        assert any(re.search(rf"^class {name}\(", source, re.MULTILINE) for source in sources), name
+
+
+def test_an_error_of_a_subclass_has_the_exit_code_of_its_base() -> None:
+    class ServerGone(ClientError):
+        pass
+
+    assert exit_codes.status_of(ServerGone("gone")) == exit_codes.NO_CONNECTION
+    assert exit_codes.status_of(ConfigError("wrong")) == exit_codes.USAGE
+    assert exit_codes.status_of(ValueError("a bug")) == 0
