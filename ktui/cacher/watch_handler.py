@@ -18,7 +18,7 @@ from ktui.cacher.settings import Settings
 from ktui.cacher.watchers import Watcher, channel_size
 from ktui.kube.routing import decide_watch
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.parameters import NAME, NAMESPACE, SHARDS_FILTER_SINCE, watch_parameters
+from ktui.kube.routing.parameters import NAME, NAMESPACE, shards_filter, watch_parameters
 from ktui.kube.routing.plan import PROBED, Plan, Source
 from ktui.kube.status import StatusError
 from ktui.storage.objects import SelectionPredicate
@@ -88,7 +88,7 @@ class WatchHandler:
     def _from_etcd(self, request: WatchRequest, plan: Plan) -> EtcdWatch:
         selection = self._selection(request)
         plain = request.selection.labels.empty and request.selection.fields.empty
-        if plain and self._settings.behaviour.minor < SHARDS_FILTER_SINCE:
+        if plain and not shards_filter(self._settings.behaviour):
             selection = replace(selection, shards=None)
         return EtcdWatch(
             self._store,

@@ -12,7 +12,7 @@ from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.gates import SHARDED, phase_of
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.parameters import SHARDS_FILTER_SINCE
+from ktui.kube.routing.parameters import shards_filter
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest
@@ -116,7 +116,7 @@ def _sharded(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Iterator
         return
     if selector.overlaps:
         yield "ranges of shardSelector overlap: an object in several of them is sent once"
-    if behaviour.minor < SHARDS_FILTER_SINCE and request.scope(behaviour).unfiltered:
+    if not shards_filter(behaviour) and request.scope(behaviour).unfiltered:
         if request.verb == "watch" and plan.source is Source.ETCD:
             yield "1.36 sends a WATCH that etcd serves the objects of all shards: add a selector, or 1.37"
         elif request.options.limit > 0:

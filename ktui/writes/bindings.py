@@ -19,6 +19,7 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body
 from ktui.writes.admission.mutation import copy_topology
 from ktui.writes.create import find_node
+from ktui.writes.delete import rv_in_success
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import write_options
 
@@ -54,8 +55,8 @@ async def _bind(server: Server, call: Call, resource: Resource, name: str) -> No
 
     call.writes()
     bound = await server.cacher(resource).store.update(call.info.namespace, name, assign)
-    answers_rv = call.behaviour.minor >= 38 and not options.dry_run  # kubernetes#142327
-    await send_other(server, call, created(str(bound.rv) if answers_rv else ""), form, 201)
+    rv = str(bound.rv) if rv_in_success(call.behaviour, options.dry_run) else ""
+    await send_other(server, call, created(rv), form, 201)
 
 
 def _target(name: str, binding: Obj) -> str:

@@ -54,7 +54,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
     if gone and resource.resource not in DELETED_OBJECT_ANSWERED:
         metadata = obj.get("metadata") or {}
-        rv = metadata.get("resourceVersion", "") if rv_in_success(call.behaviour, options) else ""
+        rv = metadata.get("resourceVersion", "") if rv_in_success(call.behaviour, options.dry_run) else ""
         done = success(resource, call.info.name, metadata.get("uid", ""), rv)
         await send_other(server, call, done, form)
     else:
@@ -62,12 +62,12 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         await send_tree(server, call, resource, obj, form)
 
 
-def rv_in_success(behaviour: Behaviour, options: DeleteOptions) -> bool:
-    """Return True if the Status of a deletion or an eviction has its resourceVersion; a dry run has none.
+def rv_in_success(behaviour: Behaviour, dry_run: bool) -> bool:
+    """Return True if the Status of a deletion, eviction or binding has its resourceVersion; no dry run has.
 
-    Since 1.38 (kubernetes#138724, #142197).
+    Since 1.38 (kubernetes#138724, #142197, #142327).
     """
-    return behaviour.minor >= 38 and not options.dry_run
+    return behaviour.minor >= 38 and not dry_run
 
 
 def sent_options(server: Server, call: Call, resource: Resource, body: SentBody) -> DeleteOptions:

@@ -142,7 +142,9 @@ async def evict(server: Server, call: Call, resource: Resource) -> None:
     call.writes()
     options = checked_delete_options(wanted)
     rv = await _Eviction(server, call, resource, options).run()
-    await send_other(server, call, created(rv if rv_in_success(call.behaviour, options) else ""), form, 201)
+    await send_other(
+        server, call, created(rv if rv_in_success(call.behaviour, options.dry_run) else ""), form, 201
+    )
 
 
 def _check_identity(call: Call, eviction: Obj) -> None:

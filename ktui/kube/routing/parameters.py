@@ -36,11 +36,17 @@ def parse_rv(text: str) -> int | None:
 
 
 NAME, NAMESPACE = "metadata.name", "metadata.namespace"
-SHARDS_FILTER_SINCE = 37
-"""1.36 does not count a shard without other selectors as a filter (k8s.io/apiserver v0.36.3,
-storage/selection_predicate.go:155-157; fixed by cfb60a655dd2 of 2026-07-13): a page has the
-remainingItemCount of the whole collection (storage/continue.go:114), and a WATCH that etcd serves sends every
-object (storage/etcd3/watcher.go:142, 560)."""
+
+
+def shards_filter(behaviour: Behaviour) -> bool:
+    """Return True if a shard without other selectors counts as a filter, as since 1.37.
+
+    1.36 does not count a shard without other selectors as a filter (k8s.io/apiserver v0.36.3,
+    storage/selection_predicate.go:155-157; fixed by cfb60a655dd2 of 2026-07-13): a page has the
+    remainingItemCount of the whole collection (storage/continue.go:114), and a WATCH that etcd serves sends
+    every object (storage/etcd3/watcher.go:142, 560).
+    """
+    return behaviour.minor >= 37
 
 
 class RequestScope(Struct, frozen=True):
@@ -98,7 +104,7 @@ def scope_of(
         used.add(FieldTerm(NAMESPACE, namespace or ""))
     selective = sharded or not labels.empty or not used.issuperset(fields.terms)
     plain = labels.empty and fields.empty
-    unfiltered = plain and not (sharded and behaviour.minor >= SHARDS_FILTER_SINCE)
+    unfiltered = plain and not (sharded and shards_filter(behaviour))
     return RequestScope(namespace or "", name if single else "", single, narrowed, selective, unfiltered)
 
 
