@@ -24,6 +24,11 @@ def head(method: str, target: str, *headers: str) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
+@pytest.fixture(scope="module")
+def api(shared_api: Api) -> Api:
+    return shared_api
+
+
 @pytest.mark.parametrize(
     ("method", "target", "shown"),
     [("OPTIONS", "*", "*"), ("GET", "*", "*"), ("CONNECT", "127.0.0.1:80", "")],

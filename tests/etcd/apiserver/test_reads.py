@@ -28,8 +28,8 @@ async def test_an_object_comes_back_as_it_was_created(api: Api) -> None:
     assert answer.headers["x-ktui-reason"].split()[0] in answer.headers["x-ktui-reason"]
 
 
-async def test_what_is_not_there_is_404(api: Api) -> None:
-    answer = await api.get(f"{COLLECTION}/none")
+async def test_what_is_not_there_is_404(shared_api: Api) -> None:
+    answer = await shared_api.get(f"{COLLECTION}/none")
     assert answer.status_code == 404
     assert answer.json()["message"] == 'configmaps "none" not found'
     assert answer.headers["x-ktui-route"] == "etcd"
@@ -109,14 +109,14 @@ async def test_big_answers_are_packed_for_who_takes_it(api: Api) -> None:
         (f"{COLLECTION}?labelSelector=a%20b%20c", 400, "unable to parse requirement"),
     ],
 )
-async def test_requests_that_make_no_sense(api: Api, path: str, code: int, text: str) -> None:
-    answer = await api.get(path)
+async def test_requests_that_make_no_sense(shared_api: Api, path: str, code: int, text: str) -> None:
+    answer = await shared_api.get(path)
     assert answer.status_code == code
     assert text in (answer.text if answer.text.startswith("404") else answer.json()["message"])
 
 
-async def test_a_watch_of_an_unknown_resource_is_not_distinguished(api: Api) -> None:
-    answer = await api.get("/api/v1/watch?a=1&b=2")
+async def test_a_watch_of_an_unknown_resource_is_not_distinguished(shared_api: Api) -> None:
+    answer = await shared_api.get("/api/v1/watch?a=1&b=2")
     assert answer.status_code == 500
     assert answer.text == (
         'Internal Server Error: "/api/v1/watch?a=1&amp;b=2": failed to create RequestInfo: unable to '
@@ -125,18 +125,18 @@ async def test_a_watch_of_an_unknown_resource_is_not_distinguished(api: Api) -> 
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez/ping", "/readyz/etcd", "/apis", "/apis/apps"])
-async def test_some_paths_answer_whatever_the_method(api: Api, path: str) -> None:
-    assert (await api.http.request("BREW", path)).status_code == 200
-    assert (await api.http.request("POST", "/apis/apps/v1")).status_code == 405
+async def test_some_paths_answer_whatever_the_method(shared_api: Api, path: str) -> None:
+    assert (await shared_api.http.request("BREW", path)).status_code == 200
+    assert (await shared_api.http.request("POST", "/apis/apps/v1")).status_code == 405
 
 
-async def test_who_is_not_let_in(api: Api) -> None:
-    wrong = await api.get(COLLECTION, Authorization="Bearer wrong")
+async def test_who_is_not_let_in(shared_api: Api) -> None:
+    wrong = await shared_api.get(COLLECTION, Authorization="Bearer wrong")
     assert (wrong.status_code, wrong.json()["message"]) == (401, "Unauthorized")
-    anonymous = await api.get(COLLECTION, Authorization="")
+    anonymous = await shared_api.get(COLLECTION, Authorization="")
     assert anonymous.status_code == 403
     assert "system:anonymous" in anonymous.json()["message"]
-    assert (await api.get("/readyz", Authorization="")).text == "ok"
+    assert (await shared_api.get("/readyz", Authorization="")).text == "ok"
 
 
 async def test_telemetry_follows_a_request(api: Api) -> None:
@@ -203,10 +203,10 @@ async def test_the_route_is_told_before_anything_is_read(api: Api, monkeypatch: 
     ],
 )
 async def test_refusals_bear_the_headers_as_well(
-    api: Api, query: str, code: int, route: str | None, reason: str | None
+    shared_api: Api, query: str, code: int, route: str | None, reason: str | None
 ) -> None:
-    await api.warm()
-    answer = await api.get(COLLECTION + query)
+    await shared_api.warm()
+    answer = await shared_api.get(COLLECTION + query)
     assert answer.status_code == code
     assert answer.headers.get("x-ktui-route") == route
     assert "fetched=0" in answer.headers["x-ktui-cost"]
