@@ -105,7 +105,7 @@ def _of_many(requirements: Sequence[Requirement]) -> Test:
 
     def tests_of(key: str) -> list[Test]:
         if key in alone and key not in tests:
-            tests[key] = [r.test() for r in _merged(key, [alone[key]])]
+            tests[key] = [alone[key].test()]
         return tests.get(key, _NO_TESTS)
 
     needed = {r.key for r in requirements if r.operator not in _WITHOUT_LABEL}
