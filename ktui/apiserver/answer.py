@@ -1,4 +1,4 @@
-"""Send one object in the negotiated form."""
+"""GET, and the answer of every request for one object: the object in the negotiated form."""
 
 from __future__ import annotations
 
@@ -14,14 +14,27 @@ from ktui.apiserver.forms.dropped import without_managed_fields
 from ktui.apiserver.forms.plain import ObjectForm
 from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.http.yamltext import yaml_of
-from ktui.apiserver.negotiation import JSON, PROTOBUF, YAML, Form
+from ktui.apiserver.negotiation import JSON, PROTOBUF, YAML, Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.kube.golang.formatting import to_json
+from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource
+from ktui.kube.status import not_found
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
+
+
+async def get(server: Server, call: Call, resource: Resource) -> None:
+    """Answer a GET."""
+    request, info = call.request, call.info
+    form = negotiate(request.accept, custom=resource.custom, pretty=request.wants_pretty, drops=call.drops)
+    options = parse_get_options(request.query)
+    answer = await server.cacher(resource).get(info.namespace or None, info.name, options.resource_version)
+    if answer.object is None:
+        raise not_found(resource, info.name)
+    await send_object(server, call, resource, answer.object, form)
 
 
 async def send_object(

@@ -25,12 +25,16 @@ from ktui.apiserver.pages.discovery import find_document, served_by_verb
 from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, send_negotiated
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
-from ktui.apiserver.verbs.work_estimate import seats_of
+from ktui.kube.flow_schemas import displayed_level
+from ktui.kube.listoptions import ListOptions, parse_list_options
 from ktui.kube.resources import Resource
 from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.parameters import NAME
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import RequestError, parse_request
+from ktui.kube.seats import list_seats, max_seats, watch_seats, work_of
+from ktui.kube.selectors import FieldSelector
 from ktui.kube.status import (
     StatusError,
     body_incomplete,
@@ -259,3 +263,43 @@ class Api:
         call.status = error.body()
         call.stamp()
         await send_error(call.response, error, call.request, self._server.services.codec.messages)
+
+
+def seats_of(server: Server, info: RequestInfo, verb: str, query: str, level: PriorityLevel) -> int:
+    """Return the seats of a LIST or WATCH by the current size of its resource.
+
+    0 without flow control. Options that cannot be decoded count as the worst case.
+    """
+    settings = server.services.settings
+    behaviour = settings.behaviour
+    if not behaviour.enabled("APIPriorityAndFairness"):
+        return 0
+    resource = server.catalog.table.find(info.group, info.version, info.resource)
+    if resource is None or not resource.stored:
+        return 1
+    cap = displayed_level(level).max_seats
+    try:
+        options = parse_list_options(query)
+    except StatusError:
+        return max_seats(behaviour, cap)
+    objects, average_bytes = server.cacher(resource).size()
+    work = work_of(
+        behaviour,
+        options,
+        single=_selects_a_name(options, resource),
+        progress=settings.progress,
+        objects=objects,
+        average_bytes=average_bytes,
+    )
+    if verb == "LIST":
+        return list_seats(behaviour, work, cap)
+    return watch_seats(behaviour, work, options.resource_version, options.send_initial_events, cap)
+
+
+def _selects_a_name(options: ListOptions, resource: Resource) -> bool:
+    if NAME not in options.field_selector:
+        return False
+    try:
+        return FieldSelector.parse(options.field_selector, resource).requires(NAME) is not None
+    except StatusError:
+        return False

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from ktui.apiserver import answer
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.pages.responses import Page
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs import get, listing, watch
+from ktui.apiserver.verbs import listing, watch
 from ktui.kube.golang.formatting import quote
 from ktui.kube.names import path_segment_faults
 from ktui.kube.requestinfo import RequestInfo, api_verb, has_route
@@ -50,8 +51,8 @@ class Handlers:
 
 
 READS = Handlers(
-    {"GET": get.handle, "LIST": listing.handle, "WATCH": watch.handle},
-    {"status": {"GET": get.handle}},
+    {"GET": answer.get, "LIST": listing.handle, "WATCH": watch.handle},
+    {"status": {"GET": answer.get}},
 )
 
 

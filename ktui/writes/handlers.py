@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ktui.apiserver import answer
 from ktui.apiserver.call import Call
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.server import Server
-from ktui.apiserver.verbs import get
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.writes import bindings, create, delete, evictions, patch, scale, update
@@ -34,7 +34,7 @@ WRITES = Handlers(
     {
         **{name: dict.fromkeys(VERBS, refuse) for name in NAMES},
         **{
-            name: {"GET": get.handle, "PUT": update.handle, "PATCH": patch.handle}
+            name: {"GET": answer.get, "PUT": update.handle, "PATCH": patch.handle}
             for name in ("approval", "ephemeralcontainers", "resize")
         },
         "status": {"PUT": update.handle, "PATCH": patch.handle},

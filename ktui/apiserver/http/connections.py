@@ -18,7 +18,7 @@ import logging
 import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 
 from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
 from ktui.apiserver.http.door import Door
@@ -92,10 +92,10 @@ class ConnectionGuard:
         not be taken for a silent one.
         """
 
-        async def noted(scope: Scope, receive: Receive, send: Send) -> None:
+        def noted(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
             if (client := scope.get("client")) is not None:
                 self._requests[int(client[1])] = self._looks
-            await app(scope, receive, send)
+            return app(scope, receive, send)
 
         return noted
 
