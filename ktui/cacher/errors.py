@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
@@ -35,14 +34,22 @@ class NotFresh(Exception):
         return status.too_many_requests(late.message, late.retry_after) if reject else late
 
 
-@contextmanager
-def reaching(resource: Resource, verb: str) -> Iterator[None]:
+class reaching:
     """Turn errors of unreachable storage into a Status; `verb` is "list", "get" …"""
-    try:
-        yield
-    except EtcdError as error:
-        log.warning("%s %s: %s", verb, resource.id, error)
-        raise status.server_timeout(resource, verb) from error
+
+    __slots__ = ("_resource", "_verb")
+
+    def __init__(self, resource: Resource, verb: str) -> None:
+        self._resource = resource
+        self._verb = verb
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, EtcdError):
+            log.warning("%s %s: %s", self._verb, self._resource.id, error)
+            raise status.server_timeout(self._resource, self._verb) from error
 
 
 # kube-apiserver since 1.25: errors that etcd returns are retried this long after the first one (seconds).

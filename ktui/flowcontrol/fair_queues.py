@@ -19,6 +19,7 @@ from ktui.flowcontrol.utilization import (
     REQUESTS,
     SEATS_DEMANDED,
     SEATS_IN_USE,
+    Demand,
     DemandIntegrator,
     StateTimes,
     TimedRatio,
@@ -102,7 +103,7 @@ class FairQueues:
         self.limit = 0
         self.queues: list[FairQueue] = []
         self.unqueued: dict[Ticket, None] = {}  # requests that execute without a queue
-        self.demand = DemandIntegrator(clock())
+        self._demand = DemandIntegrator(clock())
         # Ratios of waiting and executing requests, of seats in use and of seats demanded.
         self.times = StateTimes(REQUESTS, REQUESTS, SEATS_IN_USE, SEATS_DEMANDED)
         self.waiting = self.executing = self.seats_in_use = self.seats_waiting = 0
@@ -172,7 +173,7 @@ class FairQueues:
         self.waiting += 1
         self.seats_waiting += request.width
         queue.catch_up()
-        self._note_demand()
+        self._demand.highest = max(self._demand.highest, self.seats_in_use + self.seats_waiting)
         self._dispatch()
         return ""
 
@@ -188,7 +189,6 @@ class FairQueues:
         self.cancelled += 1
         if not queue.busy:
             self._busy -= 1
-        self._note_demand()
         self._drop_unwanted()
         self._dispatch()
         return True
@@ -210,10 +210,14 @@ class FairQueues:
             if not queue.busy:
                 self._busy -= 1
         if request.additional_latency > 0.0:
-            self._later(request.additional_latency, lambda: self._release(request, self._sync()))
+            self._later(request.additional_latency, lambda: self._release_later(request))
         else:
-            self._release(request, now)
+            self._release(request)
         return now
+
+    def take_demand(self) -> Demand:
+        """Return the demand of seats since the last call."""
+        return self._demand.take(self.seats_in_use + self.seats_waiting, self._sync())
 
     def ratios(self) -> list[TimedRatio]:
         """Return the ratios until now: of waiting and executing requests, of seats in use and demanded."""
@@ -230,12 +234,15 @@ class FairQueues:
         for request in self.unqueued:
             yield -1, -1, request
 
-    def _release(self, request: Ticket, now: float) -> None:
-        """Free the seats of a request at `now`, to which R has been advanced."""
+    def _release_later(self, request: Ticket) -> None:
+        self._sync()
+        self._release(request)
+
+    def _release(self, request: Ticket) -> None:
+        """Free the seats of a request; R has been advanced to now."""
         self.seats_in_use -= request.width
         if request.queue is not None:
             request.queue.seats_in_use -= request.width
-        self.demand.set(self.seats_in_use + self.seats_waiting, now)
         if self.waiting:
             self._dispatch()
         if self._unwanted:
@@ -248,6 +255,7 @@ class FairQueues:
         seats_in_use = self.seats_in_use
         demanded = seats_in_use + self.seats_waiting
         self.times.passed((self.waiting, self.executing, seats_in_use, demanded), passed)
+        self._demand.passed(demanded, passed)
         if self._busy:
             self._r += min(demanded, self.limit) / self._busy * passed
         self._synced = now
@@ -320,10 +328,9 @@ class FairQueues:
         self.executing += 1
         self.dispatched += 1
         self.seats_in_use += request.width
-        self.demand.set(self.seats_in_use + self.seats_waiting, self._synced)
-
-    def _note_demand(self) -> None:
-        self.demand.set(self.seats_in_use + self.seats_waiting, self._synced)
+        demanded = self.seats_in_use + self.seats_waiting
+        if demanded > self._demand.highest:
+            self._demand.highest = demanded
 
     def _drop_unwanted(self) -> None:
         wanted = self.queuing.queues if self.queuing is not None else 0

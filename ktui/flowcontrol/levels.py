@@ -168,9 +168,8 @@ class Levels:
 
     def adjust(self) -> None:
         """Lend seats by the demand since the last adjustment."""
-        now = self._clock()
         for level in self.by_name.values():
-            level.demand = level.queues.demand.take(now)
+            level.demand = level.queues.take_demand()
             level.smoothed = smoothed(level.smoothed, level.demand)
         self._borrow()
 

@@ -26,34 +26,28 @@ class Demand(NamedTuple):
 
 
 class DemandIntegrator:
-    """Integrates a number of seats over time."""
+    """Integrates a number of seats over time. `highest` is kept by the owner."""
 
-    __slots__ = ("_highest", "_since", "_squares", "_sum", "_value", "_when")
+    __slots__ = ("_since", "_squares", "_sum", "highest")
 
     def __init__(self, now: float) -> None:
-        self._since = self._when = now
-        self._value = self._highest = 0
+        self._since = now
         self._sum = self._squares = 0.0
+        self.highest = 0
 
-    def set(self, value: int, now: float) -> None:
-        passed = now - self._when
-        if passed > 0:
-            area = self._value * passed
-            self._sum += area
-            self._squares += area * self._value
-            self._when = now
-        self._value = value
-        if value > self._highest:
-            self._highest = value
+    def passed(self, value: int, seconds: float) -> None:
+        """Add `seconds` during which the number was `value`."""
+        area = value * seconds
+        self._sum += area
+        self._squares += area * value
 
-    def take(self, now: float) -> Demand:
-        """Return the demand since the last call."""
-        self.set(self._value, now)
+    def take(self, value: int, now: float) -> Demand:
+        """Return the demand since the last call; `value` is the present number."""
         seconds = now - self._since
-        average = self._sum / seconds if seconds > 0 else float(self._value)
+        average = self._sum / seconds if seconds > 0 else float(value)
         variance = self._squares / seconds - average * average if seconds > 0 else 0.0
-        found = Demand(average, math.sqrt(max(0.0, variance)), self._highest)
-        self._since, self._sum, self._squares, self._highest = now, 0.0, 0.0, self._value
+        found = Demand(average, math.sqrt(max(0.0, variance)), self.highest)
+        self._since, self._sum, self._squares, self.highest = now, 0.0, 0.0, value
         return found
 
 

@@ -30,21 +30,29 @@ class UnreadableError(EtcdError):
         return status.internal_error(str(self))
 
 
-@contextmanager
-def asking(resource: Resource, verb: str) -> Iterator[None]:
+class asking:
     """Turn etcd's errors into a Status. `verb` as upstream names it: "list", "get", "update" …
 
-    CompactedError and FutureRevisionError are passed on, as their meaning depends on the request.
+    CompactedError and FutureRevisionError are passed on, as their meaning depends on the request. A class,
+    because a generator takes three times as long.
     """
-    try:
-        yield
-    except (CompactedError, FutureRevisionError):
-        raise
-    except UnreadableError as error:
-        raise error.as_status() from error
-    except UnreachableError as error:
-        raise status.server_timeout(resource, verb) from error
-    except EtcdError as error:
+
+    __slots__ = ("_resource", "_verb")
+
+    def __init__(self, resource: Resource, verb: str) -> None:
+        self._resource = resource
+        self._verb = verb
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, EtcdError) or isinstance(error, CompactedError | FutureRevisionError):
+            return
+        if isinstance(error, UnreadableError):
+            raise error.as_status() from error
+        if isinstance(error, UnreachableError):
+            raise status.server_timeout(self._resource, self._verb) from error
         raise status.internal_error(str(error)) from error
 
 

@@ -110,6 +110,7 @@ COMPONENT = ("component", "apiserver")
 APPLY = "application/apply-patch+yaml"
 WAIT_BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
 VERBS = frozenset(("APPLY", "DELETE", "DELETECOLLECTION", "GET", "LIST", "PATCH", "POST", "PUT", "WATCH"))
+PLAIN_VERBS = VERBS - {"PATCH"}
 OTHER_VERB = "other"
 READ_ONLY, MUTATING = ((("request_kind", kind),) for kind in ("readOnly", "mutating"))
 MOST_SHAPES = 4096
@@ -217,12 +218,13 @@ class RequestMetrics:
 
     def _series(self, call: Call) -> ShapeSeries:
         """Return the series of a request, made once for each shape of requests."""
-        resource = call.resource
+        resource, verb = call.resource, call.verb if call.verb in PLAIN_VERBS else _verb(call)
+        dry_run = _dry_run(call) if "dryRun" in call.request.parameters else ""
         if resource is None:
-            shape = ("", "", "", "", "", _verb(call), _dry_run(call))
+            shape = ("", "", "", "", "", verb, dry_run)
         else:
-            named = (resource.group, resource.version, resource.resource, call.info.subresource)
-            shape = (*named, _scope(call), _verb(call), _dry_run(call))
+            group, version, plural = resource.group, resource.version, resource.resource
+            shape = (group, version, plural, call.info.subresource, _scope(call), verb, dry_run)
         found = self._by_shape.get(shape)
         if found is None:
             if len(self._by_shape) >= MOST_SHAPES:  # definitions of custom resources come and go
@@ -268,11 +270,8 @@ def _verb(call: Call) -> str:
 
 
 def _dry_run(call: Call) -> str:
-    """Return upstream's label: "", "All" or "invalid"."""
-    values = call.request.parameters.get("dryRun")
-    if not values:
-        return ""
-    return "All" if set(values) == {"All"} else "invalid"
+    """Return upstream's label of a request with the parameter: "All" or "invalid"."""
+    return "All" if set(call.request.parameters["dryRun"]) == {"All"} else "invalid"
 
 
 def _scope(call: Call) -> str:

@@ -74,10 +74,9 @@ class Client:
     ("path", "query", "most"),
     [
         ("/api/v1/namespaces/a/pods/p", "resourceVersion=0", 165),
-        ("/api/v1/namespaces/a/pods/p", "", 280),
         ("/api/v1/pods", "resourceVersion=0&fieldSelector=spec.nodeName%3Dn", 375),
     ],
-    ids=["cached", "etcd", "node"],
+    ids=["get", "list"],
 )
 async def test_a_small_request_calls_few_functions(
     client: EtcdClient, prefix: str, path: str, query: str, most: int
