@@ -19,7 +19,7 @@ OWN = {
     "cacher/etcd_watch.py",  # its client's stream ends with the error
     "cacher/resource_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
-    "cli/server/faults.py",  # its end is a marker in the telemetry, and `end` waits for it
+    "cli/server/fault_injector.py",  # its end is a marker in the telemetry, and `end` waits for it
     "cli/server/tracing.py",  # within a supervised task, which raises its fault
     "etcd/connection_liveness.py",  # within a supervised task
     "etcd/injection.py",  # a watch waits for its task; a connection for its groups
