@@ -43,8 +43,9 @@ FIRST = (
     "tests/etcd/test_fault_checker.py",
     "tests/tui/test_story.py",
     "tests/etcd/cli/test_ci.py",
+    "tests/etcd/cli/test_connecting.py",
+    "tests/etcd/cli/test_snapshots.py",
     "tests/etcd/cli/test_seed_copies.py",
-    "tests/etcd/cli/test_accounts.py",
     "tests/e2e/",
 )
 

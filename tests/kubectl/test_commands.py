@@ -52,7 +52,7 @@ async def kubectl(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kub
         yield kubectl
     finally:
         server.terminate()
-        await asyncio.wait_for(server.wait(), 30)
+        await asyncio.wait_for(server.wait(), 60)
 
 
 def signing_request() -> str:

@@ -80,7 +80,7 @@ async def kubectl(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kub
         yield kubectl
     finally:
         server.terminate()
-        await asyncio.wait_for(server.wait(), 30)
+        await asyncio.wait_for(server.wait(), 60)
 
 
 async def test_a_watch_prints_what_happens(kubectl: Kubectl) -> None:

@@ -189,9 +189,9 @@ async def test_flow_control_is_7_and_a_command() -> None:
     app = live_app(recorded_events())
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("colon", *"flow", "enter")
-        await until_said(pilot, "priority levels", seconds=20)
+        await until_said(pilot, "priority levels")
         await pilot.press("1", "7")
-        await until_said(pilot, "configured", seconds=20)
+        await until_said(pilot, "configured")
 
 
 async def test_a_probe_says_what_it_sends_and_is_sent_after_yes() -> None:
@@ -206,14 +206,14 @@ async def test_a_probe_says_what_it_sends_and_is_sent_after_yes() -> None:
             start_timers=True,
         )
         async with app.run_test(size=NORMAL) as pilot:
-            await until_said(pilot, "2/2 replicas", seconds=30)
+            await until_said(pilot, "2/2 replicas")
             await pilot.press("3")
-            await until_said(pilot, "watch caches by replica", seconds=30)
+            await until_said(pilot, "watch caches by replica")
             await pilot.press("p")
-            await until_said(pilot, "Sends two GETs to each of 2 replicas", seconds=30)
+            await until_said(pilot, "Sends two GETs to each of 2 replicas")
             assert not [path for _, path in recorded.requests if "ktui-probe" in path]
             await pilot.press("y")
-            await until_said(pilot, "7 revisions behind etcd", seconds=30)
+            await until_said(pilot, "7 revisions behind etcd")
     assert len([path for _, path in recorded.requests if "ktui-probe" in path]) == 4
     assert {method for method, _ in recorded.requests} == {"GET"}
 

@@ -233,7 +233,7 @@ async def test_a_queued_request_leaves_its_queue_with_its_client(api: Api) -> No
         _, writer = await asyncio.open_connection(address.hostname, address.port)
         writer.write(request.format(line, len(body), body).encode())
         writers.append(writer)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while queues.waiting < 4:
             await api.get(f"{DUMPS}/dump_queues")  # each try is an answer of the server
         for left in (3, 2, 1, 0):
@@ -259,7 +259,7 @@ async def test_a_queued_write_has_its_body_once_it_is_served(api: Api) -> None:
     queues.start(holder)
     large = {"metadata": {"name": "large"}, "data": {"k": "x" * 200_000}}
     path = "/api/v1/namespaces/a/configmaps"
-    async with asyncio.TaskGroup() as group, asyncio.timeout(30):
+    async with asyncio.TaskGroup() as group, asyncio.timeout(60):
         sent = [
             group.create_task(api.http.post(path, json=obj, headers=bearer("jane")))
             for obj in ({"metadata": {"name": "small"}, "data": {"k": "v"}}, large)

@@ -43,5 +43,5 @@ async def test_the_address_leads_to_a_live_dashboard(tmp_path: Path) -> None:
         await seen(URL(said[1]), ("demo", "1.30", "pods"))
     finally:
         process.terminate()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             assert await process.wait() == 0

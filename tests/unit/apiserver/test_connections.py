@@ -92,7 +92,7 @@ async def bounded(tls: TlsFiles | None = None, front: TlsFront | None = None) ->
     await server.start()
     found = Bounded(server, figures, tls is not None, [])
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             yield found
     finally:
         for _, writer in found.opened:

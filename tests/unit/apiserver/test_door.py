@@ -39,7 +39,7 @@ class Listening:
         self.door.hang(self.server.fileno())
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(self.door.listener.getsockname(), timeout=10)
+        return socket.create_connection(self.door.listener.getsockname(), timeout=60)
 
     def accepted(self) -> bool:
         try:
@@ -153,7 +153,7 @@ def test_silent_clients_that_use_up_all_files_shut_out_no_one(tmp_path: Path, gu
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None and server.stdout is not None
         port = int(server.stdout.readline())
-        silent = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(SILENT)]
+        silent = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(SILENT)]
         server.stdin.write("connected\n")
         server.stdin.flush()
         try:
@@ -167,14 +167,14 @@ def test_silent_clients_that_use_up_all_files_shut_out_no_one(tmp_path: Path, gu
             for one in silent:
                 one.close()
             server.stdin.close()
-            assert server.wait(30) == 0
+            assert server.wait(60) == 0
 
 
 def _get(port: int) -> str:
     """Return the answer to a new client, "" if it is refused."""
     try:
         url, context = f"https://127.0.0.1:{port}/figures", ssl._create_unverified_context()
-        with urllib.request.urlopen(url, timeout=10, context=context) as answer:
+        with urllib.request.urlopen(url, timeout=60, context=context) as answer:
             return str(answer.read().decode())
     except OSError:
         return ""

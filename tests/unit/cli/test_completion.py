@@ -72,7 +72,7 @@ def test_the_shell_itself_can_read_it(
     script.write_text(capsys.readouterr().out)
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} here")
-    subprocess.run([shell, *check, str(script)], check=True, timeout=30)
+    subprocess.run([shell, *check, str(script)], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

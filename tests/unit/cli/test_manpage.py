@@ -37,7 +37,7 @@ def test_roff_has_nothing_to_say(manpage: ModuleType) -> None:
     if shutil.which("groff") is None:
         pytest.skip("no groff here")
     command = ["groff", "-man", "-Tutf8", "-Kutf8", "-ww", "-z", str(manpage.FILE)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr == ""
 
 

@@ -161,7 +161,7 @@ async def test_the_program_ends_with_its_page(before: str, after: str, tmp_path:
     mine = f"import os, pathlib, time\npathlib.Path({str(living)!r}).write_text(str(os.getpid()))\n"
     async with opened(mine + before + PROGRAM.replace("sys.stdin.buffer.read(5)", after)) as page:
         await page.receive_bytes(timeout=60)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await page.close()
             while alive(int(living.read_text())):
                 await asyncio.sleep(0.01)  # another process sends no signal

@@ -35,7 +35,7 @@ def all_of(receiver: OtlpReceiver) -> list[TracedRequest]:
 
 
 def post(receiver: OtlpReceiver, body: bytes, path: str = "/v1/traces", **headers: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", receiver.http_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", receiver.http_port, timeout=60)
     try:
         names = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request("POST", path, body, names)
@@ -47,7 +47,7 @@ def post(receiver: OtlpReceiver, body: bytes, path: str = "/v1/traces", **header
 
 def send(receiver: OtlpReceiver, data: bytes, method: str = METHOD, **options: Any) -> bytes:
     with grpc.insecure_channel(f"127.0.0.1:{receiver.grpc_port}") as channel:
-        answer: bytes = channel.unary_unary(method)(data, timeout=10, **options)
+        answer: bytes = channel.unary_unary(method)(data, timeout=60, **options)
         return answer
 
 
