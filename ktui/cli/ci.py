@@ -6,7 +6,7 @@ import argparse
 
 from ktui.cli.budgets.budget_options import add_budget_arguments, check_options
 from ktui.cli.exit_codes import USAGE, fail
-from ktui.cli.options import add_version_arguments, count
+from ktui.cli.options import add_version_arguments, behaviour_from, count
 
 EPILOG = """examples:
   ktui ci -- kubectl get pods -A                       what did it send, and what did that read?
@@ -56,13 +56,12 @@ def run(args: argparse.Namespace) -> int:
     import shutil  # start-up time
 
     from ktui.cli.budgets.run import run_and_judge
-    from ktui.kube.versions import behaviour_of, parse_gates
 
     if args.command[:1] == ["--"]:
         del args.command[0]
     if not args.command:
         return fail("name a command: ktui ci [options] -- COMMAND …", USAGE)
-    behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+    behaviour_from(args)
     budgets = check_options(args, args.markdown, args.record)
     if shutil.which(args.command[0]) is None:
         return fail(f"cannot run {args.command[0]!r}: there is no such command", USAGE)

@@ -17,6 +17,7 @@ from ktui.cli.options import (
     add_demo_arguments,
     add_source_arguments,
     add_token_arguments,
+    behaviour_from,
     passed_on,
     secrets_environment,
 )
@@ -108,9 +109,7 @@ def check(args: argparse.Namespace) -> int:
     check_theme(args)
     size_of(args.size)
     if args.kube_version != DEFAULT_VERSION or args.feature_gates:
-        from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
-
-        behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+        behaviour_from(args)
     start_log(args, "dashboard")
     return _check_snapshot(args.snapshot) if args.snapshot else OK
 
@@ -223,10 +222,9 @@ def _recorded_traces(name: str) -> tuple[bool, bool]:
 
 
 def _traces(args: argparse.Namespace, receiver: OtlpReceiver) -> TelemetrySource:
-    from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
-    from ktui.tui.live.app import OtlpSource
+    from ktui.tui.live.app import OtlpSource  # start-up time
 
-    return OtlpSource(receiver, behaviour_of(args.kube_version, parse_gates(args.feature_gates)))
+    return OtlpSource(receiver, behaviour_from(args))
 
 
 def _app_class(*, over_metrics: bool, traces: bool = False, only: bool = False) -> type[KtuiApp]:
@@ -277,10 +275,9 @@ def _add_sources(
     if kube_context and (args.etcd or args.snapshot or args.attach):
         sides.append(SideSource("metrics", lambda: feed_events(_cluster(args, kube_context))))
     if receiver is not None:
-        from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
-        from ktui.traces.feed import SOURCE, traced_events, url_of
+        from ktui.traces.feed import SOURCE, traced_events, url_of  # start-up time
 
-        behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+        behaviour = behaviour_from(args)
         sides.append(SideSource(SOURCE, lambda: traced_events(receiver, behaviour), url_of(receiver)))
     if args.follow_audit and not args.replay:
         from ktui.audit.growing_logs import audit_activity  # start-up time

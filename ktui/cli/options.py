@@ -17,6 +17,7 @@ from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.config.contexts import Context
+    from ktui.kube.versions import Behaviour
 
 
 MAX_BYTES = 64 * 1024
@@ -189,6 +190,13 @@ def add_version_arguments(rules: argparse._ActionsContainer, gates: str = "A=tru
         default="",
         help="feature gates that override the version's defaults",
     )
+
+
+def behaviour_from(args: argparse.Namespace) -> Behaviour:
+    """Return the rules of `--kube-version` with `--feature-gates`. Raises BehaviourError."""
+    from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
+
+    return behaviour_of(args.kube_version, parse_gates(args.feature_gates))
 
 
 def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,11 +20,12 @@ from ktui.apiserver.http.tls_front import check_authorities
 from ktui.authn.authenticator import read_users
 from ktui.authn.keys import read_private_key, read_public_keys
 from ktui.authn.service_accounts import ISSUER, TokenSettings
+from ktui.cli.options import behaviour_from
 from ktui.cli.server.etcd_source import endpoints_of
 from ktui.cli.server.request_logs import policy_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
-from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
+from ktui.kube.versions import Behaviour
 from ktui.requestlogs.audit_policy import AuditPolicy
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER
 from ktui.writes.admission.quotas import QUOTAS
@@ -105,7 +106,7 @@ class ServeConfig:
             if args.insecure_http:
                 raise ValueError("--client-ca-file needs TLS: leave out --insecure-http")
             check_authorities(Path(args.client_ca_file).expanduser())
-        behaviour = behaviour_of(args.kube_version, parse_gates(args.feature_gates))
+        behaviour = behaviour_from(args)
         token = (
             None
             if args.insecure_http
