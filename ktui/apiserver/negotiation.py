@@ -37,17 +37,24 @@ def parse_accept(header: str) -> list[Clause]:
     """Return the clauses, best first: by quality, then the more specific; equal clauses keep their order.
 
     The order is goautoneg's, which is undefined for clauses that differ in both: `application/yaml;q=0.1`
-    after `*/*` comes before it.
+    after `*/*` comes before it. (Go sorts at most 12 by insertion; of more the order is undefined anyway.)
+    Clauses after MOST_CLAUSES are ignored: the header may have 400 KB, and is read without credentials.
     """
+    parts = header.split(",", MOST_CLAUSES)[:MOST_CLAUSES]
+    found = [clause for part in parts if (clause := _parse_clause(part)) is not None]
+    if len(found) > _INSERTED:
+        return sorted(found, key=lambda each: (-each.quality, each.type == "*", each.subtype == "*"))
     clauses: list[Clause] = []
-    for part in header.split(","):
-        if (clause := _parse_clause(part)) is None:
-            continue
+    for clause in found:
         at = len(clauses)
         while at and _before(clause, clauses[at - 1]):
             at -= 1
         clauses.insert(at, clause)
     return clauses
+
+
+_INSERTED = 12
+MOST_CLAUSES = 4096
 
 
 def _before(one: Clause, other: Clause) -> bool:

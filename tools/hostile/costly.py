@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -120,6 +120,7 @@ def add(
     user: str = MALLORY,
     within: float = 20.0,
     after: Callable[[Target], Awaitable[None]] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> None:
     """Add a case of one request."""
 
@@ -127,7 +128,7 @@ def add(
         if before is not None:
             await before(target)
         body = await asyncio.to_thread(_bytes, make)
-        answer = await target.send(method, path, body, user=user, content_type=content_type)
+        answer = await target.send(method, path, body, user=user, content_type=content_type, headers=headers)
         target.expect(answer.status in statuses, answer)
         if after is not None:
             await after(target)

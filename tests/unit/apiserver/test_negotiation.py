@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
+
 import pytest
 
-from ktui.apiserver.negotiation import Form, check_whole, negotiate, parse_accept, whole_form
+from ktui.apiserver.negotiation import MOST_CLAUSES, Form, check_whole, negotiate, parse_accept, whole_form
 from ktui.kube.status import StatusError
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -170,3 +173,23 @@ def test_another_field_cannot_be_dropped(value: str) -> None:
     with pytest.raises(StatusError) as refused:
         negotiate(f"application/json;drop={value}", custom=False, drops=True)
     assert refused.value.code == 406
+
+
+def test_thousands_of_clauses_are_sorted_in_few_steps() -> None:
+    """Each before those before it: 30,000 took 15 s, of a client without credentials."""
+    clauses = [f"a/b;q=0.{number:05}" for number in range(30_000)]
+    steps = 0
+
+    def step(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal steps
+        steps += event == "call"
+
+    sys.setprofile(step)
+    try:
+        found = parse_accept(",".join(["*/*;q=0.5", *clauses, "c/d"]))
+    finally:
+        sys.setprofile(None)
+    assert steps < 5 * MOST_CLAUSES
+    assert found[0].mime == "*/*" and len(found) == MOST_CLAUSES
+    assert [each.quality for each in found] == sorted((each.quality for each in found), reverse=True)
+    assert parse_accept(",".join([*clauses[:20], "c/d"]))[0].mime == "c/d"

@@ -247,6 +247,16 @@ post(
 )
 # Queries.
 add(
+    "accept_clauses",
+    "an Accept header of 400 KB, each clause better than those before it, without credentials",
+    (403, 406),
+    "GET",
+    "/api/v1/pods",
+    lambda: None,
+    user="",
+    headers={"Accept": ",".join(f"a/b;q=0.{number:05}" for number in range(28_000))},
+)
+add(
     "timeout_digits",
     "a timeout of 60,000 digits, without credentials",
     (400,),
