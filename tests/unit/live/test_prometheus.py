@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -20,6 +19,7 @@ from ktui.client.metrics_page import Sample
 from ktui.core.live.live_state import LiveState, fold_all, routes_of
 from ktui.core.live.window import PART, PARTS
 from ktui.live.prometheus import PrometheusConnection, PrometheusFeed, inferred_minor, selectors
+from tests.etcd.ports import reserved_ports
 from tests.unit.client.rude import rude_server, whole
 from tests.unit.live.recorded import FIRST, LAST, Recorded, lists_sent, metrics, serving
 
@@ -40,18 +40,17 @@ def prometheus(folder: Path, *urls: str) -> Iterator[str]:
     assert BINARY is not None
     targets = ", ".join(f'"{url.removeprefix("http://")}"' for url in urls)
     (folder / "prometheus.yml").write_text(CONFIG.format(targets=targets))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    process = subprocess.Popen(
-        [BINARY, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-         f"--web.listen-address={address}"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        yield f"http://{address}"
-    finally:
-        process.terminate()
-        process.wait()
+    with reserved_ports(1) as (port,):
+        process = subprocess.Popen(
+            [BINARY, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+             f"--web.listen-address=127.0.0.1:{port}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait()
 
 
 async def until_sum(url: str, query: str, holds: Callable[[float], bool]) -> None:
