@@ -152,6 +152,74 @@ async def neighbouring_verbs(target: Target) -> str:
     return "5 refused"
 
 
+VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
+NAMED = "?fieldSelector=metadata.name%3Dm"
+# With one right alone, of ConfigMaps and of Gadgets: the methods, and the ends of the path. (As upstream, a
+# custom resource's POST ignores a name in the path.)
+ALLOWED = {
+    "get": {(method, "/m") for method in ("GET", "HEAD")},
+    "list": {(method, place) for method in ("GET", "HEAD") for place in ("", NAMED)},
+    "watch": {(method, "?watch=1") for method in ("GET", "HEAD")},
+    "create": {("POST", place) for place in ("", "/m", "/new", NAMED, "?watch=1")},
+    "update": {("PUT", "/m")},
+    "patch": {("PATCH", "/m"), ("APPLY", "/m")},
+    "delete": {("DELETE", "/m")},
+    "deletecollection": {("DELETE", place) for place in ("", NAMED, "?watch=1")},
+}
+PLACES = ("", "/m", "/new", "/m/status", NAMED, "?watch=1")
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "APPLY", "DELETE", "OPTIONS", "get", "BREW")
+
+
+@case("every method on objects and collections, with each verb as the only right", within=120)
+async def one_right_at_a_time(target: Target) -> str:
+    await define_gadgets(target)
+    kinds = (("", "v1", "ConfigMap", "configmaps"), ("example.org", "example.org/v1", "Gadget", "gadgets"))
+    for group, version, kind, plural in kinds:
+        base = f"/apis/{version}" if group else "/api/v1"
+        head = {"apiVersion": version, "kind": kind}
+        await target.create(f"{base}/namespaces/beside/{plural}", {**head, "metadata": {"name": "m"}})
+    inside, tried = f"{RBAC}/namespaces/beside", 0
+    groups, plurals = [group for group, *_ in kinds], [plural for *_, plural in kinds]
+    for verb in VERBS:
+        for path in ("rolebindings/one", "roles/one"):
+            await target.send("DELETE", f"{inside}/{path}")
+        await _decided(target, verb, allowed=False)
+        rule = {"apiGroups": groups, "resources": plurals, "verbs": [verb]}
+        await target.create(f"{inside}/roles", role("one", rule))
+        await target.create(f"{inside}/rolebindings", binding("one", "Role", "one"))
+        await _decided(target, verb, allowed=True)
+        for group, version, kind, plural in kinds:
+            base = f"/apis/{version}" if group else "/api/v1"
+            for place in PLACES:
+                for method in METHODS:
+                    path = f"{base}/namespaces/beside/{plural}{place}{'&' if '?' in place else '?'}"
+                    path += "dryRun=All&timeoutSeconds=1&fieldManager=m"
+                    name = "new" if place == "/new" else "m"
+                    body = {"apiVersion": version, "kind": kind, "metadata": {"name": name}}
+                    sent = body if method in ("POST", "PUT", "PATCH", "APPLY") else None
+                    content = {"APPLY": APPLY, "PATCH": MERGE}.get(method, "")
+                    answer = await as_mallory(
+                        target, "PATCH" if method == "APPLY" else method, path, sent, content
+                    )
+                    may = (method, place) in ALLOWED[verb]
+                    tried += 1
+                    target.expect(
+                        may or answer.status in (403, 404, 405, 415),
+                        f"{method} {path} with {verb}: {answer}",
+                    )
+    return f"{tried} requests"
+
+
+async def _decided(target: Target, verb: str, *, allowed: bool) -> None:
+    """Return once the server follows a right of Mallory's."""
+    asked = {"verb": verb, "resource": "configmaps", "namespace": "beside", "name": "m"}
+    spec = {"spec": {"user": MALLORY, "resourceAttributes": asked}}
+    while True:
+        answer = await target.send("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", spec)
+        if answer.json["status"]["allowed"] is allowed:
+            return
+
+
 @case("two Host or Authorization headers, and a Host that is not a host")
 async def ambiguous_headers(target: Target) -> str:
     token = b"Authorization: Bearer admin\r\n"
