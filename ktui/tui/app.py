@@ -25,7 +25,6 @@ from ktui.tui.navigation.navigator import Navigator
 from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.actions import ReplayActions, watch_recording
-from ktui.tui.replay.recording import SeekRequested
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
@@ -171,11 +170,6 @@ class KtuiApp(ReplayActions):
 
         self.navigator.keep_selection()
         choose_rules(self, wanted)
-
-    @on(SeekRequested)
-    def _seek_requested(self, event: SeekRequested) -> None:
-        if self.intake.playback is not None:
-            self.intake.playback.seek(event.at)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command":

@@ -213,7 +213,7 @@ async def test_a_revision_leads_to_what_changed_at_it() -> None:
         await pilot.pause()
         assert f"pods {event['namespace']}/{event['name']} changed" in shown(app)
         changed = Object("pods", event["namespace"], event["name"], int(event["rv"]))
-        assert Place("cache", changed) in [item.place for item in app.screen.places]
+        assert Place("cache", changed) in [place for _, _, place in app.screen.entries]
 
 
 async def test_a_revision_not_reached_is_said() -> None:

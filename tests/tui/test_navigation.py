@@ -46,9 +46,9 @@ async def test_escape_stays_and_enter_takes_the_first_way() -> None:
         await until(pilot, lambda: isinstance(app.screen, CacheScreen))
         await pilot.press("o")
         await until(pilot, lambda: isinstance(app.screen, JumpScreen))
-        (first, *_) = app.screen.places
+        (_, _, first), *_ = app.screen.entries
         await pilot.press("enter")
-        await until(pilot, lambda: app.current_mode == first.place.mode)
+        await until(pilot, lambda: app.current_mode == first.mode)
 
 
 async def test_a_list_is_put_into_the_lab_as_it_was_asked() -> None:

@@ -79,7 +79,7 @@ async def test_one_key_on_the_first_screen_leads_to_all_of_them() -> None:
         assert "cilium-agent LIST pods ?app=…" in shown(app)
         await pilot.press("t")
         await until(pilot, lambda: app.current_mode == "requests")
-        assert screen_of(app).views.top_shown
+        assert screen_of(app).top_shown
 
 
 async def test_enter_narrows_the_log_to_one_kind_and_esc_comes_back() -> None:
@@ -87,14 +87,14 @@ async def test_enter_narrows_the_log_to_one_kind_and_esc_comes_back() -> None:
     async with app.run_test(size=NORMAL) as pilot:
         screen = await put_cursor(pilot, "kubelet")
         await pilot.press("enter")
-        await until(pilot, lambda: not screen.views.top_shown)
+        await until(pilot, lambda: not screen.top_shown)
         await pilot.pause()
         assert [row.id for row in screen.log_table.rows] == [3, 10]
         assert "kubelet LIST pods ?nodeName=… rv=0" in shown(app)
         await pilot.press("escape")
-        await until(pilot, lambda: screen.views.top_shown)
+        await until(pilot, lambda: screen.top_shown)
         await pilot.press("escape")
-        await until(pilot, lambda: not screen.views.top_shown and len(screen.log_table.rows) == 16)
+        await until(pilot, lambda: not screen.top_shown and len(screen.log_table.rows) == 16)
 
 
 def app_with(events: list[Any]) -> KtuiApp:
@@ -192,7 +192,7 @@ async def test_requests_that_the_log_has_forgotten_are_said_to_be() -> None:
         screen = await open_top(pilot)
         app.state.requests.clear()
         await pilot.press("enter")
-        await until(pilot, lambda: not screen.views.top_shown)
+        await until(pilot, lambda: not screen.top_shown)
         await pilot.pause()
         assert EMPTY_GROUP[:40] in shown(app)
 
@@ -201,7 +201,7 @@ async def test_it_is_a_place_to_go_to_and_come_back_from() -> None:
     app = still_app(demo_events())
     async with app.run_test(size=NORMAL) as pilot:
         app.go_to(Place("requests", Part("most expensive")))
-        await until(pilot, lambda: app.current_mode == "requests" and screen_of(app).views.top_shown)
+        await until(pilot, lambda: app.current_mode == "requests" and screen_of(app).top_shown)
         await pilot.press("enter")
         await until(pilot, lambda: screen_of(app).log_view.only is not None)
         assert [crumb.text for crumb in screen_of(app).crumbs()][-2:] == [

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -29,63 +27,6 @@ from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
 from ktui.tui.widgets.panel import Panel
-
-
-class Warming:
-    """Sends the requests, and notifies of their results."""
-
-    def __init__(self, screen: ServerScreen) -> None:
-        self._screen = screen
-
-    def warm(self, row: CacheLine) -> None:
-        if row.cache.state != "cold":
-            text = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
-            self._screen.notify(text, markup=False)
-        else:
-            self._start(partial(self._warm, row.resource))
-
-    def cancel(self, row: CacheLine) -> None:
-        self._start(partial(self._cancel, row.resource))
-
-    def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._screen.in_background(work, "warm", exclusive=False)
-
-    async def _warm(self, resource: str) -> None:
-        with self._errors_shown():
-            await self._screen.server.warm(resource)
-            self._screen.notify(f"warming {resource}", markup=False)
-
-    async def _cancel(self, resource: str) -> None:
-        with self._errors_shown():
-            await self._screen.server.cancel_warming(resource)
-            self._screen.notify(f"cancelled the warming of {resource}", markup=False)
-
-    def check(self, row: CacheLine) -> None:
-        self._start(partial(self._check, row.resource))
-
-    def lose(self, row: CacheLine) -> None:
-        self._start(partial(self._lose, row.resource))
-
-    async def _check(self, resource: str) -> None:
-        with self._errors_shown():
-            found = await self._screen.server.check(resource)
-            bad = "" if found.consistent else f": {found.difference}"
-            severity: Literal["information", "error"] = "information" if found.consistent else "error"
-            self._screen.notify(f"{headline(resource, found)}{bad}", severity=severity, markup=False)
-
-    async def _lose(self, resource: str) -> None:
-        with self._errors_shown():
-            lost = await self._screen.server.lose(resource)
-            text = f"the cache of {resource} has lost {lost}: {key_of('cache.check')} finds it"
-            self._screen.notify(text, severity="warning", markup=False)
-
-    @contextmanager
-    def _errors_shown(self) -> Iterator[None]:
-        try:
-            yield
-        except ClientError as error:
-            self._screen.notify(str(error), severity="error", markup=False)
-
 
 NONE_SELECTED = "select a watch cache to see what it holds and who reads it"
 
@@ -145,7 +86,6 @@ class CacheScreen(ServerScreen):
         self.view = InsideView()
         self._detail = CacheDetail()
         self._lines = CacheLines()
-        self._warming = Warming(self)
         self._cancellable = False
 
     def compose_body(self) -> ComposeResult:
@@ -177,7 +117,7 @@ class CacheScreen(ServerScreen):
 
     def action_try_cheaper(self) -> None:
         """Compare a read of the selected resource with a cheaper variant."""
-        from ktui.tui.dialogs.compare import choose_read  # start-up time
+        from ktui.tui.dialogs.jump import choose_read  # start-up time
 
         resource = self.inside or (self.table.row.resource if self.table.row is not None else "")
         choose_read(self.ktui, resource)
@@ -284,20 +224,54 @@ class CacheScreen(ServerScreen):
         """Report the move from one object to all that match another filter."""
         self.moved()
 
-    # Filling a cache.
+    # Filling and checking a cache.
 
     def action_warm(self) -> None:
-        if self.table.row is not None and not self.inside:
-            self._warming.warm(self.table.row)
+        row = self.table.row
+        if row is not None and row.cache.state != "cold":
+            text = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
+            self.notify(text, markup=False)
+        else:
+            self._request(self._warm)
 
-    def action_check(self) -> None:
-        if self.table.row is not None and not self.inside:
-            self._warming.check(self.table.row)
-
-    def action_lose(self) -> None:
-        if self.table.row is not None and not self.inside:
-            self._warming.lose(self.table.row)
+    async def _warm(self, resource: str) -> None:
+        await self.server.warm(resource)
+        self.notify(f"warming {resource}", markup=False)
 
     def action_cancel(self) -> None:
-        if self.table.row is not None:
-            self._warming.cancel(self.table.row)
+        self._request(self._cancel)
+
+    async def _cancel(self, resource: str) -> None:
+        await self.server.cancel_warming(resource)
+        self.notify(f"cancelled the warming of {resource}", markup=False)
+
+    def action_check(self) -> None:
+        self._request(self._check)
+
+    async def _check(self, resource: str) -> None:
+        found = await self.server.check(resource)
+        bad = "" if found.consistent else f": {found.difference}"
+        severity: Literal["information", "error"] = "information" if found.consistent else "error"
+        self.notify(f"{headline(resource, found)}{bad}", severity=severity, markup=False)
+
+    def action_lose(self) -> None:
+        self._request(self._lose)
+
+    async def _lose(self, resource: str) -> None:
+        lost = await self.server.lose(resource)
+        text = f"the cache of {resource} has lost {lost}: {key_of('cache.check')} finds it"
+        self.notify(text, severity="warning", markup=False)
+
+    def _request(self, work: Callable[[str], Coroutine[Any, Any, None]]) -> None:
+        """Do `work` on the server for the cache under the cursor, and notify of an error."""
+        row = self.table.row
+        if row is None or self.inside:
+            return
+
+        async def run() -> None:
+            try:
+                await work(row.resource)
+            except ClientError as error:
+                self.notify(str(error), severity="error", markup=False)
+
+        self.in_background(run, "warm", exclusive=False)

@@ -1,15 +1,19 @@
-"""The frame of all dialogs, and the question before an action."""
+"""The frame of all dialogs, the question before an action, and the menu."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Generic
 
+from textual import events, on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
@@ -67,3 +71,37 @@ class ConfirmScreen(Dialog[bool]):
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)
+
+
+class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
+    """Returns what the user chose, by its character, enter or a click; None if closed.
+
+    `entries` are (character or "", text, result); `hint` is on the lower edge, `at` has the cursor.
+    """
+
+    def __init__(
+        self, title: str, hint: str, entries: Sequence[tuple[str, Content, ScreenResultType]], at: int = 0
+    ) -> None:
+        super().__init__()
+        self._title, self._hint, self._at = title, hint, at
+        self.entries = tuple(entries)
+
+    def compose(self) -> ComposeResult:
+        options = OptionList(*(Option(text) for _, text, _ in self.entries), markup=False)
+        options.border_title, options.border_subtitle = line(self._title), line(self._hint)
+        options.highlighted = self._at
+        yield options
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self.entries[event.option_index][2])
+
+    def on_key(self, event: events.Key) -> None:
+        for character, _, result in self.entries:
+            if character and character == event.character:
+                event.stop()
+                self.dismiss(result)
+
+    def action_cursor(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        options.action_cursor_down() if step > 0 else options.action_cursor_up()

@@ -1,69 +1,40 @@
-"""The menu of places related to the row under the cursor, or to one revision of etcd (`:rv N`)."""
+"""Menus that lead elsewhere: what is related to a row or happened at a revision, reads to compare."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
 from ktui.core.format import integer, many
+from ktui.core.ranking.rank_lines import shape_runs
+from ktui.core.ranking.ranking import Group
+from ktui.core.ranking.remedies import compare_group
 from ktui.core.references import Object, Place, Reference, RequestRef
 from ktui.core.state import State
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.dialogs.dialog import Menu
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.navigation.related import RelatedPlace, at_revision, related_places
 from ktui.tui.widgets.lines import line, pad
 
 
-class JumpScreen(Dialog[Place | None]):
-    """Returns the chosen place: by its letter, enter or a click; None if closed."""
+class JumpScreen(Menu[Place]):
+    """The related places, each by its letter."""
 
     DEFAULT_CSS = """
-    JumpScreen OptionList {
-        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
-        text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
-        &:focus { border: none; }
-        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
-    }
+    JumpScreen > OptionList:focus > .option-list--option-highlighted { color: $ink-strong; }
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.JUMP
 
     def __init__(self, title: str, places: Sequence[RelatedPlace]) -> None:
-        super().__init__()
-        self._title = title
-        self.places = tuple(places)
-
-    def compose(self) -> ComposeResult:
-        box = Vertical()
-        box.border_title = line(self._title)
-        box.border_subtitle = line("letter or enter opens · ", key_hints(("jump.close", "stays")).plain)
-        with box:
-            yield OptionList(*(Option(_prompt(item), id=str(at)) for at, item in enumerate(self.places)))
-
-    def on_key(self, event: events.Key) -> None:
-        chosen = next((item for item in self.places if item.letter == event.character), None)
-        if chosen is not None:
-            event.stop()
-            self.dismiss(chosen.place)
-
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self.places[event.option_index].place)
-
-    def action_cursor(self, step: int) -> None:
-        options = self.query_one(OptionList)
-        options.action_cursor_down() if step > 0 else options.action_cursor_up()
+        hint = f"letter or enter opens · {key_hints(('jump.close', 'stays')).plain}"
+        super().__init__(title, hint, [(item.letter, _prompt(item), item.place) for item in places])
 
 
 def _prompt(item: RelatedPlace) -> Content:
@@ -84,12 +55,9 @@ async def _open(app: Dashboard, revision: int) -> None:
     if not lines:
         app.notify(_nothing(revision, app.state), title=f"revision {integer(revision)}", markup=False)
         return
-    app.push_screen(JumpScreen(_title(revision, found), lines), lambda place: _go(app, place))
-
-
-def _go(app: Dashboard, place: Place | None) -> None:
-    if place is not None:
-        app.go_to(place)
+    chosen = await app.push_screen_wait(JumpScreen(_title(revision, found), lines))
+    if chosen is not None:
+        app.go_to(chosen)
 
 
 async def _changed(app: Dashboard, revision: int) -> list[Reference]:
@@ -133,3 +101,43 @@ def _nothing(revision: int, state: State) -> str:
     if behind:
         return f"in no event buffer, and these caches have not reached it: {', '.join(sorted(behind)[:3])}"
     return "no longer in any event buffer, and no request in the log was answered at it"
+
+
+class CompareDialog(Menu[Group]):
+    """The most expensive kinds of LISTs, each by its digit."""
+
+    DEFAULT_CSS = """
+    CompareDialog > OptionList { width: 100; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = keys.COMPARE
+
+
+MOST = 9  # reads: one for each digit
+
+
+def choose_read(app: Dashboard, resource: str = "") -> None:
+    """Let the user choose one of the most expensive LISTs (of `resource`) and compare it in the Lab."""
+    groups = [
+        group
+        for group in app.state.ranking.ranked()
+        if group.key.shape.verb == "list"
+        and group.failed < group.count
+        and resource in ("", group.key.shape.resource)
+    ][:MOST]
+    if not groups:
+        of = f" of {resource}" if resource else ""
+        app.notify(f"no LIST{of} was answered yet", markup=False)
+        return
+
+    def chosen(group: Group | None) -> None:
+        if group is not None:
+            app.go_to(Place("lab", compare_group(group, app.state)))
+
+    entries = [
+        (str(place), line((f"{place} ", "$accent"), (pad(group.key.client, 20) + " ", "$ink-strong"),
+                          *shape_runs(group.key.shape)), group)
+        for place, group in enumerate(groups, 1)
+    ]  # fmt: skip
+    title = "compare with a cheaper variant: the most expensive reads"
+    hint = f"a digit or enter sends both · {key_hints(('compare.close', 'cancels')).plain}"
+    app.push_screen(CompareDialog(title, hint, entries), chosen)

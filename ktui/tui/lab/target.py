@@ -8,18 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
 from ktui import __version__
 from ktui.client.connection import ClientError
 from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_kubeconfig
 from ktui.client.target import target_of
-from ktui.tui.dialogs.dialog import Dialog
+from ktui.tui.dialogs.dialog import Menu
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.lab.context import KubeServer, LabContext
@@ -54,11 +50,6 @@ def _judged_by_traces(server: KubeServer, receiver: OtlpReceiver | None) -> Kube
     return replace(server, target=TracedTarget(server.target, receiver))
 
 
-def _contexts() -> tuple[list[str], str]:
-    """Return the kubeconfig's contexts and the current one. Raises ClientError."""
-    return read_contexts(kubeconfig_files())
-
-
 class TargetChoice:
     """Changes the Lab's server, but not while a request runs."""
 
@@ -78,7 +69,7 @@ class TargetChoice:
         if lab.refuses_more():
             return
         try:
-            names, current = await asyncio.to_thread(_contexts)
+            names, current = await asyncio.to_thread(read_contexts, kubeconfig_files())
         except ClientError as error:
             lab.warn(str(error))
             names, current = [], ""
@@ -101,7 +92,7 @@ class TargetChoice:
         lab.changed()
 
 
-class TargetDialog(Dialog[str | None]):
+class TargetDialog(Menu[str]):
     """Returns a context's name, "" for ktui's own server, None for no change."""
 
     DEFAULT_CSS = """
@@ -110,23 +101,13 @@ class TargetDialog(Dialog[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = keys.TARGET
 
     def __init__(self, names: Sequence[str], current: str, chosen: str) -> None:
-        super().__init__()
-        self._names = ["", *names]
-        self._current = current
-        self._chosen = chosen
+        every = ["", *names]
+        hint = f"enter chooses · {key_hints(('target.close', 'cancels')).plain}"
+        entries = [("", _prompt(name, current, chosen), name) for name in every]
+        super().__init__("send to", hint, entries, every.index(chosen) if chosen in every else 0)
 
-    def compose(self) -> ComposeResult:
-        options = OptionList(*(Option(self._prompt(name)) for name in self._names), markup=False)
-        options.border_title = "send to"
-        options.border_subtitle = line("enter chooses · ", key_hints(("target.close", "cancels")).plain)
-        options.highlighted = self._names.index(self._chosen) if self._chosen in self._names else 0
-        yield options
 
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._names[event.option_index])
-
-    def _prompt(self, name: str) -> Content:
-        mark = "● " if name == self._chosen else "  "
-        about = "  (current context)" if name and name == self._current else ""
-        return line((mark, "$accent"), (name or OWN, "$ink-strong"), (about, "$ink-muted"))
+def _prompt(name: str, current: str, chosen: str) -> Content:
+    mark = "● " if name == chosen else "  "
+    about = "  (current context)" if name and name == current else ""
+    return line((mark, "$accent"), (name or OWN, "$ink-strong"), (about, "$ink-muted"))

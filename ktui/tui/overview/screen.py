@@ -265,7 +265,7 @@ class OverviewScreen(ModeScreen):
 
     def action_try_cheaper(self) -> None:
         """Compare one of the most expensive reads with a cheaper variant."""
-        from ktui.tui.dialogs.compare import choose_read  # start-up time
+        from ktui.tui.dialogs.jump import choose_read  # start-up time
 
         if (stored := self._shown_stored) is not None:
             stored.compare()

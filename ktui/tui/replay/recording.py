@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.message import Message
-
 from ktui.contract.events import Marker
 from ktui.contract.recording import RecordingError
 from ktui.core.format import long_bytes
@@ -16,14 +14,6 @@ from ktui.tui.intake import Intake
 
 if TYPE_CHECKING:
     from ktui.core.recordings.recorder import Recorder
-
-
-class SeekRequested(Message):
-    """The user has clicked on the track, or dragged its head, to a time (Unix seconds)."""
-
-    def __init__(self, at: float) -> None:
-        super().__init__()
-        self.at = at
 
 
 class ActiveRecording:

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.events import MouseDown, MouseMove, MouseUp
 
-from ktui.tui.replay.recording import SeekRequested
 from ktui.tui.widgets.lines import line, lines
 from ktui.tui.widgets.panel import Panel
 
 if TYPE_CHECKING:
-    from ktui.tui.replay.bar import Span
     from ktui.tui.replay.playback import Playback
 
 
@@ -25,12 +23,13 @@ class ScrubBar(Panel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._span: Span | None = None
+        self._playback: Playback | None = None
         self._rates: tuple[int, list[float]] = (0, [])  # width, and density in that many cells
         self._dragging = False
 
     def show_playback(self, playback: Playback | None) -> None:
         """Show the position of `playback`; None while the recording is being read."""
+        self._playback = playback
         if playback is None:
             self.show(lambda width, _: line(("reading the recording …", "$ink-muted")), "reading")
             return
@@ -38,7 +37,7 @@ class ScrubBar(Panel):
 
         index, position, markers = playback.index, playback.position, playback.markers
         warning = playback.problem or index.warning
-        span = self._span = Span(index.began, index.ended)
+        span = Span(index.began, index.ended)
 
         def build(width: int, _: int) -> Content:
             rates = self._density(index.seconds, span.seconds, width)
@@ -71,5 +70,8 @@ class ScrubBar(Panel):
         self.release_mouse()
 
     def _seek(self, x: int) -> None:
-        if self._span is not None:
-            self.post_message(SeekRequested(self._span.time_of(x - 1, self.content_size.width)))
+        from ktui.tui.replay.bar import Span  # start-up time
+
+        if self._playback is not None:
+            index = self._playback.index
+            self._playback.seek(Span(index.began, index.ended).time_of(x - 1, self.content_size.width))

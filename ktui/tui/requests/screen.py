@@ -28,83 +28,6 @@ TITLES = ("log", "most expensive")  # of the views
 KEYS = ("requests.view",)  # ids of the bindings that change the view
 
 
-class RequestViews:
-    """The log (whole or limited to one kind) and the ranking, one shown at a time."""
-
-    def __init__(self, screen: ModeScreen, log: LogView, top: TopView) -> None:
-        self.top_shown = False
-        self._screen = screen
-        self._log = log
-        self._top = top
-
-    @property
-    def shown(self) -> LogView | TopView:
-        return self._top if self.top_shown else self._log
-
-    @property
-    def row(self) -> RequestRow | None:
-        """The request under the cursor; in the ranking the newest of the selected kind."""
-        return self.shown.request
-
-    @property
-    def narrowed(self) -> bool:
-        """True while the log is limited to one kind of requests."""
-        return self._log.only is not None and not self.top_shown
-
-    def show(self, *, top: bool) -> None:
-        """Show the ranking, or the log as it was left."""
-        screen = self._screen
-        self.top_shown = top
-        screen.set_class(top, "-top")
-        index = int(top)
-        tabs = screen.query_one("#views", Panel)
-        tabs.show(lambda width, height: tabs_content(TITLES, index, width, KEYS))
-        self.shown.table.focus()
-        screen.refresh_bindings()
-        screen.moved()
-        screen.call_after_refresh(screen.paint)
-
-    def turn(self) -> None:
-        """Switch between the log and the ranking."""
-        self.show(top=not self.top_shown)
-
-    def narrow_to(self, only: GroupKey) -> None:
-        """Show the log of one kind of requests."""
-        self._log.narrow_to(only)
-        self.show(top=False)
-
-    def widen(self) -> None:
-        """Leave one kind of requests for the ranking."""
-        self._log.narrow_to(None)
-        self.show(top=True)
-
-    def leave_top(self) -> None:
-        """Leave the ranking for the whole log."""
-        self._log.narrow_to(None)
-        self.show(top=False)
-
-    # Places.
-
-    def crumbs(self) -> Sequence[Crumb]:
-        only, mode = self._log.only, self._screen.MODE
-        found = []
-        if self.top_shown or only is not None:
-            found.append(Crumb(TOP.name, Place(mode, TOP)))
-        if only is not None:
-            name = _name_of(only)
-            found.append(Crumb(name, Place(mode, Part(name))))
-        return found
-
-    def visit(self, reference: Reference | None, state: State) -> None:
-        """Show the ranking, a group by its name, or else the whole log."""
-        name = reference.name if isinstance(reference, Part) else ""
-        if name == TOP.name:
-            self.widen()
-            return
-        self._log.narrow_to(_group_named(name, state) if name else None)
-        self.show(top=False)
-
-
 def _name_of(key: GroupKey) -> str:
     return f"{key.client} {shape_text(key.shape)}"
 
@@ -125,7 +48,7 @@ class RequestsScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.log_view, self.top = LogView(), TopView()
-        self.views = RequestViews(self, self.log_view, self.top)
+        self.top_shown = False
 
     def compose_body(self) -> ComposeResult:
         yield Panel(id="views")
@@ -133,7 +56,7 @@ class RequestsScreen(ModeScreen):
         yield self.top
 
     def on_mount(self) -> None:
-        self.views.show(top=False)
+        self._show(top=False)
         super().on_mount()
 
     @property
@@ -141,35 +64,57 @@ class RequestsScreen(ModeScreen):
         return self.log_view.table
 
     def active_table(self) -> VTable[Any]:
-        return self.views.shown.table
+        return self._shown.table
+
+    # Views: the log (whole or limited to one kind) and the ranking, one shown at a time.
+
+    @property
+    def _shown(self) -> LogView | TopView:
+        return self.top if self.top_shown else self.log_view
+
+    def _show(self, *, top: bool) -> None:
+        """Show the ranking, or the log as it was left."""
+        self.top_shown = top
+        self.set_class(top, "-top")
+        tabs = self.query_one("#views", Panel)
+        tabs.show(lambda width, height: tabs_content(TITLES, int(top), width, KEYS))
+        self._shown.table.focus()
+        self.refresh_bindings()
+        self.moved()
+        self.call_after_refresh(self.paint)
+
+    def _narrow_to(self, only: GroupKey | None, *, top: bool = False) -> None:
+        """Limit the log to one kind of requests, or to none, and show it or the ranking."""
+        self.log_view.narrow_to(only)
+        self._show(top=top)
 
     # Painting.
 
     def paint_tables(self, state: State) -> None:
         # A log that follows is painted together with its detail, so that both show the same request.
-        if not self.views.top_shown and not self.log_table.following:
+        if not self.top_shown and not self.log_table.following:
             self.log_view.paint()
 
     def paint_panels(self, state: State) -> None:
         if not self.ktui.paused:
-            self.views.shown.paint()
-        if not self.views.top_shown:
+            self._shown.paint()
+        if not self.top_shown:
             self.log_view.paint_detail()
 
     # Keys.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "roll_up":
-            return self.views.top_shown
+            return self.top_shown
         if action == "leave":
-            return self.views.top_shown or self.views.narrowed
+            return self.top_shown or self.log_view.only is not None
         if action == "panel":
-            return not self.views.top_shown
+            return not self.top_shown
         return super().check_action(action, parameters)
 
     def action_turn_view(self) -> None:
         """Switch between the log and the ranking."""
-        self.views.turn()
+        self._show(top=not self.top_shown)
 
     def action_roll_up(self) -> None:
         """Rank by client, by resource, by namespace."""
@@ -177,10 +122,7 @@ class RequestsScreen(ModeScreen):
 
     def action_leave(self) -> None:
         """Go up: from one kind of requests to the ranking, from there to the whole log."""
-        if self.views.top_shown:
-            self.views.leave_top()
-        else:
-            self.views.widen()
+        self._narrow_to(None, top=not self.top_shown)
 
     def action_panel(self, step: int) -> None:
         """Show the next panel of the detail, where one has room."""
@@ -188,7 +130,7 @@ class RequestsScreen(ModeScreen):
 
     def action_try_cheaper(self) -> None:
         """Compare the request under the cursor with a cheaper variant, in the Lab."""
-        compared = self.top.compared if self.views.top_shown else self.log_view.compared
+        compared = self.top.compared if self.top_shown else self.log_view.compared
         if compared is not None:
             self.ktui.go_to(Place("lab", compared))
         else:
@@ -205,32 +147,40 @@ class RequestsScreen(ModeScreen):
         if isinstance(row.key, str):
             self.top.open_roll_up(row.key)
         elif row.key is not None:
-            self.views.narrow_to(row.key)
+            self._narrow_to(row.key)
 
     # Places and selection.
 
     def crumbs(self) -> Sequence[Crumb]:
-        return self.views.crumbs()
+        only, found = self.log_view.only, []
+        if self.top_shown or only is not None:
+            found.append(Crumb(TOP.name, Place(self.MODE, TOP)))
+        if only is not None:
+            name = _name_of(only)
+            found.append(Crumb(name, Place(self.MODE, Part(name))))
+        return found
 
     def visit(self, reference: Reference | None) -> None:
         """Show a request by its id, the ranking, or a group by its name; None is the whole log."""
-        self.views.visit(reference, self.ktui.state)
-        if not self.views.top_shown:
+        name = reference.name if isinstance(reference, Part) else ""
+        top = name == TOP.name
+        self._narrow_to(_group_named(name, self.ktui.state) if name and not top else None, top=top)
+        if not top:
             self.log_view.paint()
         if isinstance(reference, RequestRef):
             self.log_view.go_to(reference.id)
 
     def references(self) -> Sequence[Reference]:
-        row = self.views.row
+        row = self._shown.request
         return [RequestRef(row.id)] if row is not None else []
 
     def selected_request(self) -> Selection | None:
-        return selection_of(self.views.row, "from Requests")
+        return selection_of(self._shown.request, "from Requests")
 
     def read_for_body(self) -> Selection | None:
-        row, read = self.views.row, self.selected_request()
+        row, read = self._shown.request, self.selected_request()
         return read if row is None or read is None else replace(read, accept=row.started.accept)
 
     def selected_object(self) -> tuple[str, Any] | None:
-        row = self.views.row
+        row = self._shown.request
         return None if row is None else request_object(row)

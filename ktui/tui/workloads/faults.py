@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
 from ktui.contract.faults import KINDS, Fault
-from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog
+from ktui.tui.dialogs.dialog import ConfirmScreen, Menu
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line, pad
@@ -31,41 +26,21 @@ def lasting(kind: str) -> str:
     return f"{seconds:g} s" if seconds else "at once"
 
 
-class FaultScreen(Dialog[str | None]):
-    """Returns the kind of the chosen fault: by its letter, enter or a click; None if closed."""
+class FaultScreen(Menu[str]):
+    """The kinds of faults, each by its letter."""
 
     DEFAULT_CSS = """
-    FaultScreen > Vertical { width: 78; }
-    FaultScreen OptionList {
-        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
-        text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
-        &:focus { border: none; }
-        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
+    FaultScreen > OptionList {
+        width: 78;
+        &:focus > .option-list--option-highlighted { color: $ink-strong; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.JUMP
 
-    def compose(self) -> ComposeResult:
-        box = Vertical()
-        box.border_title = line("inject a fault")
-        box.border_subtitle = line(
-            f"letter or enter · {_ASKS} asks first · ", key_hints(("jump.close", "none")).plain
-        )
-        with box:
-            yield OptionList(*(Option(_prompt(letter, kind), id=kind) for letter, kind in LETTERS.items()))
-
-    def on_key(self, event: events.Key) -> None:
-        if (kind := LETTERS.get(event.character or "")) is not None:
-            event.stop()
-            self.dismiss(kind)
-
-    @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option_id)
-
-    def action_cursor(self, step: int) -> None:
-        options = self.query_one(OptionList)
-        options.action_cursor_down() if step > 0 else options.action_cursor_up()
+    def __init__(self) -> None:
+        hint = f"letter or enter · {_ASKS} asks first · {key_hints(('jump.close', 'none')).plain}"
+        entries = [(letter, _prompt(letter, kind), kind) for letter, kind in LETTERS.items()]
+        super().__init__("inject a fault", hint, entries)
 
 
 def _prompt(letter: str, kind: str) -> Content:
