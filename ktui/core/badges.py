@@ -18,6 +18,11 @@ class Badge(Struct, frozen=True):
     word: str
 
     @property
+    def run(self) -> tuple[str, str]:
+        """The letter in its style."""
+        return self.letter, self.style
+
+    @property
     def short(self) -> str:
         """The word for legends: `cache` for `watch cache`, `wait` for `waiting`."""
         return self.word.rpartition(" ")[2].removesuffix("ing")

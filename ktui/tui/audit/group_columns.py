@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from ktui.audit import phrases
 from ktui.audit.report import UNKNOWN, GroupReport, Report
-from ktui.core.format import long_milliseconds, milliseconds, short_bytes, short_count
+from ktui.core.format import long_milliseconds, milliseconds, short_bytes
 from ktui.core.request_view import selector_words, short_resource
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
 from ktui.kube.resources import BUILTIN
-from ktui.tui.audit import report_view as view
-from ktui.tui.audit.report_view import audit_badge, busy_ms, by_bytes
+from ktui.tui.audit.report_view import audit_badge, busy_ms, by_bytes, p95, told_latency
 from ktui.tui.charts.bars import bar
+from ktui.tui.widgets.lines import figure
 
 _BUILTIN = frozenset(resource.id for resource in BUILTIN.all())
 
@@ -76,35 +76,21 @@ def parameters(group: GroupReport) -> str:
 _BAR = 8
 
 
-def _badge(line: GroupLine) -> Cell:
-    badge = audit_badge(line.group.route)
-    return (badge.letter, badge.style)
-
-
 def _route_words(line: GroupLine) -> str:
-    badge = audit_badge(line.group.route)
-    return f"{badge.letter} {'refused' if line.group.route == 'none' else line.group.route}"
+    route = line.group.route
+    return f"{audit_badge(route).letter} {'refused' if route == 'none' else route}"
 
 
 def _ms(line: GroupLine) -> Cell:
-    value = view.p95(line.group)
-    if view.told_latency(line.group) is None:
+    took = told_latency(line.group)
+    if took is None:
         return NOTHING
-    return (milliseconds(value), "bold $warning" if value >= 1000 else "$foreground")
+    return (milliseconds(took.p95), "bold $warning" if took.p95 >= 1000 else "$foreground")
 
 
 def _max(line: GroupLine) -> float:
-    took = view.told_latency(line.group)
+    took = told_latency(line.group)
     return took.max if took is not None else 0.0
-
-
-def _errors(line: GroupLine) -> int:
-    return sum(line.group.errors.values())
-
-
-def _errors_cell(line: GroupLine) -> Cell:
-    count = _errors(line)
-    return (short_count(count), "$route-error") if count else NOTHING
 
 
 def _seats(line: GroupLine) -> float:
@@ -131,83 +117,50 @@ def _etcd(line: GroupLine) -> float:
     return line.group.estimated.etcd_bytes if line.group.estimated is not None else 0.0
 
 
-def _share_bar(line: GroupLine) -> Cell:
-    return (bar(line.share, _BAR), audit_badge(line.group.route).style.removeprefix("bold "))
-
-
-def _request_text(line: GroupLine) -> str:
-    return plain(shape_runs(line.group))
-
-
 _ASKED: tuple[Column[GroupLine], ...] = (
-    Column("route", "", _badge, _route_words, 1, priority=0,
+    Column("route", "", lambda row: audit_badge(row.group.route).run, _route_words, 1, priority=0,
            about="C cache, E etcd, ! refused, under the version chosen"),
     Column("rank", "#", lambda row: (str(row.group.rank), "$ink-muted"), lambda row: row.group.rank, 3,
-           align="right", priority=6,
-           about="rank by cost"),
+           align="right", priority=6, about="rank by cost"),
     Column("client", "client", lambda row: row.group.client or "(no user agent)",
-           lambda row: row.group.client, 12, flex=3, most=32, wish=18, priority=1,
-           about="the User-Agent"),
+           lambda row: row.group.client, 12, flex=3, most=32, wish=18, priority=1, about="the User-Agent"),
     Column("account", "account", lambda row: (row.group.user, "$ink-muted"), lambda row: row.group.user,
            16, flex=2, most=30, priority=4,
            about="the user of the audit log: empty for httplog lines, which have none"),
-    Column("request", "request", lambda row: shape_runs(row.group), _request_text,
-           22, flex=5, wish=34, priority=0,
+    Column("request", "request", lambda row: shape_runs(row.group),
+           lambda row: plain(shape_runs(row.group)), 22, flex=5, wish=34, priority=0,
            about="requests of one shape; … replaces what differs"),
-    Column("count", "count", lambda row: short_count(row.group.count), lambda row: row.group.count, 6,
-           align="right", priority=1, descending=True,
-           about="requests in the log"),
-    Column("rate", "rate", lambda row: (phrases.rate(row.group), "$ink-muted"),
-           lambda row: row.group.per_second or 0.0, 8, align="right", priority=5, descending=True,
-           about="requests a second over the time of the log"),
-    Column("p95", "p95 ms", _ms, lambda row: view.p95(row.group), 6, align="right",
-           priority=3, descending=True,
-           about="95th percentile of the latency", unit="ms"),
-    Column("max", "max ms", lambda row: (milliseconds(_max(row)) if _max(row) else "·", "$ink-muted"),
-           _max, 7, align="right", priority=10, descending=True,
-           about="the longest latency", unit="ms"),
-    Column("errors", "err", _errors_cell, _errors, 5, align="right", priority=8, descending=True,
-           about="answers with status 400 and above"),
-    Column("seats", "seats", lambda row: f"{_seats(row):.1f}" if _seats(row) else NOTHING, _seats, 5,
-           align="right", priority=6, descending=True,
-           about="seats of API Priority and Fairness, on average"),
+    figure("count", "count", lambda row: row.group.count, "requests in the log", width=6, style=""),
+    figure("rate", "rate", lambda row: row.group.per_second or 0.0,
+           "requests a second over the time of the log", width=8, priority=5,
+           cell=lambda row: (phrases.rate(row.group), "$ink-muted")),
+    figure("p95", "p95 ms", lambda row: p95(row.group), "95th percentile of the latency", width=6,
+           priority=3, unit="ms", cell=_ms),
+    figure("max", "max ms", _max, "the longest latency", width=7, priority=10, unit="ms",
+           cell=lambda row: (milliseconds(_max(row)) if _max(row) else "·", "$ink-muted")),
+    figure("errors", "err", lambda row: sum(row.group.errors.values()), "answers with status 400 and above",
+           priority=8, style="$route-error"),
+    figure("seats", "seats", _seats, "seats of API Priority and Fairness, on average", priority=6,
+           cell=lambda row: f"{_seats(row):.1f}" if _seats(row) else NOTHING),
 )  # fmt: skip
-_BYTES: Column[GroupLine] = Column(
-    "cost",
-    "~bytes",
-    _estimated,
-    lambda row: row.cost,
-    7,
-    align="right",
-    priority=0,
-    descending=True,
-    unit="B",
-    about="estimated bytes out of etcd, or of the cache",
-)
-_TIME: Column[GroupLine] = Column(
-    "cost",
-    "total",
-    lambda row: long_milliseconds(row.cost) if row.cost else NOTHING,
-    lambda row: row.cost,
-    8,
-    align="right",
-    priority=0,
-    descending=True,
-    unit="ms",
-    about="latency of all of them together",
-)
+_BYTES: Column[GroupLine] = figure(
+    "cost", "~bytes", lambda row: row.cost, "estimated bytes out of etcd, or of the cache", width=7,
+    priority=0, unit="B", cell=_estimated,
+)  # fmt: skip
+_TIME: Column[GroupLine] = figure(
+    "cost", "total", lambda row: row.cost, "latency of all of them together", width=8, priority=0, unit="ms",
+    cell=lambda row: long_milliseconds(row.cost) if row.cost else NOTHING,
+)  # fmt: skip
 _ASIDE: tuple[Column[GroupLine], ...] = (
-    Column("bar", "", _share_bar, lambda row: row.share, _BAR, priority=7,
-           about="share of the cost of all groups"),
+    Column("bar", "", lambda row: (bar(row.share, _BAR),
+                                   audit_badge(row.group.route).style.removeprefix("bold ")),
+           lambda row: row.share, _BAR, priority=7, about="share of the cost of all groups"),
     Column("later", "later", _later, lambda row: plain(_later(row)), 8, priority=2,
            about="where later versions would serve it from"),
-    Column("verb", "verb", lambda row: row.group.verb, hidden=True,
-           about="list, get or watch"),
-    Column("resource", "resource", lambda row: row.group.resource, hidden=True,
-           about="the resource"),
-    Column("etcd", "~etcd B", lambda row: "~" + short_bytes(_etcd(row)), _etcd, 7, align="right",
-           hidden=True, descending=True,
-           about="estimated bytes read from etcd", unit="B"),
+    Column("verb", "verb", lambda row: row.group.verb, hidden=True, about="list, get or watch"),
+    Column("resource", "resource", lambda row: row.group.resource, hidden=True, about="the resource"),
+    figure("etcd", "~etcd B", _etcd, "estimated bytes read from etcd", width=7, unit="B", hidden=True,
+           cell=lambda row: "~" + short_bytes(_etcd(row))),
     Column("reason", "reason", lambda row: row.group.reason_id, hidden=True,
            about="id of the rule that decides"),
 )  # fmt: skip

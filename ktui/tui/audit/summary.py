@@ -29,16 +29,12 @@ from ktui.tui.audit.log_reading import Progress
 from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, line, lines, parts_that_fit
+from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit
 from ktui.tui.widgets.panel import Panel
 
 
 def _time(value: float) -> Cell:
     return (short_milliseconds(value), "bold $warning" if value >= 1000 else "$foreground")
-
-
-def _failed(row: SlowReport) -> Cell:
-    return (short_count(row.failed), "$route-error") if row.failed else NOTHING
 
 
 # The columns of etcd's slow requests.
@@ -47,33 +43,22 @@ SLOW: tuple[Column[SlowReport], ...] = (
            about="the keys that were read"),
     Column("line", "line", lambda row: (row.source, "$ink-muted"), width=5, priority=4,
            about="the line of etcd's log: `apply request took too long` or `request stats`"),
-    Column("count", "count", lambda row: short_count(row.count), lambda row: row.count, 6,
-           align="right", priority=0, descending=True,
-           about="reads that etcd logged as slow"),
-    Column("p50", "p50 ms", lambda row: _time(row.took.p50), lambda row: row.took.p50, 7,
-           align="right", priority=5, descending=True,
-           about="median of the time", unit="ms"),
-    Column("p95", "p95 ms", lambda row: _time(row.took.p95), lambda row: row.took.p95, 7,
-           align="right", priority=1, descending=True,
-           about="95th percentile of the time", unit="ms"),
-    Column("max", "max ms", lambda row: _time(row.took.max), lambda row: row.took.max, 7,
-           align="right", priority=3, descending=True,
-           about="the longest time", unit="ms"),
-    Column("failed", "failed", _failed,
-           lambda row: row.failed, 6,
-           align="right", priority=7, descending=True,
-           about="reads that failed"),
-    Column("keys", "max keys", lambda row: NOTHING if row.max_keys is None else short_count(row.max_keys),
-           lambda row: row.max_keys or 0, 8,
-           align="right", priority=6, descending=True,
-           about="most keys in one answer"),
-    Column("bytes", "max B", lambda row: NOTHING if row.max_bytes is None else short_bytes(row.max_bytes),
-           lambda row: row.max_bytes or 0, 6,
-           align="right", priority=2, descending=True,
-           about="largest answer", unit="B"),
+    figure("count", "count", lambda row: row.count, "reads that etcd logged as slow", width=6, priority=0,
+           style=""),
+    figure("p50", "p50 ms", lambda row: row.took.p50, "median of the time", width=7, priority=5, unit="ms",
+           cell=lambda row: _time(row.took.p50)),
+    figure("p95", "p95 ms", lambda row: row.took.p95, "95th percentile of the time", width=7, unit="ms",
+           cell=lambda row: _time(row.took.p95)),
+    figure("max", "max ms", lambda row: row.took.max, "the longest time", width=7, priority=3, unit="ms",
+           cell=lambda row: _time(row.took.max)),
+    figure("failed", "failed", lambda row: row.failed, "reads that failed", width=6, priority=7,
+           style="$route-error"),
+    figure("keys", "max keys", lambda row: row.max_keys or 0, "most keys in one answer", width=8, priority=6,
+           cell=lambda row: NOTHING if row.max_keys is None else short_count(row.max_keys)),
+    figure("bytes", "max B", lambda row: row.max_bytes or 0, "largest answer", width=6, priority=2, unit="B",
+           cell=lambda row: NOTHING if row.max_bytes is None else short_bytes(row.max_bytes)),
     Column("probably", "probable cause", lambda row: ("; ".join(row.probably), "$ink-muted"), width=20,
-           flex=4, priority=8,
-           about="requests of the audit log that read the same keys"),
+           flex=4, priority=8, about="requests of the audit log that read the same keys"),
 )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from ktui.tui.audit.report_view import audit_badge, every_share, route_under
 from ktui.tui.charts.bars import by_route, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, line, lines, pad
+from ktui.tui.widgets.lines import entitle, figure, line, lines, pad
 from ktui.tui.widgets.panel import Panel
 
 MOST_ASKED = 300
@@ -172,40 +172,28 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
                    by_route(row.share.etcd, row.share.cache, row.share.refused), room),
                lambda row: row.share.etcd, room, priority=1,
                about="LISTs by route"),
-        Column("etcd", "etcd", lambda row: _shared(row.share.etcd, row, "$route-etcd"),
-               lambda row: row.share.etcd, 6, align="right", priority=0, descending=True,
-               about="share of LISTs that go to etcd"),
-        Column("cache", "cache", lambda row: _shared(row.share.cache, row, "$route-cache"),
-               lambda row: row.share.cache, 6, align="right", priority=0, descending=True,
-               about="share of LISTs that the cache answers"),
+        figure("etcd", "etcd", lambda row: row.share.etcd, "share of LISTs that go to etcd", width=6,
+               priority=0, cell=lambda row: _shared(row.share.etcd, row, "$route-etcd")),
+        figure("cache", "cache", lambda row: row.share.cache, "share of LISTs that the cache answers",
+               width=6, priority=0, cell=lambda row: _shared(row.share.cache, row, "$route-cache")),
     ]  # fmt: skip
     if any(share.refused for share in (*report.versions, *report.earlier)):
         columns.append(
-            Column("refused", "refused", lambda row: _shared(row.share.refused, row, "$route-error"),
-                   lambda row: row.share.refused, 7, align="right", priority=4, descending=True,
-                   about="share of LISTs that are refused")
+            figure("refused", "refused", lambda row: row.share.refused, "share of LISTs that are refused",
+                   width=7, priority=4, cell=lambda row: _shared(row.share.refused, row, "$route-error"))
         )  # fmt: skip
     if estimates:
         columns += [
             Column("bytesbar", "~bytes read", lambda row: _bytes_bar(row, room),
                    lambda row: row.bytes or 0.0, room, priority=6,
                    about="estimated bytes, by route"),
-            Column("bytes", "~etcd B", _etcd_bytes, lambda row: row.share.etcd_bytes or 0.0, 7, align="right",
-                   priority=2, descending=True,
-                   about="estimated bytes read from etcd", unit="B"),
+            figure("bytes", "~etcd B", lambda row: row.share.etcd_bytes or 0.0,
+                   "estimated bytes read from etcd", width=7, priority=2, unit="B", cell=_etcd_bytes),
         ]  # fmt: skip
-    columns.append(
-        Column(
-            "moves",
-            "moves",
-            _moves,
-            width=13,
-            flex=1,
-            priority=3,
-            about="changes since the version before",
-        )
+    moves = Column(
+        "moves", "moves", _moves, width=13, flex=1, priority=3, about="changes since the version before"
     )
-    return tuple(columns)
+    return (*columns, moves)
 
 
 def _version(line: VersionLine) -> Cell:
@@ -219,7 +207,7 @@ def _moves(line: VersionLine) -> Cell:
     for before, after, count in line.flows:
         old, new = audit_badge(before), audit_badge(after)
         runs += [(f"{', ' if runs else ''}{percent(count / line.requests)} ", "$foreground")]
-        runs += [(old.letter, old.style), ("→", "$ink-muted"), (new.letter, new.style)]
+        runs += [old.run, ("→", "$ink-muted"), new.run]
     return runs or ""
 
 
@@ -289,7 +277,7 @@ def _bytes_words(row: VersionLine, than: VersionShare) -> str:
 def _moved(each: Moved, width: int) -> Content:
     before, after = audit_badge(each.before), audit_badge(each.after)
     return line(
-        (before.letter, before.style), (" → ", "$ink-faint"), (after.letter, after.style),
+        before.run, (" → ", "$ink-faint"), after.run,
         (f" {integer(each.group.count):>9} × ", "$ink-muted"),
         (pad(each.group.client or "(no user agent)", min(28, width // 3)), "$foreground"), ("  ", ""),
         *shape_runs(each.group),

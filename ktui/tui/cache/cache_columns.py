@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -12,7 +13,7 @@ from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.tui.cache.rv_progress import by_size, lag_style
 from ktui.tui.charts.bars import bar, share_of
-from ktui.tui.widgets.lines import resource_runs
+from ktui.tui.widgets.lines import figure, resource_runs
 
 # Each state has its own glyph, not only its own colour.
 STATES = {
@@ -166,10 +167,6 @@ def _objects(row: CacheLine) -> Cell:
     return _number(row.cache.objects, _OBJECTS)
 
 
-def _objects_value(row: CacheLine) -> int:
-    return row.prefix.count if not row.row.live and row.prefix is not None else row.cache.objects
-
-
 def _bytes(row: CacheLine) -> Cell:
     size = row.bytes
     if not size:
@@ -197,12 +194,13 @@ def _ring(row: CacheLine) -> Cell:
     return ((integer(cache.buffered), ""), (f"/{integer(cache.capacity)}", "$ink-muted"))
 
 
-def _rate(row: CacheLine) -> Cell:
-    return (rate(row.per_second), "$ink-muted") if row.per_second else NOTHING
-
-
-def _full(row: CacheLine) -> Cell:
-    return (bar(share_of(row.cache.buffered, row.cache.capacity), _FULL), "$ink-muted")
+def _count(
+    name: str, title: str, value: Callable[[CacheLine], int], about: str, width: int, priority: int = 1,
+    style: str = "",
+) -> Column[CacheLine]:  # fmt: skip
+    """Return a column of whole numbers: shortened only where they do not fit."""
+    return figure(name, title, value, about, width=width, priority=priority,
+                  cell=lambda row: _number(value(row), width, style))  # fmt: skip
 
 
 CACHES: tuple[Column[CacheLine], ...] = (
@@ -210,53 +208,48 @@ CACHES: tuple[Column[CacheLine], ...] = (
            width=18, flex=1, most=56, wish=40, priority=0, about="the resource that it caches"),
     Column("state", "state", _state, value=lambda row: row.row.shown_state, width=13, priority=0,
            about="ready, stale (no word from etcd), loading (and how far), cold (not filled), disabled"),
-    Column("rv", "RV", lambda row: _revision(row.row.rv, "$rv-cache"), lambda row: row.row.rv,
-           _RV, align="right", priority=0, descending=True,
-           about="revision of its last event or progress notification", unit="rv"),
-    Column("lag", "behind", _lag, lambda row: row.lag, _LAG, align="right", priority=0, descending=True,
-           about="revisions that the cache is behind etcd"),
-    Column("objects", "objects", _objects, _objects_value, _OBJECTS, align="right", priority=0,
-           descending=True, about="objects in the cache; in grey those in etcd"),
-    Column("bytes", "bytes", _bytes, lambda row: row.bytes, 6, align="right", priority=0, descending=True,
-           about="size of its objects as stored in etcd; ~ estimated from a sample", unit="B"),
+    figure("rv", "RV", lambda row: row.row.rv, "revision of its last event or progress notification",
+           width=_RV, priority=0, unit="rv", cell=lambda row: _revision(row.row.rv, "$rv-cache")),
+    figure("lag", "behind", lambda row: row.lag, "revisions that the cache is behind etcd", width=_LAG,
+           priority=0, cell=_lag),
+    figure("objects", "objects",
+           lambda row: row.cache.objects if row.row.live or row.prefix is None else row.prefix.count,
+           "objects in the cache; in grey those in etcd", width=_OBJECTS, priority=0, cell=_objects),
+    figure("bytes", "bytes", lambda row: row.bytes,
+           "size of its objects as stored in etcd; ~ estimated from a sample", width=6, priority=0, unit="B",
+           cell=_bytes),
     Column("share", "", lambda row: (bar(row.share, SHARE_STEPS // 2), "$chart-share"), lambda row: row.share,
-           SHARE_STEPS // 2, priority=7,
-           about="bytes as a share of the largest"),
+           SHARE_STEPS // 2, priority=7, about="bytes as a share of the largest"),
     Column("window", "watch from", _window, lambda row: window(row.row), _WINDOW, align="right", priority=5,
            about="oldest and newest revision that a WATCH can start from", unit="rv"),
     Column("ring", "event buffer", _ring, lambda row: row.cache.buffered, 13, align="right", priority=5,
            about="events kept for WATCHes, and how many fit"),
-    Column("full", "", _full, lambda row: share_of(row.cache.buffered, row.cache.capacity), _FULL, priority=8,
+    Column("full", "",
+           lambda row: (bar(share_of(row.cache.buffered, row.cache.capacity), _FULL), "$ink-muted"),
+           lambda row: share_of(row.cache.buffered, row.cache.capacity), _FULL, priority=8,
            about="how full the event buffer is"),
-    Column("events", "events", lambda row: _number(row.cache.events, _EVENTS), lambda row: row.cache.events,
-           _EVENTS, align="right", priority=3, descending=True,
-           about="events received from etcd since the server started"),
-    Column("rate", "rate", _rate,
-           lambda row: row.per_second, 7, align="right", priority=6, descending=True,
-           about="events a second now"),
-    Column("watchers", "watch", lambda row: _number(row.cache.watchers, _WATCHERS),
-           lambda row: row.cache.watchers, _WATCHERS, align="right", priority=1, descending=True,
-           about="open WATCHes that it serves"),
-    Column("waiting", "wait", lambda row: _number(row.cache.waiting, _WAITING, "bold $route-wait"),
-           lambda row: row.cache.waiting, _WAITING, align="right", priority=1, descending=True,
-           about="reads waiting until it is fresh enough"),
-    Column("snapshots", "snap", lambda row: _number(row.cache.snapshots, _SNAPSHOTS, "$route-snapshot"),
-           lambda row: row.cache.snapshots, _SNAPSHOTS, align="right", priority=2, descending=True,
-           about="snapshots kept for LISTs at an exact resourceVersion"),
+    _count("events", "events", lambda row: row.cache.events,
+           "events received from etcd since the server started", _EVENTS, 3),
+    figure("rate", "rate", lambda row: row.per_second, "events a second now", width=7, priority=6,
+           cell=lambda row: (rate(row.per_second), "$ink-muted") if row.per_second else NOTHING),
+    _count("watchers", "watch", lambda row: row.cache.watchers, "open WATCHes that it serves", _WATCHERS),
+    _count("waiting", "wait", lambda row: row.cache.waiting, "reads waiting until it is fresh enough",
+           _WAITING, style="bold $route-wait"),
+    _count("snapshots", "snap", lambda row: row.cache.snapshots,
+           "snapshots kept for LISTs at an exact resourceVersion", _SNAPSHOTS, 2, "$route-snapshot"),
 )  # fmt: skip
 
 OBJECTS: tuple[Column[CachedObject], ...] = (
     Column("namespace", "namespace", lambda row: (row.namespace or "·", "$ink-muted"),
-           lambda row: row.namespace, 12, flex=1, priority=1,
-           about="its namespace"),
+           lambda row: row.namespace, 12, flex=1, priority=1, about="its namespace"),
     Column("name", "name", lambda row: row.name or ("…", "$ink-faint"), lambda row: row.name, 16, flex=3,
            priority=0, tail=True, copied=lambda row: f"{row.namespace}/{row.name}".lstrip("/"),
            about="its name"),
     Column("rv", "RV", lambda row: _revision(row.revision), lambda row: row.revision, _RV, align="right",
            priority=0, about="its resourceVersion: the revision of its last write", unit="rv"),
-    Column("bytes", "bytes", lambda row: (short_bytes(row.bytes) if row.revision else "", "$ink-muted"),
-           lambda row: row.bytes, 6, align="right", priority=2, descending=True,
-           about="size of the object as stored in etcd", unit="B"),
+    figure("bytes", "bytes", lambda row: row.bytes, "size of the object as stored in etcd", width=6,
+           priority=2, unit="B",
+           cell=lambda row: (short_bytes(row.bytes) if row.revision else "", "$ink-muted")),
 )  # fmt: skip
 
 EVENTS: tuple[Column[CachedEvent], ...] = (
@@ -267,6 +260,5 @@ EVENTS: tuple[Column[CachedEvent], ...] = (
            about="+ ADDED, ~ MODIFIED, − DELETED"),
     Column("object", "object", lambda row: (
         (f"{row.namespace}/" if row.namespace else "", "$ink-muted"), (row.name, "")), width=12, flex=1,
-           priority=0, tail=True,
-           about="the object that changed"),
+           priority=0, tail=True, about="the object that changed"),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from ktui.core.object_lines import Line, TextSpan, hex_lines, yaml_lines
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import figure, line
 
 CONTEXT = 3  # unchanged lines around a change
 
@@ -134,12 +134,10 @@ def revision_columns(past: Callable[[], KeyRevisions]) -> tuple[Column[StoredKey
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 10,
                copied=lambda row: str(row.mod_revision), align="right", priority=0, descending=True,
                about="mod_revision: the revision of this write", unit="rv"),
-        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
-               align="right", priority=4, descending=True,
-               about="writes since it was created"),
-        Column("bytes", "bytes", lambda row: (integer(row.bytes or 0), ""), lambda row: row.bytes or 0, 8,
-               align="right", priority=1, descending=True,
-               about="size of the value then", unit="B"),
+        figure("version", "version", lambda row: row.version, "writes since it was created", width=7,
+               priority=4, cell=lambda row: integer(row.version)),
+        figure("bytes", "bytes", lambda row: row.bytes or 0, "size of the value then", width=8, unit="B",
+               cell=lambda row: integer(row.bytes or 0)),
         Column("grown", "change", grown, width=8, align="right", priority=3,
                about="change in bytes since the revision before", unit="B"),
     )  # fmt: skip

@@ -12,12 +12,12 @@ from textual.message import Message
 from ktui.client.connection import ClientError
 from ktui.contract.etcd_documents import KeyPage, StoredKey
 from ktui.core.format import integer, short_bytes
-from ktui.core.table.columns import Cell, Column
+from ktui.core.table.columns import Column
 from ktui.tui.etcd.value_pane import key_tail
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.paged_table import OnDemandTable
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import figure, line
 
 
 def key_columns(shared: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
@@ -29,23 +29,16 @@ def key_columns(shared: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
     return (
         Column("key", "key", name, width=24, wish=28, flex=1, priority=0, tail=True,
                copied=lambda row: row.key, about="the key, without what is in the title"),
-        Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 9,
-               align="right", priority=2, descending=True,
-               about="mod_revision: the revision of its last write", unit="rv"),
-        Column("version", "version", lambda row: integer(row.version), lambda row: row.version, 7,
-               align="right", priority=3, descending=True,
-               about="writes since it was created"),
+        figure("rev", "mod rev", lambda row: row.mod_revision, "mod_revision: the revision of its last write",
+               width=9, priority=2, unit="rv", cell=lambda row: integer(row.mod_revision)),
+        figure("version", "version", lambda row: row.version, "writes since it was created", width=7,
+               priority=3, cell=lambda row: integer(row.version)),
         Column("lease", "lease", lambda row: ("ttl" if row.lease else "", "$route-wait"),
                lambda row: row.lease, 5, priority=4,
                about="time until its lease expires"),
-        Column("bytes", "bytes", _size, lambda row: row.bytes or 0, 6, align="right", priority=1,
-               descending=True,
-               about="size of its value", unit="B"),
+        figure("bytes", "bytes", lambda row: row.bytes or 0, "size of its value", width=6, unit="B",
+               cell=lambda row: (short_bytes(row.bytes) if row.bytes is not None else "–", "$ink-muted")),
     )  # fmt: skip
-
-
-def _size(row: StoredKey) -> Cell:
-    return (short_bytes(row.bytes) if row.bytes is not None else "–", "$ink-muted")
 
 
 class KeyList:

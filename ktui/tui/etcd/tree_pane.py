@@ -16,7 +16,7 @@ from ktui.core.state import State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line
+from ktui.tui.widgets.lines import figure, line
 
 ROOT = "/registry/"
 
@@ -172,12 +172,10 @@ def _bytes(row: TreeRow) -> Cell:
 PREFIXES: tuple[Column[TreeRow], ...] = (
     Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
            tail=True, copied=lambda row: row.prefix, about="the next part of the keys under the prefix"),
-    Column("keys", "keys", lambda row: short_count(row.child.count), lambda row: row.child.count, 5,
-           align="right", priority=0, descending=True,
-           about="keys under it, counted by count_only reads"),
-    Column("bytes", "bytes", _bytes, lambda row: row.child.bytes, 6, align="right", priority=0,
-           descending=True,
-           about="keys and values; a range if sampled, ? not read", unit="B"),
+    figure("keys", "keys", lambda row: row.child.count, "keys under it, counted by count_only reads",
+           priority=0, cell=lambda row: short_count(row.child.count)),
+    figure("bytes", "bytes", lambda row: row.child.bytes, "keys and values; a range if sampled, ? not read",
+           width=6, priority=0, unit="B", cell=_bytes),
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from ktui.core.lab.predicted_figures import returned_by
 from ktui.core.lab.result import LabResult
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.charts.bars import bar, share_of
+from ktui.tui.widgets.lines import figure
 
 BARS = ((150, 12), (100, 8))  # least cells of the table → cells of a bar
 SHORTEST_BAR = 5
@@ -57,15 +58,10 @@ def _routes(row: ResultLine) -> Cell:
     measured = badge_of_result(result)
     predicted = result.predicted.route
     if not predicted:
-        return ((" ", ""), (" ", ""), (measured.letter, measured.style))
+        return ((" ", ""), (" ", ""), measured.run)
     badge = ERROR if predicted == "none" else badge_of_route(predicted)
     between = ("≠", "bold $warning") if "route" in result.surprises else ("→", "$ink-faint")
-    return ((badge.letter, badge.style), between, (measured.letter, measured.style))
-
-
-def _form(row: ResultLine) -> Cell:
-    style = "$ink-muted" if row.result.previous else "$ink-strong"
-    return ((f"{row.result.number:>2} ", "$ink-faint"), (row.result.label, style))
+    return (badge.run, between, measured.run)
 
 
 def _agreement(row: ResultLine) -> Cell:
@@ -97,10 +93,6 @@ def _bytes(row: ResultLine) -> Cell:
     return (short_bytes(row.result.bytes), "") if row.result.bytes else NOTHING
 
 
-def _processed(row: ResultLine) -> Cell:
-    return (short_bytes(row.result.processed), "") if row.result.processed else NOTHING
-
-
 def _amplification(row: ResultLine) -> Cell:
     measured = row.result.measured
     factor = measured.amplification if measured is not None and row.result.ok else None
@@ -121,10 +113,6 @@ def _first(row: ResultLine) -> Cell:
     return (milliseconds(measured.first_byte_ms), "$ink-muted") if measured is not None else NOTHING
 
 
-def _first_ms(row: ResultLine) -> float:
-    return row.result.measured.first_byte_ms if row.result.measured is not None else 0.0
-
-
 def _returned(row: ResultLine) -> int | None:
     return returned_by(row.result.measured) if row.result.measured is not None else None
 
@@ -132,10 +120,6 @@ def _returned(row: ResultLine) -> int | None:
 def _held_bytes(row: ResultLine) -> int:
     measured = row.result.measured
     return measured.memory.peak_held if measured is not None and measured.memory is not None else 0
-
-
-def _held(row: ResultLine) -> Cell:
-    return (short_bytes(_held_bytes(row)), "") if _held_bytes(row) else NOTHING
 
 
 def _seats(row: ResultLine) -> int | None:
@@ -165,8 +149,10 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
     return (
         Column("route", "route", _routes, lambda row: row.result.route, 5, priority=0,
                about="predicted → measured route; ≠ where they differ"),
-        Column("form", "variant", _form, lambda row: row.result.label, 15, wish=23, flex=1, most=40,
-               priority=0,
+        Column("form", "variant",
+               lambda row: ((f"{row.result.number:>2} ", "$ink-faint"),
+                            (row.result.label, "$ink-muted" if row.result.previous else "$ink-strong")),
+               lambda row: row.result.label, 15, wish=23, flex=1, most=40, priority=0,
                about="number and variant of the request"),
         Column("status", "http", lambda row: str(row.result.status or ""), lambda row: row.result.status, 4,
                priority=9,
@@ -185,8 +171,9 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
         Column("returned", "returned", lambda row: _counted(_returned(row)), lambda row: _returned(row) or 0,
                8, align="right", priority=1,
                about="objects in the answer"),
-        Column("processed", "processed", _processed, lambda row: row.result.processed, 9,
-               align="right", priority=2,
+        Column("processed", "processed",
+               lambda row: short_bytes(row.result.processed) if row.result.processed else NOTHING,
+               lambda row: row.result.processed, 9, align="right", priority=2,
                about="bytes taken from etcd or the cache to answer it", unit="B"),
         Column("processedbar", "", lambda row: _bar(row, row.processed_share, room, "$rv-tick"),
                lambda row: row.processed_share, room, priority=3,
@@ -197,16 +184,17 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
                lambda row: (row.result.measured and row.result.measured.amplification) or 0, 9, align="right",
                priority=6,
                about="bytes processed for each byte of the answer"),
-        Column("held", "held", _held, _held_bytes, 6, align="right", priority=7, descending=True,
-               about="the most memory that the server held for the answer", unit="B"),
+        figure("held", "held", _held_bytes, "the most memory that the server held for the answer", width=6,
+               priority=7, unit="B", style=""),
         Column("ms", "ms", _ms, lambda row: row.result.ms, 6, align="right", priority=0,
                about="from sending the request to the last byte, as the client saw it", unit="ms"),
         Column("msbar", "", lambda row: _bar(row, row.ms_share, room, "$rv-lag"),
                lambda row: row.ms_share, room,
                priority=1,
                about="a share of the longest; `previous run`: of an earlier server or dashboard"),
-        Column("first", "first", _first, _first_ms, 5, align="right", priority=6,
-               about="time to the first byte of the answer", unit="ms"),
+        Column("first", "first", _first,
+               lambda row: row.result.measured.first_byte_ms if row.result.measured is not None else 0.0,
+               5, align="right", priority=6, about="time to the first byte of the answer", unit="ms"),
         Column("seats", "seats", lambda row: _counted(_seats(row)), lambda row: _seats(row) or 0, 5,
                align="right", priority=4,
                about="seats of API Priority and Fairness that it took"),

@@ -30,7 +30,7 @@ from ktui.tui.live.live_rows import (
     SchemaLine,
     UserLine,
 )
-from ktui.tui.widgets.lines import resource_runs
+from ktui.tui.widgets.lines import figure, resource_runs
 
 UNKNOWN: Cell = ("?", "$ink-faint")
 SEVERITY = {
@@ -69,10 +69,9 @@ def _number(
         quiet = getattr(row, "checks", None) is not None  # what the server itself reads is no alarm
         return (show(number), loud_style if loud and number >= loud and not quiet else "$foreground")
 
-    return Column(
-        name, title, cell, lambda row: value(row) or 0, width=width, align="right", priority=priority,
-        descending=True, about=about, unit=unit,
-    )  # fmt: skip
+    return figure(
+        name, title, lambda row: value(row) or 0, about, width=width, priority=priority, unit=unit, cell=cell
+    )
 
 
 def _resource(of: Callable[[Any], str], width: int = 16, wish: int = 0) -> Column[Any]:
@@ -155,12 +154,10 @@ _SHORT = [
 SHORT_ROUTES = tuple(column for column in ROUTES if column.id in _SHORT)
 
 
-def _state(row: RunningLine) -> Cell:
-    return ("◐ queued", "bold $warning") if row.request.queued else ("● executing", "$success")
-
-
 RUNNING: tuple[Column[RunningLine], ...] = (
-    Column("state", "state", _state, lambda row: "queued" if row.request.queued else "executing", 11,
+    Column("state", "state",
+           lambda row: ("◐ queued", "bold $warning") if row.request.queued else ("● executing", "$success"),
+           lambda row: "queued" if row.request.queued else "executing", 11,
            priority=0, about="whether it holds seats or waits for them"),
     Column("user", "user", lambda row: row.request.user, width=16, flex=2, most=44, priority=0,
            about="who sent it"),

@@ -19,7 +19,7 @@ from ktui.core.prefixes import PrefixOutline, PrefixRow
 from ktui.core.references import Place, PrefixRef, ResourceRef
 from ktui.core.request_view import short_resource
 from ktui.core.state import CacheRow, State
-from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.core.table.columns import Cell, Column
 from ktui.tui.cache.rv_progress import RvProgressPanel, by_size, lag_style
 from ktui.tui.charts.bars import bar
 from ktui.tui.dashboard import Dashboard
@@ -51,10 +51,6 @@ def _bytes(row: PrefixRow) -> Cell:
     return (short_bytes(row.bytes) if row.exact else estimated, "$ink-muted")
 
 
-def _share(row: PrefixRow) -> Cell:
-    return (bar(row.share, _BAR), "$chart-share")
-
-
 PREFIXES: tuple[Column[PrefixRow], ...] = (
     Column("prefix", "prefix", _prefix, lambda row: row.prefix, width=16, flex=1, priority=0,
            about="the next part of the keys under the prefix"),
@@ -62,8 +58,8 @@ PREFIXES: tuple[Column[PrefixRow], ...] = (
            cell=lambda row: short_count(row.count)),
     figure("bytes", "bytes", lambda row: row.bytes, "keys and values; a range if sampled, ? not read",
            width=6, priority=2, unit="B", cell=_bytes),
-    Column("share", "", _share, lambda row: row.share, width=_BAR, priority=4,
-           about="share of all bytes"),
+    Column("share", "", lambda row: (bar(row.share, _BAR), "$chart-share"), lambda row: row.share,
+           width=_BAR, priority=4, about="share of all bytes"),
     Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True,
            about="the Kubernetes resource stored there"),
 )  # fmt: skip
@@ -160,10 +156,6 @@ def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[Cache
     return made
 
 
-def _name(line: CacheSummary) -> Cell:
-    return (short_resource(line.row.resource), "$foreground" if line.row.live else "$ink-muted")
-
-
 def _lag(line: CacheSummary) -> Cell:
     if not line.row.live:
         return (_progress(line.row), "$ink-muted")
@@ -178,23 +170,17 @@ def _progress(row: CacheRow) -> str:
     return "cold" if cache.state == "cold" else "off"
 
 
-def _rv(line: CacheSummary) -> Cell:
-    return (integer(line.row.rv) if line.row.live else "", "$ink-muted")
-
-
-def _waiting(line: CacheSummary) -> Cell:
-    waiting = line.row.cache.waiting
-    return (str(waiting), "bold $route-wait") if waiting else NOTHING
-
-
 CACHES: tuple[Column[CacheSummary], ...] = (
     Column("state", "", lambda line: STATES.get(line.row.shown_state, ("?", "$warning")),
            lambda line: line.row.shown_state, width=1, priority=0, known=tuple(STATES),
            about="● ready, ◌ stale, ◐ filling, ○ cold, – without a watch cache"),
-    Column("resource", "resource", _name, lambda line: line.row.resource, width=16, flex=1, priority=0,
+    Column("resource", "resource",
+           lambda line: (short_resource(line.row.resource), "$foreground" if line.row.live else "$ink-muted"),
+           lambda line: line.row.resource, width=16, flex=1, priority=0,
            about="the resource that it caches; filters take it with its group"),
-    Column("rv", "RV", _rv, lambda line: line.row.rv, width=9, align="right", priority=3, descending=True,
-           unit="rv", about="revision of its last event or progress notification"),
+    figure("rv", "RV", lambda line: line.row.rv, "revision of its last event or progress notification",
+           width=9, priority=3, unit="rv",
+           cell=lambda line: (integer(line.row.rv) if line.row.live else "", "$ink-muted")),
     figure("lag", "behind", lambda line: line.lag, "revisions that the cache is behind etcd", width=_LAG,
            priority=0, cell=_lag),
     figure("objects", "objects", lambda line: line.row.cache.objects, "objects in the cache", width=7),
@@ -202,7 +188,7 @@ CACHES: tuple[Column[CacheSummary], ...] = (
            priority=5, unit="B", style="$ink-muted"),
     figure("watchers", "watch", lambda line: line.row.cache.watchers, "WATCHes that it serves", priority=6),
     figure("waiting", "wait", lambda line: line.row.cache.waiting, "reads waiting until it is fresh enough",
-           width=4, priority=4, cell=_waiting),
+           width=4, priority=4, style="bold $route-wait"),
     figure("events", "ev/s", lambda line: line.per_second, "events a second from etcd now",
            priority=7, cell=lambda line: (f"{line.per_second:.1f}", "$ink-muted")),
 )  # fmt: skip

@@ -56,7 +56,7 @@ def _version(minor: str) -> Column[PossibleList]:
 def list_columns(versions: tuple[str, ...]) -> tuple[Column[PossibleList], ...]:
     """Return the columns of possible LISTs, one for each version among them."""
     return (
-        Column("badge", "", _badge, lambda row: badge_of_route(row.own.route).letter, width=1, priority=0,
+        Column("badge", "", lambda row: badge_of_route(row.own.route).run, width=1, priority=0,
                about="predicted route under the server's version"),
         Column("request", "LIST", _target, lambda row: row.target, width=20, flex=3, priority=0,
                about="the request, over all namespaces"),
@@ -67,11 +67,6 @@ def list_columns(versions: tuple[str, ...]) -> tuple[Column[PossibleList], ...]:
         figure("seats", "seats", lambda row: row.own.seats, "flow-control seats, predicted", loud=10),
         *map(_version, versions),
     )  # fmt: skip
-
-
-def _badge(row: PossibleList) -> Cell:
-    badge = badge_of_route(row.own.route)
-    return (badge.letter, badge.style)
 
 
 def _key_cell(row: LargeObject | KeyChurn) -> Cell:
@@ -141,10 +136,6 @@ def _per_second(value: float) -> Cell:
     return (text, "$foreground")
 
 
-def _lease(row: KeyRate) -> Cell:
-    return (f"{row.churn.lease:x}", "$route-wait") if row.churn.lease else NOTHING
-
-
 CHURN: tuple[Column[ResourceRate], ...] = (
     Column("resource", "resource", lambda row: _name_cell(row.churn), lambda row: row.resource, width=16,
            flex=1, priority=0, about="the Kubernetes resource"),
@@ -169,7 +160,9 @@ HOTTEST: tuple[Column[KeyRate], ...] = (
     Column("manager", "written by", lambda row: row.churn.manager or ("?", "$ink-muted"),
            lambda row: row.churn.manager, width=14, flex=2, most=40, priority=0,
            about="the newest manager in its managedFields; ? not looked at"),
-    Column("lease", "lease", _lease, lambda row: row.churn.lease, width=8, flex=1, most=16, priority=4,
+    Column("lease", "lease",
+           lambda row: (f"{row.churn.lease:x}", "$route-wait") if row.churn.lease else NOTHING,
+           lambda row: row.churn.lease, width=8, flex=1, most=16, priority=4,
            about="etcd's lease of the key"),
 )  # fmt: skip
 
@@ -198,10 +191,6 @@ def _served(
                   width=6, cell=cell)  # fmt: skip
 
 
-def _logged(row: ResourceSources) -> Cell:
-    return NOTHING if row.asked is None else _per_second(row.lists_per_second)
-
-
 def _stored(row: ResourceSources) -> Cell:
     """Return bytes stored: `~` if estimated from a sample, `?` if not read."""
     if row.stored is None or not row.stored.count:
@@ -223,7 +212,8 @@ SOURCES: tuple[Column[ResourceSources], ...] = (
     Column("asker", "a: most asked by", _asker, lambda row: plain(_asker(row)), width=18, flex=2, most=44,
            priority=1, about="the client with most requests, and its share (a: audit log)"),
     figure("asked", "a: L/s", lambda row: row.lists_per_second,
-           "LISTs a second over all of the audit log that was read (a)", width=6, priority=2, cell=_logged),
+           "LISTs a second over all of the audit log that was read (a)", width=6, priority=2,
+           cell=lambda row: NOTHING if row.asked is None else _per_second(row.lists_per_second)),
     _served("cache", "m: C/s", lambda routes: routes.cache.lists, "LISTs a second from the watch cache"),
     _served("etcd", "m: E/s", lambda routes: routes.etcd.lists, "LISTs a second from etcd"),
     figure("stored", "e: keys", lambda row: row.stored.count if row.stored is not None else 0,

@@ -53,11 +53,6 @@ def _letters(badges: Sequence[Badge]) -> Content:
     return line((" ·", "$ink-muted"), *runs)
 
 
-def _badge(row: RequestRow) -> Cell:
-    badge = badge_of(row)
-    return (badge.letter, badge.style)
-
-
 def _route_words(row: RequestRow) -> str:
     """Return the text that the column is filtered by: `E etcd`, `C cache`, `! failed`, `W waiting`."""
     state = "failed" if row.failed else "waiting" if row.waiting else row.route
@@ -68,14 +63,6 @@ def _ms(row: RequestRow) -> Cell:
     if row.finished is None:
         return ("open" if row.started.verb == "WATCH" else "…", "$ink-muted")
     return (short_milliseconds(row.ms), "bold $warning" if row.ms >= 30 else "$foreground")
-
-
-def _reason(row: RequestRow) -> Cell:
-    return [(row.reason_id, "$ink-muted"), (f"  {row.reason}", "$ink-faint")]
-
-
-def _status(row: RequestRow) -> Cell:
-    return (str(row.status or "·"), "$route-error" if row.failed else "$ink-muted")
 
 
 def _once_finished(value: Callable[[RequestFinished], float]) -> Callable[[RequestRow], float | None]:
@@ -93,7 +80,8 @@ def _told(name: str) -> Callable[[RequestRow], float | None]:
 
 
 ROUTE: Column[RequestRow] = Column(
-    "route", "", _badge, _route_words, width=1, priority=0, known=("C", "S", "E", "W", "!"),
+    "route", "", lambda row: badge_of(row).run, _route_words, width=1, priority=0,
+    known=("C", "S", "E", "W", "!"),
     about="C cache, S snapshot of the cache, E etcd, W waiting for the cache, ! failed",
 )  # fmt: skip
 TIME: Column[RequestRow] = Column(
@@ -110,34 +98,29 @@ REQUEST: Column[RequestRow] = Column(
     about="verb, resource, namespace and the parameters that decide route and cost",
 )  # fmt: skip
 SCANNED: Column[RequestRow] = figure(
-    "scanned", "scanned", _told("fetched"),
-    "objects taken from cache or etcd to answer it",
-    width=7, priority=3, loud=1000,
+    "scanned", "scanned", _told("fetched"), "objects taken from cache or etcd to answer it", width=7,
+    priority=3, loud=1000,
 )  # fmt: skip
-SENT = figure(
-    "returned", "returned", _told("returned"), "objects in the answer",
-    width=8, priority=5,
-)  # fmt: skip
+SENT = figure("returned", "returned", _told("returned"), "objects in the answer", width=8, priority=5)
 MS: Column[RequestRow] = figure(
     "ms", "ms", _once_finished(lambda done: done.ms),
     "from the first byte received to the last byte sent, measured by the server",
     priority=1, unit="ms", cell=_ms,
 )  # fmt: skip
 SEATS = figure(
-    "seats", "seats", _told("seats"),
-    "seats of API Priority and Fairness that it took", priority=7,
-)  # fmt: skip
+    "seats", "seats", _told("seats"), "seats of API Priority and Fairness that it took", priority=7
+)
 STATUS: Column[RequestRow] = Column(
-    "status", "status", _status, _once_finished(lambda done: done.status), width=6, align="right", priority=8,
+    "status", "status", lambda row: (str(row.status or "·"), "$route-error" if row.failed else "$ink-muted"),
+    _once_finished(lambda done: done.status), width=6, align="right", priority=8,
     about="HTTP status of the answer",
 )  # fmt: skip
 ETCD_BYTES = figure(
-    "etcd", "etcd B", _told("etcd_bytes"), "bytes that etcd sent to answer it",
-    width=6, priority=8, unit="B",
-)  # fmt: skip
+    "etcd", "etcd B", _told("etcd_bytes"), "bytes that etcd sent to answer it", width=6, priority=8, unit="B"
+)
 SENT_BYTES = figure(
-    "bytes", "sent B", _told("sent_bytes"),
-    "the body sent to the client, after gzip", width=6, priority=5, unit="B",
+    "bytes", "sent B", _told("sent_bytes"), "the body sent to the client, after gzip", width=6, priority=5,
+    unit="B",
 )  # fmt: skip
 REASON: Column[RequestRow] = Column(
     "reason", "reason", lambda row: (row.reason_id, "$ink-muted"),
@@ -163,14 +146,8 @@ FULL: Requests = (
     TIME,
     replace(CLIENT, flex=4),
     replace(REQUEST, width=28, wish=32, most=60),
-    replace(REASON, cell=_reason, width=24, flex=4, most=80),
-    STATUS,
-    SCANNED,
-    SENT,
-    ETCD_BYTES,
-    SENT_BYTES,
-    MS,
-    SEATS,
-    ID,
+    replace(REASON, cell=lambda row: [(row.reason_id, "$ink-muted"), (f"  {row.reason}", "$ink-faint")],
+            width=24, flex=4, most=80),
+    *(STATUS, SCANNED, SENT, ETCD_BYTES, SENT_BYTES, MS, SEATS, ID),
     *UNSEEN,
-)
+)  # fmt: skip

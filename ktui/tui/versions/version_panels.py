@@ -23,7 +23,7 @@ from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.decision_trace import headed_steps
 from ktui.tui.requests.why import INDENT, badged_lines
 from ktui.tui.versions.minor_rows import Matrix, VersionRow, cause_sentences, causes_text
-from ktui.tui.widgets.lines import between, line, lines, pad, parts_that_fit
+from ktui.tui.widgets.lines import between, figure, line, lines, pad, parts_that_fit
 
 NEW, SAME = "bold $accent", "$ink-muted"
 
@@ -45,20 +45,11 @@ def _version(row: VersionRow) -> Cell:
     return ((row.versions, style), (" ◂", "bold $rv-cache") if row.current else ("", ""))
 
 
-def _badge(row: VersionRow) -> Cell:
-    item = badge(row)
-    return (item.letter, item.style)
-
-
 def _route(row: VersionRow) -> Cell:
     item = badge(row)
     error = row.under.outcome.error
     word = f"{error} {item.word}" if error is not None else item.word
     return (word, item.style if row.first or row.changed("route", "error") else SAME)
-
-
-def _reason(row: VersionRow) -> Cell:
-    return (row.under.plan.reason_id, _style(row, "reason"))
 
 
 def _limit(row: VersionRow) -> Cell:
@@ -85,10 +76,6 @@ def seats_text(seats: SeatRange) -> str:
     return f"{seats.min}" if seats.min == seats.max else f"{seats.min}–{seats.max}"
 
 
-def _seats(row: VersionRow) -> Cell:
-    return (seats_text(row.under.outcome.seats), _style(row, "seats"))
-
-
 def _why(row: VersionRow) -> Cell:
     """Return the reason only where it changed: repeated on each line it would hide that."""
     if row.first or row.changed("reason"):
@@ -100,30 +87,22 @@ def _rule(row: VersionRow) -> str:
     return sentences.reason(row.under.plan)
 
 
-def _causes(row: VersionRow) -> Cell:
-    return (causes_text(row), "$foreground")
-
-
 _VERSIONS: tuple[Column[VersionRow], ...] = (
     Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0,
            about="Kubernetes versions that decide the same; ◂ the current one"),
-    Column("badge", "", _badge, width=1, priority=0,
+    Column("badge", "", lambda row: badge(row).run, width=1, priority=0,
            about="C cache, S snapshot, E etcd, ! refused"),
-    Column("route", "route", _route, width=14, priority=5,
-           about="where the answer comes from"),
-    Column("reason", "reason", _reason, width=15, priority=2,
-           about="id of the rule that decides"),
-    Column("consistency", "consistency", _consistency, width=12, priority=1,
-           about="consistency of the answer"),
-    Column("limit", "limit", _limit, width=8, priority=3,
-           about="whether limit is honoured"),
-    Column("wait", "wait", _wait, width=6, priority=1,
-           about="how long it may wait for the cache"),
-    Column("seats", "seats", _seats, lambda row: row.under.outcome.seats.max, 5, align="right", priority=1,
-           descending=True,
-           about="seats of API Priority and Fairness, minimum and maximum"),
-    Column("changed", "changed by", _causes, width=16, flex=2, priority=0, wish=24,
-           about="the gate or release that changed it"),
+    Column("route", "route", _route, width=14, priority=5, about="where the answer comes from"),
+    Column("reason", "reason", lambda row: (row.under.plan.reason_id, _style(row, "reason")), width=15,
+           priority=2, about="id of the rule that decides"),
+    Column("consistency", "consistency", _consistency, width=12, about="consistency of the answer"),
+    Column("limit", "limit", _limit, width=8, priority=3, about="whether limit is honoured"),
+    Column("wait", "wait", _wait, width=6, about="how long it may wait for the cache"),
+    figure("seats", "seats", lambda row: row.under.outcome.seats.max,
+           "seats of API Priority and Fairness, minimum and maximum",
+           cell=lambda row: (seats_text(row.under.outcome.seats), _style(row, "seats"))),
+    Column("changed", "changed by", lambda row: (causes_text(row), "$foreground"), width=16, flex=2,
+           priority=0, wish=24, about="the gate or release that changed it"),
     Column("why", "why", _why, _rule, width=50, flex=3, priority=8, copied=_rule,
            about="the rule in a sentence"),
 )  # fmt: skip

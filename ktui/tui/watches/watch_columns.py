@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -9,7 +10,7 @@ from ktui.core.badges import badge_of_route
 from ktui.core.format import duration, integer, rate, revision_within, short_count, within
 from ktui.core.state import State, WatcherRow
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.widgets.lines import resource_runs
+from ktui.tui.widgets.lines import figure, resource_runs
 
 KEPT_SECONDS = 60.0  # how long a closed WATCH is shown
 
@@ -143,15 +144,6 @@ def _ink(line: WatchLine, style: str = "$foreground") -> str:
     return style if line.row.closed is None else "$ink-muted"
 
 
-def _route(line: WatchLine) -> Cell:
-    badge = badge_of_route(line.row.opened.route)
-    return (badge.letter, _ink(line, badge.style))
-
-
-def _resource(line: WatchLine) -> Cell:
-    return resource_runs(line.row.resource, _ink(line))
-
-
 def _scope(line: WatchLine) -> Cell:
     scope = scope_of(line.row)
     form = line.row.opened.form
@@ -178,15 +170,6 @@ def _buffer(line: WatchLine) -> Cell:
     return (waiting, style if row.buffered else "$ink-faint"), (most, "$ink-muted")
 
 
-def _number(line: WatchLine, value: int, width: int) -> Cell:
-    return (within(value, width), _ink(line)) if value else NOTHING
-
-
-def _rate(line: WatchLine) -> Cell:
-    moving = line.row.closed is None and line.per_second
-    return (rate(line.per_second), "$ink-muted") if moving else NOTHING
-
-
 def _shared(line: WatchLine) -> Cell:
     row = line.row
     total = row.made + row.shared
@@ -201,37 +184,41 @@ def _health(line: WatchLine) -> Cell:
     return (f"{GLYPHS[health]} {word}", STYLES[health])
 
 
+def _count(
+    name: str, title: str, value: Callable[[WatchLine], int], about: str, width: int, priority: int
+) -> Column[WatchLine]:
+    """Return a column of whole numbers, muted for a closed WATCH."""
+
+    def cell(line: WatchLine) -> Cell:
+        return (within(value(line), width), _ink(line)) if value(line) else NOTHING
+
+    return figure(name, title, value, about, width=width, priority=priority, cell=cell)
+
+
 WATCHES: tuple[Column[WatchLine], ...] = (
-    Column("route", "", _route, width=1, priority=0,
-           about="source of the initial events: C cache, E etcd"),
+    Column("route", "", lambda line: (badge_of_route(line.row.opened.route).letter,
+                                      _ink(line, badge_of_route(line.row.opened.route).style)),
+           width=1, priority=0, about="source of the initial events: C cache, E etcd"),
     Column("client", "client", lambda line: (line.row.opened.client, _ink(line)), width=12, flex=2, wish=15,
-           priority=0, most=28,
-           about="the client: first word of the User-Agent"),
-    Column("resource", "resource", _resource, lambda line: line.row.resource, 12, flex=4, priority=0,
-           most=44, wish=22,
+           priority=0, most=28, about="the client: first word of the User-Agent"),
+    Column("resource", "resource", lambda line: resource_runs(line.row.resource, _ink(line)),
+           lambda line: line.row.resource, 12, flex=4, priority=0, most=44, wish=22,
            about="the watched resource"),
     Column("scope", "scope", _scope, width=8, flex=2, most=70, priority=2, wish=26,
            about="namespace and selectors, if any; the format of the answer"),
     Column("since", "since RV", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=5,
            about="the resourceVersion that it started after", unit="rv"),
-    Column("age", "age", lambda line: (line.age, "$ink-muted"), lambda line: line.seconds, 6,
-           align="right", priority=2, descending=True,
-           about="how long it has been open", unit="s"),
-    Column("buffer", "buffer", _buffer, lambda line: line.row.buffered, _BUFFER, align="right", priority=1,
-           descending=True,
-           about="events waiting for the client, and the limit"),
-    Column("delivered", "events", lambda line: _number(line, line.row.delivered, _DELIVERED),
-           lambda line: line.row.delivered, _DELIVERED, align="right", priority=0, descending=True,
-           about="events sent to it"),
-    Column("bookmarks", "bookmarks", lambda line: _number(line, line.row.bookmarks, _BOOKMARKS),
-           lambda line: line.row.bookmarks, _BOOKMARKS, align="right", priority=6, descending=True,
-           about="bookmarks sent to it"),
-    Column("rate", "rate", _rate, lambda line: line.per_second, 7, align="right", priority=4,
-           descending=True,
-           about="events a second sent to it now"),
-    Column("shared", "shared", _shared, lambda line: line.row.shared, 6, align="right", priority=5,
-           descending=True,
-           about="events that were already encoded for another watcher"),
+    figure("age", "age", lambda line: line.seconds, "how long it has been open", width=6, priority=2,
+           unit="s", cell=lambda line: (line.age, "$ink-muted")),
+    figure("buffer", "buffer", lambda line: line.row.buffered,
+           "events waiting for the client, and the limit", width=_BUFFER, cell=_buffer),
+    _count("delivered", "events", lambda line: line.row.delivered, "events sent to it", _DELIVERED, 0),
+    _count("bookmarks", "bookmarks", lambda line: line.row.bookmarks, "bookmarks sent to it", _BOOKMARKS, 6),
+    figure("rate", "rate", lambda line: line.per_second, "events a second sent to it now", width=7,
+           priority=4, cell=lambda line: (rate(line.per_second), "$ink-muted")
+           if line.row.closed is None and line.per_second else NOTHING),
+    figure("shared", "shared", lambda line: line.row.shared,
+           "events that were already encoded for another watcher", width=6, priority=5, cell=_shared),
     Column("state", "state", _health, lambda line: line.health.value, width=13, flex=3, priority=0, most=24,
            about="live, catching up, slow, cut off, or why it closed"),
 )  # fmt: skip

@@ -113,6 +113,7 @@ def figure(
     loud: float = 0,
     loud_style: str = "bold $warning",  # bold too, for those who cannot see the colour
     aliases: tuple[str, ...] = (),
+    hidden: bool = False,
 ) -> Column[Row]:
     """Return a column of counts, or of bytes with `unit` "B".
 
@@ -128,15 +129,6 @@ def figure(
         return (short(number), loud_style if loud and number >= loud else style)
 
     return Column(
-        name,
-        title,
-        cell or default_cell,
-        value,
-        width=width,
-        align="right",
-        priority=priority,
-        descending=True,
-        about=about,
-        unit=unit,
-        aliases=aliases,
-    )
+        name, title, cell or default_cell, value, width=width, align="right", priority=priority,
+        descending=True, hidden=hidden, about=about, unit=unit, aliases=aliases,
+    )  # fmt: skip
