@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from urllib.parse import unquote
 
@@ -12,14 +11,14 @@ from ktui.audit import phrases
 from ktui.audit.predictions import ELSEWHERE
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
 from ktui.contract.events import RouteStep
-from ktui.core.format import integer, long_bytes, long_milliseconds, many, percent, safe
+from ktui.core.format import integer, long_bytes, long_milliseconds, many, percent
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.tui.audit.report_view import audit_badge, busy_ms, every_route, told_latency
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.requests.decision_trace import headed_steps
 from ktui.tui.requests.why import INDENT, badged_lines
-from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit
+from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit, wrapped
 
 _NO_VARIANT = "no cheaper variant of this request is known"
 _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
@@ -187,8 +186,7 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
     """Return the warnings, then the cheaper variants with their routes."""
     drawn: list[Content] = []
     for warning in group.warnings:
-        texts = textwrap.wrap(safe(warning), max(10, width - INDENT))
-        drawn += [line(("! " if at == 0 else "  ", "bold $warning"), text) for at, text in enumerate(texts)]
+        drawn += wrapped(warning, width, "", indent="  ", first=("! ", "bold $warning"))
     for cheaper in group.cheaper:
         badge = audit_badge(cheaper.route)
         path = broken(unquote(cheaper.path), max(8, width - INDENT), 3)
@@ -196,8 +194,7 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
             line((f"{badge.letter} " if at == 0 else "  ", badge.style), (text, "bold $ink-strong"))
             for at, text in enumerate(path)
         ]
-        texts = textwrap.wrap(safe(cheaper.why), max(10, width - INDENT))
-        drawn += [line("  ", (text, "$ink-muted")) for text in texts]
+        drawn += wrapped(cheaper.why, width, "$ink-muted", indent="  ")
     if not drawn:
         elsewhere = group.route == ELSEWHERE
         none = "another server's rules are not known" if elsewhere else _NO_VARIANT
@@ -237,10 +234,7 @@ def about_content(line_: GroupReport | None, report: Report, width: int, height:
     if height > 4 and line_.route != ELSEWHERE:
         drawn += strip_lines(line_, report.kube_version, width)
     for cheaper in line_.cheaper[:1]:
-        text = f"instead  {unquote(cheaper.path)}"
-        head = safe(text)
-        drawn.append(
-            line("  ", (head[:9], "bold $success"), (head[9:], "$foreground")).truncate(width, ellipsis=True)
-        )
+        path = line(("  instead  ", "bold $success"), (unquote(cheaper.path), "$foreground"))
+        drawn.append(path.truncate(width, ellipsis=True))
         drawn.append(line("           ", (cheaper.why, "$ink-muted")).truncate(width, ellipsis=True))
     return lines(drawn[:height])

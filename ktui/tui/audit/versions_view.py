@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from ktui.tui.audit.report_view import audit_badge, every_share, route_under
 from ktui.tui.charts.bars import by_route, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, figure, line, lines, pad
+from ktui.tui.widgets.lines import entitle, figure, line, lines, pad, wrapped
 from ktui.tui.widgets.panel import Panel
 
 MOST_ASKED = 300
@@ -242,7 +241,7 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
     if not moved:
         text = f"nothing: every LIST is served as in {than.version}{_bytes_words(row, than)}"
         return line((text, "$ink-muted")).truncate(width, ellipsis=True)
-    drawn = [line((text, "bold $ink-strong")) for text in textwrap.wrap(_summary(row, than, moved), width)]
+    drawn = wrapped(_summary(row, than, moved), width, "bold $ink-strong")
     if gates := gates_of(moved, than.version, row.version, report):
         text = ", ".join(gates)
         drawn.append(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from textual.content import Content
 
@@ -17,7 +17,7 @@ from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import TRACK, bar
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.ranking_columns import route_runs
-from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, pad, wrapped
 
 
 def about(row: CacheLine, head: int, width: int, height: int) -> Content:
@@ -49,7 +49,7 @@ def _about_loading(row: CacheLine, width: int) -> Content:
     again = "being filled from etcd" if cache.state == "initializing" else "being filled from etcd again"
     parts = [_head(row, again), _progress(cache, width)]
     if cache.error:
-        parts += [line((text, "$error")) for text in textwrap.wrap(cache.error, max(10, width))]
+        parts += wrapped(cache.error, width, "$error")
     else:
         parts.append(line(("until then LISTs wait, go to etcd or get 429, by version", "$ink-muted")))
     parts.append(_keyed("cache.cancel", "stops filling: the cache is cold again", ""))
@@ -111,6 +111,7 @@ def _about_ready_tall(row: CacheLine, head: int, gap: list[Content]) -> Content:
 
 
 _Runs = list[tuple[str, str]]
+_labelled = partial(labelled, 7)
 
 
 def _holdings(cache: CacheStatus) -> _Runs:
@@ -177,10 +178,6 @@ def _last(row: CacheLine) -> Content:
 
 def _head(row: CacheLine, what: str) -> Content:
     return line((row.resource, "bold $ink-strong"), ("  ", ""), state_run(row), (f"  {what}", "$ink-muted"))
-
-
-def _labelled(label: str, *parts: tuple[str, str]) -> Content:
-    return line((pad(label, 7), "$ink-muted"), *parts)
 
 
 def _keyed(binding: str, what: str, rest: str) -> Content:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from textual.app import ComposeResult
@@ -17,7 +18,7 @@ from ktui.tui.charts.bars import bar
 from ktui.tui.etcd.history_pane import Difference
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.line_view import LineView
-from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, wrapped
 from ktui.tui.widgets.panel import Panel
 
 # etcd has no lease 0: it stands for "none".
@@ -35,6 +36,7 @@ def is_secret(key: str) -> bool:
 
 
 _BAR = 8  # cells of a bar for 100%
+_labelled = partial(labelled, 9)
 
 
 def heaviest(sizes: Sequence[FieldSize]) -> FieldSize | None:
@@ -157,10 +159,6 @@ def _revision(label: str, revision: int, more: str = "") -> Content:
     return _labelled(label, (f"at revision {integer(revision)}", "$foreground"), (more, "$ink-muted"))
 
 
-def _labelled(label: str, *parts: tuple[str, str]) -> Content:
-    return line((pad(label, 9), "$ink-muted"), *parts)
-
-
 def key_tail(key: str, width: int) -> str:
     """Return the end of a key that is too long, as its beginning is that of its neighbours."""
     return key if len(key) <= width else f"…{key[1 - width :]}"
@@ -214,7 +212,7 @@ class ValueView(Vertical):
 
     def fail(self, problem: str) -> None:
         self.clear()
-        self._about.show(lambda width, _: _wrapped(problem, width))
+        self._about.show(lambda width, _: lines(wrapped(problem, width, "$error")))
 
     def show(self, detail: KeyDetail, *, revealed: bool) -> None:
         self.detail, self.change, self._revealed = detail, None, revealed
@@ -297,10 +295,6 @@ class ValueView(Vertical):
             if raw
             else rendered
         )
-
-
-def _wrapped(problem: str, width: int) -> Content:
-    return lines([line((part, "$error")) for part in textwrap.wrap(safe(problem), max(10, width))])
 
 
 def _note(text: str) -> list[Line]:

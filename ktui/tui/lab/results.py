@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
@@ -10,7 +9,7 @@ from textual.containers import Container
 from textual.content import Content
 
 from ktui.core.badges import badge_of_route
-from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text, safe
+from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text
 from ktui.core.lab.measured import OBSERVED, Measured, Memory
 from ktui.core.lab.predicted_figures import reads_of, returned_by
 from ktui.core.lab.result import LabResult
@@ -18,7 +17,7 @@ from ktui.core.lab.trial import Trial, Verdict
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.lab_columns import badge_of_result, columns, result_lines
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit, wrapped
 from ktui.tui.widgets.panel import Panel
 
 _VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
@@ -79,9 +78,11 @@ def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:
         f"{trial.client}: not judged" if trial.client else "",
     ]
     return [
-        *(
-            line((f"  {text}", _OF_TRIAL.get(trial.verdict, "bold")))
-            for text in textwrap.wrap(safe(f"{trial.sentence} (against #{baseline})"), max(10, width - 2))
+        *wrapped(
+            f"{trial.sentence} (against #{baseline})",
+            width,
+            _OF_TRIAL.get(trial.verdict, "bold"),
+            indent="  ",
         ),
         parts_that_fit([part for part in parts if part], width, "$ink-muted", indent="  "),
     ]

@@ -139,18 +139,8 @@ ROUTES: tuple[Column[RouteLine], ...] = (
             width=4, loud=1, loud_style="bold $error"),
 )  # fmt: skip
 
-_SHORT = [
-    "resource",
-    "lists",
-    "rejected",
-    "cache",
-    "etcd",
-    "read_etcd",
-    "amplification",
-    "bytes",
-    "ms",
-    "fallback",
-]
+_SHORT = ("resource", "lists", "rejected", "cache", "etcd", "read_etcd", "amplification", "bytes", "ms",
+          "fallback")  # fmt: skip
 SHORT_ROUTES = tuple(column for column in ROUTES if column.id in _SHORT)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
+from functools import partial
 
 from textual.content import Content
 
@@ -29,21 +29,20 @@ from ktui.tui.live.live_rows import (
     CacheAt,
     FindingLine,
     LevelLine,
-    QueueLine,
     ReplicaLine,
     RouteLine,
     RunningLine,
     SchemaLine,
-    UserLine,
     finding_lines,
     replicas,
     running,
     since_the_start,
 )
-from ktui.tui.widgets.lines import first_lines, line, longest_that_fits
+from ktui.tui.widgets.lines import first_lines, labelled, line, longest_that_fits, wrapped
 
 MUTED, STRONG = "$ink-muted", "$ink-strong"
 NO_LIST = "no LIST by clients"
+_pair = partial(labelled, 11)
 
 
 def verdict_content(live: LiveState, routes: Sequence[RouteLine], width: int, height: int) -> Content:
@@ -129,7 +128,7 @@ def finding_content(live: LiveState, row: FindingLine | None, width: int, height
     finding = row.finding
     word, style = SEVERITY[finding.severity]
     rendered = [line((word, style), (f"  {finding.subject}: {finding.text}", STRONG))]
-    rendered += [line((text, "$foreground")) for text in textwrap.wrap(finding.advice, max(20, width))]
+    rendered += wrapped(finding.advice, width, "$foreground")
     rendered.append(line(("metric  ", MUTED), (finding.metric, MUTED)))
     return first_lines(rendered, width, height)
 
@@ -145,13 +144,15 @@ def route_content(live: LiveState, row: RouteLine | None, width: int, height: in
     if row.checks is not None:
         return checks_content(row.checks, width, height)
     routes = row.routes
+    wait = routes.wait_ms
+    waited = f"; waited {long_milliseconds(wait)} on average" if wait is not None else ""
     rendered = [
         _pair("cache", f"{_count(routes.cache.lists)} LISTs ({_count(routes.indexed)} by an index) read "
                        f"{_count(routes.cache.fetched)} objects, returned {_count(routes.cache.returned)}"),
         _pair("etcd", f"{_count(routes.etcd.lists)} LISTs read {_count(routes.etcd.fetched)} objects, "
                       f"returned {_count(routes.etcd.returned)}; {_count(routes.probes)} revision probes"),
         _pair("consistent", f"{_count(routes.success)} answered by the cache, {_count(routes.fallback)} fell "
-                            f"back to etcd{_waited(routes)}"),
+                            f"back to etcd{waited}"),
         _pair("answers", _answers(routes)),
         _pair("stored", _stored(routes)),
         _pair("watches", f"{_count(routes.watches)} open, kube-apiserver's own included"),
@@ -160,7 +161,7 @@ def route_content(live: LiveState, row: RouteLine | None, width: int, height: in
     for finding in [item for item in found if item.subject == routes.resource]:
         word, style = SEVERITY[finding.severity]
         rendered.append(line((word, style), (f"  {finding.text}", "$foreground")))
-        rendered += [line((f"  {text}", MUTED)) for text in textwrap.wrap(finding.advice, max(20, width - 2))]
+        rendered += wrapped(finding.advice, width, MUTED, indent="  ")
     rendered.append(
         line(("unknown here: which client, resourceVersion, limit, selectors — ktui audit", MUTED))
     )
@@ -169,8 +170,8 @@ def route_content(live: LiveState, row: RouteLine | None, width: int, height: in
 
 def checks_content(checks: Checks, width: int, height: int) -> Content:
     """Return what the consistency checks read and found, and what switching them off would save."""
-    texts = [checks_text(checks), saving_text(checks)]
-    rendered = [line((part, "$foreground")) for text in texts for part in textwrap.wrap(text, max(20, width))]
+    rendered = wrapped(checks_text(checks), width, "$foreground")
+    rendered += wrapped(saving_text(checks), width, "$foreground")
     rendered.append(
         line(("metric  apiserver_storage_consistency_checks_total; no part of clients' LISTs", MUTED))
     )
@@ -208,14 +209,6 @@ def admission_content(live: LiveState, row: AdmissionRow | None, width: int, hei
     return first_lines(rendered, width, height)
 
 
-def _pair(name: str, text: str) -> Content:
-    return line((f"{name:<11}", MUTED), (text, "$foreground"))
-
-
-def _waited(routes: ResourceRoutes) -> str:
-    return f"; waited {long_milliseconds(routes.wait_ms)} on average" if routes.wait_ms is not None else ""
-
-
 def _answers(routes: ResourceRoutes) -> str:
     size = f", {long_bytes(routes.mean_bytes)} each" if routes.mean_bytes is not None else ""
     time = f", {long_milliseconds(routes.ms)} each" if routes.ms is not None else ""
@@ -249,13 +242,15 @@ def running_content(_live: LiveState, row: RunningLine | None, width: int, heigh
     return first_lines(rendered, width, height)
 
 
-def users_content(_live: LiveState, _row: UserLine | None, _width: int, _height: int) -> Content:
-    return line(("seats held on average over the samples; totals by client: ktui audit", MUTED))
-
-
-def queues_content(_live: LiveState, _row: QueueLine | None, _width: int, _height: int) -> Content:
-    text = "a level puts each flow into a few of its queues: a long one is one flow that waits"
+def note_content(text: str, _live: LiveState, _row: object, _width: int, _height: int) -> Content:
+    """Return a sentence about a table, the same for each of its rows."""
     return line((text, MUTED))
+
+
+users_content = partial(note_content, "seats held on average over the samples; totals by client: ktui audit")
+queues_content = partial(
+    note_content, "a level puts each flow into a few of its queues: a long one is one flow that waits"
+)
 
 
 def cache_content(_live: LiveState, row: CacheAt | None, width: int, height: int) -> Content:
@@ -372,11 +367,6 @@ def replicas_content(live: LiveState, _row: ReplicaLine | None, width: int, heig
     return first_lines(rendered or [line(("none scraped yet", MUTED))], width, height)
 
 
-def _live_after(routes: ResourceRoutes) -> str:
-    ms = routes.watch_list_ms
-    return f", live after {long_milliseconds(ms)} on average" if ms is not None else ""
-
-
 def _trend(growth: ProcessGrowth) -> str:
     """Return the trend of memory and CPU: `memory +12 MB in 1m, CPU 0.35 cores`; "" if not known."""
     found = []
@@ -412,14 +402,15 @@ def watch_content(_live: LiveState, row: RouteLine | None, width: int, height: i
     if row is None:
         return line(("no WATCH is open", MUTED))
     routes = row.routes
-    sent = routes.per_second(routes.watch_events)
+    sent, ms = routes.per_second(routes.watch_events), routes.watch_list_ms
+    live_after = f", live after {long_milliseconds(ms)} on average" if ms is not None else ""
     rendered = [
         _pair("resource", routes.resource),
         _pair("open", f"{_count(routes.watches)}, kube-apiserver's own included"),
         _pair("sent", f"{_count(routes.watch_events)} events in {duration(routes.seconds)}"
                       + (f" ({frequency(sent)})" if sent else "")),
         _pair("initial", f"{_count(routes.init_events)} events to new WATCHes; {_count(routes.watch_lists)} "
-                         f"WatchLists{_live_after(routes)}"),
+                         f"WatchLists{live_after}"),
         _pair("cut off", f"{_count(routes.terminated)} because the client read too slowly"),
         line(("unknown here: which clients watch, and from which resourceVersion", MUTED)),
     ]  # fmt: skip

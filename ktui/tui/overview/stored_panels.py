@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -15,13 +15,14 @@ from ktui.core.state import State
 from ktui.core.stored.survey import ResourceSources
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch
-from ktui.tui.widgets.lines import broken, first_lines, line, longest_that_fits
+from ktui.tui.widgets.lines import broken, first_lines, labelled, line, longest_that_fits, wrapped
 
 if TYPE_CHECKING:
     from ktui.contract.etcd_documents import Churn
     from ktui.core.stored.possible_lists import PossibleList
 
 MUTED, STRONG = "$ink-muted", "bold $ink-strong"
+_pair = partial(labelled, 10)
 DEFRAG_SHARE = 0.5  # free share of the file from which a defragmentation is suggested
 _FORM = {
     "resourceVersionMatch=Exact": "at a revision of which the caches have no snapshot",
@@ -39,7 +40,7 @@ def list_content(row: PossibleList | None, width: int, height: int) -> Content:
     size = f", {long_bytes(row.stored.bytes)}" if row.stored.bytes else ""
     stored = f"stored: {many(row.stored.count, 'object')}{size}"
     drawn = [line((part, STRONG)) for part in broken(f"LIST {row.target}", width, 2)]
-    words = [line((part, MUTED)) for part in textwrap.wrap(f"{about} · {stored}", max(20, width))]
+    words = wrapped(f"{about} · {stored}", width, MUTED)
     if len(drawn) + len(words) + len(row.costs) <= height:
         drawn += words
     for cost in row.costs:
@@ -110,8 +111,7 @@ def sources_content(row: ResourceSources | None, width: int, height: int) -> Con
 
 def _pairs(name: str, text: str, width: int) -> list[Content]:
     """Return a label and its text, wrapped."""
-    first, *others = textwrap.wrap(text, max(10, width - 10), break_on_hyphens=False)
-    return [_pair(name, first), *(_pair("", more) for more in others)]
+    return wrapped(text, width, "$foreground", indent=" " * 10, first=(f"{name:<10}", MUTED), hyphens=False)
 
 
 def _served(routes: ResourceRoutes | None) -> str:
@@ -133,7 +133,7 @@ def etcd_state_content(state: State, width: int, height: int) -> Content:
     free = max(0, head.db_bytes - head.in_use_bytes) if head.in_use_bytes else None
     drawn = []
     if state.health is not None and (problem := state.health.alarm or state.health.detail):
-        drawn += [line((part, "bold $error")) for part in textwrap.wrap(problem, max(10, width))]
+        drawn += wrapped(problem, width, "bold $error")
     drawn.append(_pair("revision", f"{integer(head.revision)}, {rate(state.revisions_per_second)}"))
     if head.compact:
         kept = max(0, head.revision - head.compact)
@@ -144,17 +144,13 @@ def etcd_state_content(state: State, width: int, height: int) -> Content:
         drawn.append(_pair("file", long_bytes(head.db_bytes)))
     if free is not None:
         share = free / head.db_bytes
-        drawn.append(_pair("free", f"{long_bytes(free)}, {percent(share)} of it",
-                          "bold $warning" if share >= DEFRAG_SHARE else "$foreground"))  # fmt: skip
+        style = "bold $warning" if share >= DEFRAG_SHARE else "$foreground"
+        drawn.append(_pair("free", (f"{long_bytes(free)}, {percent(share)} of it", style)))
         if share >= DEFRAG_SHARE:
             drawn.append(_pair("", "a defragmentation gives it back"))
     if not state.progress:
         drawn += _pairs("progress", "no progress requests: consistent reads stay on etcd", width)
     return first_lines(drawn, width, height)
-
-
-def _pair(name: str, text: str, style: str = "$foreground") -> Content:
-    return line((f"{name:<10}", MUTED), (text, style))
 
 
 def leases_content(churn: Churn, width: int, height: int) -> Content:
@@ -176,6 +172,6 @@ def leases_content(churn: Churn, width: int, height: int) -> Content:
 def load_content(state: State, *, watch: bool, width: int, height: int) -> Content:
     """Return the load on etcd of reading values or watching, for the user to know before starting it."""
     text = load_of_watch(state) if watch else load_of_reading(state)
-    drawn = [line((part, MUTED)) for part in textwrap.wrap(text, max(20, width))]
+    drawn = wrapped(text, width, MUTED)
     drawn.append(key_hints(("overview.read", "starts and stops it"), ("overview.ranking", "next table")))
     return first_lines(drawn, width, height)

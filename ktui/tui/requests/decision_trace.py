@@ -21,7 +21,7 @@ from ktui.tui.requests.why import (
     verdict_lines,
     versions_line,
 )
-from ktui.tui.widgets.lines import broken, first_lines, line, lines
+from ktui.tui.widgets.lines import broken, first_lines, line, lines, wrapped
 
 _STAGE, _MS = 15, 11  # cells of a stage's name and of its time
 _NONE = "this recording has no stages: its server was older"
@@ -104,10 +104,7 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
                 (cost, "$foreground"),
             )
         )
-        drawn += [
-            line(("  " + text, "$ink-muted"))
-            for text in textwrap.wrap(safe(call.request), max(10, width - 2))
-        ]
+        drawn += wrapped(call.request, width, "$ink-muted", indent="  ")
         if call.error:
             drawn.append(line(("  " + call.error, "$route-error")))
     return first_lines(drawn, width, height)

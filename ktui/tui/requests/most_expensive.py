@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -14,7 +13,7 @@ from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, what_is_left
 from ktui.core.references import Part
 from ktui.tui.charts.bars import bar
 from ktui.tui.requests.ranking_columns import route_runs
-from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
+from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad, wrapped
 
 EMPTY = (
     "no reads answered yet — once some are, the most expensive are ranked here, with what to do about them"
@@ -35,7 +34,7 @@ class RankedRemedy(Struct, frozen=True):
 def most_expensive_content(ranked: Sequence[RankedRemedy], width: int, height: int) -> Content:
     """Return as many lines as fit, or what will be shown here."""
     if not ranked:
-        return lines(line((text, "$ink-muted")) for text in textwrap.wrap(EMPTY, max(10, width))[:height])
+        return lines(wrapped(EMPTY, width, "$ink-muted")[:height])
     shown = ranked[:height]
     changes = [each.remedy.change for each in shown if each.remedy is not None]
     return lines(_line(each, width, changes) for each in shown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from textual import on
@@ -33,12 +34,13 @@ from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.ranking_columns import COLUMNS, factor, route_runs
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import between, entitle, first_lines, line, lines
+from ktui.tui.widgets.lines import between, entitle, first_lines, line, lines, wrapped
 from ktui.tui.widgets.panel import Panel
 
 # Details of a line of the ranking: its cost, its routes and their reasons, its remedies.
 
 _LABEL = 11
+_wrapped = partial(wrapped, hyphens=False)
 FOLDED = "requests too rare to be ranked separately; only their totals are known"
 
 
@@ -70,7 +72,7 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
 def _left(group: Group, width: int) -> list[Content]:
     """Return what can be done where no rule knows a cheaper variant."""
     left = what_is_left(group)
-    return [line((left.short, "bold $ink-strong")), *_wrapped(left.full, width, "$ink-muted", indent=2)]
+    return [line((left.short, "bold $ink-strong")), *_wrapped(left.full, width, "$ink-muted", indent="  ")]
 
 
 def _why(row: RankLine, group: Group, width: int) -> list[Content]:
@@ -98,8 +100,8 @@ def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Con
     if tried and not fits:
         drawn.append(Content.assemble("  ", key))
     if saving := remedy.saving():
-        drawn += _wrapped(f"predicted: {saving}", width, remedy.style, indent=2)
-    return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent=2)]
+        drawn += _wrapped(f"predicted: {saving}", width, remedy.style, indent="  ")
+    return [*drawn, *_wrapped(remedy.why, width, "$ink-muted", indent="  ")]
 
 
 def spent_content(row: RankLine | None, width: int, height: int) -> Content:
@@ -198,10 +200,6 @@ def _figure(name: str, value: str, note: str, width: int) -> Content:
 
 def _wrap(text: str, width: int) -> list[str]:
     return textwrap.wrap(safe(text), max(10, width), break_on_hyphens=False) or [""]
-
-
-def _wrapped(text: str, width: int, style: str, indent: int = 0) -> list[Content]:
-    return [line((" " * indent + part, style)) for part in _wrap(text, width - indent)]
 
 
 EMPTY = "no reads answered yet — requests are ranked here by what they cost the control plane"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
 
@@ -11,7 +10,6 @@ from textual.content import Content
 
 from ktui.contract.events import RouteStep
 from ktui.core.badges import ERROR, Badge, badge_of_route
-from ktui.core.format import safe
 from ktui.core.prediction.alternatives import Alternative
 from ktui.core.selection import Selection
 from ktui.core.table.columns import NOTHING, Cell, Column
@@ -23,7 +21,7 @@ from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.decision_trace import headed_steps
 from ktui.tui.requests.why import INDENT, badged_lines
 from ktui.tui.versions.minor_rows import Matrix, VersionRow, cause_sentences, causes_text
-from ktui.tui.widgets.lines import between, figure, line, lines, pad, parts_that_fit
+from ktui.tui.widgets.lines import between, figure, line, lines, pad, parts_that_fit, wrapped
 
 NEW, SAME = "bold $accent", "$ink-muted"
 
@@ -171,7 +169,7 @@ def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Con
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT)
 
 
-_INDENT, _VERSION = 2, 6  # cells
+_VERSION_CELLS = 6
 NO_VARIANT = "no cheaper variant is known under this version"
 
 
@@ -183,7 +181,8 @@ def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Cont
     if not causes:
         return line((f"{rows[0].version} to {rows[-1].version} answer it the same way", "$ink-muted"))
     drawn = [
-        line((pad(version, _VERSION), "bold $ink-strong"), (text, "$foreground")) for version, text in causes
+        line((pad(version, _VERSION_CELLS), "bold $ink-strong"), (text, "$foreground"))
+        for version, text in causes
     ]
     return lines([each.truncate(width, ellipsis=True) for each in drawn[:height]])
 
@@ -209,5 +208,4 @@ def _block(item: Alternative, width: int) -> list[Content]:
         (f"{badge.letter} ", badge.style),
         (badge.word, "$ink-muted"),
     ).truncate(width, ellipsis=True)
-    why = textwrap.wrap(safe(item.why), max(10, width - _INDENT))
-    return [head, *(line((" " * _INDENT + text, "$ink-muted")) for text in why)]
+    return [head, *wrapped(item.why, width, "$ink-muted", indent="  ")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from ktui.core.format import clock_time, integer, many, within
 from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, EventWork, fan_out
 from ktui.kube.versions import behaviour_of
 from ktui.tui.charts.bars import bar, share_of
-from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad
+from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad, wrapped
 
 CHANGES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
 _VERSION, _NUMBER, _NOTE = 13, 5, 27  # cells
@@ -80,8 +79,7 @@ def fan_out_content(
     """Return the event, its recipients and the comparison; below, earlier events if the height allows."""
     if event is None:
         what = f"of {resource} " if resource else ""
-        said = textwrap.wrap(f"no event {what}yet: the next one shows its fan-out here", width)
-        return lines([line((text, "$ink-muted")) for text in said])
+        return lines(wrapped(f"no event {what}yet: the next one shows its fan-out here", width, "$ink-muted"))
     makers = makers_of(event)
     rows = [_event(event, width), _audience(event, width), _head(width)]
     rows += [_maker(maker, makers, width) for maker in makers]
@@ -203,7 +201,7 @@ def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
                 (f", {many(behind, 'revision')} before", "$ink-muted"),
             ),
         ]
-    history = [line((text, "$ink-faint")) for text in textwrap.wrap(OLD_RELEASES, max(10, width))]
+    history = wrapped(OLD_RELEASES, width, "$ink-faint")
     if len(rows) + 1 + len(history) <= height:
         rows += [line(""), *history]
     return lines(row.truncate(width, ellipsis=True) for row in rows[:height])

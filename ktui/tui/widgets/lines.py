@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -25,6 +26,27 @@ def line(*parts: str | tuple[str, str]) -> Content:
 def lines(parts: Iterable[Content]) -> Content:
     """Join contents with line breaks."""
     return Content("\n").join(parts)
+
+
+def labelled(cells: int, label: str, *parts: str | Run) -> Content:
+    """Return a row of a detail panel: a label of `cells` cells, then what it says."""
+    said = ((part, "$foreground") if isinstance(part, str) else part for part in parts)
+    return line((pad(label, cells), "$ink-muted"), *said)
+
+
+def wrapped(
+    text: str, width: int, style: str, *, indent: str = "", first: Run | None = None, hyphens: bool = True
+) -> list[Content]:
+    """Wrap `text` into indented lines, at least one; the first one begins with `first` instead.
+
+    With `hyphens` a line may break after a hyphen.
+    """
+    room = max(10, width - len(indent))
+    texts = textwrap.wrap(safe(text), room, break_on_hyphens=hyphens) or [""]
+    if first is None:
+        return [line((indent + part, style)) for part in texts]
+    begins = [first, *[(indent, first[1])] * (len(texts) - 1)]
+    return [line(begin, (part, style)) for begin, part in zip(begins, texts, strict=True)]
 
 
 def first_lines(parts: Sequence[Content], width: int, height: int) -> Content:

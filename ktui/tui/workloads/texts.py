@@ -11,7 +11,7 @@ from textual.content import Content
 
 from ktui.core.format import elapsed, figure, integer, long_bytes, times
 from ktui.core.table.columns import Column
-from ktui.tui.widgets.lines import first_lines, line, pad
+from ktui.tui.widgets.lines import first_lines, line, pad, wrapped
 from ktui.tui.workloads.session import Session
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.summary import COMPARED
@@ -120,9 +120,9 @@ def outcome_content(
     compared = list(_side_by_side(runs))
     parts = [*compared, *fixes] if runs and len(runs[-1]["variants"]) > 1 else [*fixes, *compared]
     parts += [
-        line((text, "$warning"))
+        text
         for caveat in _caveats(runs)
-        for text in textwrap.wrap(f"! {caveat}", max(10, width), subsequent_indent="  ")
+        for text in wrapped(caveat, width, "$warning", indent="  ", first=("! ", "$warning"))
     ]
     for table in tables:
         parts += list(_table(table, width))
