@@ -80,7 +80,7 @@ class KtuiApp(ReplayActions):
         if len(mistakes) > MISTAKES:
             mistakes[MISTAKES:] = [f"{len(mistakes) - MISTAKES} more: `ktui info` lists all"]
         for text in mistakes:
-            self.notify(text, title="config", severity="warning", markup=False, timeout=30)
+            self.notify(text, title="config", severity="warning", timeout=30)
 
     # Painting.
 
@@ -210,7 +210,7 @@ class KtuiApp(ReplayActions):
 
         if self.client is None:
             reason = "a recording answers no requests" if self.intake.replays else why_not(self)
-            self.notify(f"no tour: {reason}", severity="warning", markup=False)
+            self.notify(f"no tour: {reason}", severity="warning")
             return
         self.preferences.remember_tour()
         self.run_worker(self.story.next(self), group="story")

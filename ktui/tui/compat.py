@@ -18,6 +18,7 @@ from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.events import Resize
 from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.worker import WorkerFailed
@@ -57,6 +58,18 @@ class SafeApp(App[int]):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, safe_update(renderable))
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Notify of a text. It is never markup, whatever a caller wishes: it may name things of a cluster."""
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         return escaped(super().export_screenshot(title=title, simplify=simplify), "\n\t")

@@ -306,7 +306,7 @@ class Dashboard(ThemedApp):
         self._notify_of_bug(str(failure))
 
     def _notify_of_bug(self, text: str) -> None:
-        self.notify(safe(text), title="a bug in ktui", severity="error", markup=False)
+        self.notify(safe(text), title="a bug in ktui", severity="error")
 
     async def on_event(self, event: events.Event) -> None:
         self._pace.note_event(event)

@@ -123,4 +123,4 @@ class Ranker:
     def _refuse(self, problem: str) -> None:
         """Keep the last report, as these rules are invalid."""
         self.ranking = False
-        self._screen.notify(problem, severity="error", markup=False)
+        self._screen.notify(problem, severity="error")

@@ -263,7 +263,7 @@ class AuditScreen(ModeScreen):
         if any(self.groups.put_cursor(rank) for rank in event.row.ranks[:1]):
             self._show_view("group")
         else:
-            self.notify("no group in the table would cause such a read", markup=False)
+            self.notify("no group in the table would cause such a read")
 
     @on(VTable.Selected, "#every-version")
     def _version_selected(self, event: VTable.Selected) -> None:
@@ -318,5 +318,5 @@ async def _sizes(app: Dashboard) -> tuple[dict[str, ResourceSize], str]:
     try:
         return await sizes_in_etcd(KtuiApi(app.client).prefixes), "this server's etcd"
     except ClientError as error:
-        app.notify(f"no sizes: {error}", severity="warning", markup=False)
+        app.notify(f"no sizes: {error}", severity="warning")
         return {}, ""

@@ -148,21 +148,21 @@ class InsideView(Container):
         if (key := self.key()) is not None:
             self._screen.ktui.go_to(Place("etcd", key))
         else:
-            self.notify(f"the keys of {self.resource} in etcd are not known", markup=False)
+            self.notify(f"the keys of {self.resource} in etcd are not known")
 
     @work(group="object", exclusive=True)
     async def show_object(self) -> None:
         """Show the object under the cursor as etcd stores it; a deleted object as it was last."""
         key = self.key()
         if key is None:
-            self.notify("nothing selected", markup=False)
+            self.notify("nothing selected")
             return
         try:
             event = self.events.row if self.events.has_focus else None
             at = key.revision - (event is not None and event.type == "DELETED")
             stored = await self._screen.server.key(key.key, revision=at)
         except ClientError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return
         shown = stored.json if stored.json is not None else stored.text or stored.hex
         self.app.push_screen(TextScreen(key.key, shown))

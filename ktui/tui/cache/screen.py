@@ -148,7 +148,7 @@ class CacheScreen(ServerScreen):
         if resource in shown:
             self.table.move_to(shown.index(resource))
         elif resource:
-            self.notify(f"no cache of {resource} is known", markup=False)
+            self.notify(f"no cache of {resource} is known")
 
     def references(self) -> Sequence[Reference]:
         if self.inside:
@@ -191,7 +191,7 @@ class CacheScreen(ServerScreen):
         if row.row.live:
             self.open_cache(row.resource)
         else:
-            self.notify(f"{row.resource} is not filled yet: {key_of('cache.warm')} warms it", markup=False)
+            self.notify(f"{row.resource} is not filled yet: {key_of('cache.warm')} warms it")
 
     def open_cache(self, resource: str, item: Object | None = None) -> None:
         """Show a cache's objects and events; with `item`, only objects with its name."""
@@ -230,20 +230,20 @@ class CacheScreen(ServerScreen):
         row = self.table.row
         if row is not None and row.cache.state != "cold":
             text = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
-            self.notify(text, markup=False)
+            self.notify(text)
         else:
             self._request(self._warm)
 
     async def _warm(self, resource: str) -> None:
         await self.server.warm(resource)
-        self.notify(f"warming {resource}", markup=False)
+        self.notify(f"warming {resource}")
 
     def action_cancel(self) -> None:
         self._request(self._cancel)
 
     async def _cancel(self, resource: str) -> None:
         await self.server.cancel_warming(resource)
-        self.notify(f"cancelled the warming of {resource}", markup=False)
+        self.notify(f"cancelled the warming of {resource}")
 
     def action_check(self) -> None:
         self._request(self._check)
@@ -252,7 +252,7 @@ class CacheScreen(ServerScreen):
         found = await self.server.check(resource)
         bad = "" if found.consistent else f": {found.difference}"
         severity: Literal["information", "error"] = "information" if found.consistent else "error"
-        self.notify(f"{headline(resource, found)}{bad}", severity=severity, markup=False)
+        self.notify(f"{headline(resource, found)}{bad}", severity=severity)
 
     def action_lose(self) -> None:
         self._request(self._lose)
@@ -260,7 +260,7 @@ class CacheScreen(ServerScreen):
     async def _lose(self, resource: str) -> None:
         lost = await self.server.lose(resource)
         text = f"the cache of {resource} has lost {lost}: {key_of('cache.check')} finds it"
-        self.notify(text, severity="warning", markup=False)
+        self.notify(text, severity="warning")
 
     def _request(self, work: Callable[[str], Coroutine[Any, Any, None]]) -> None:
         """Do `work` on the server for the cache under the cursor, and notify of an error."""
@@ -272,6 +272,6 @@ class CacheScreen(ServerScreen):
             try:
                 await work(row.resource)
             except ClientError as error:
-                self.notify(str(error), severity="error", markup=False)
+                self.notify(str(error), severity="error")
 
         self.in_background(run, "warm", exclusive=False)

@@ -166,7 +166,7 @@ class KtuiCommands(Provider):
     def _runner(self, run: Callable[[], str | None]) -> Callable[[], Awaitable[None]]:
         async def go() -> None:
             if problem := run():
-                self.app.notify(problem, severity="warning", markup=False)
+                self.app.notify(problem, severity="warning")
 
         return go
 

@@ -53,7 +53,7 @@ async def _open(app: Dashboard, revision: int) -> None:
     found = [*await _changed(app, revision), *at_revision(revision, app.state)]
     lines = related_places(found, app.state)
     if not lines:
-        app.notify(_nothing(revision, app.state), title=f"revision {integer(revision)}", markup=False)
+        app.notify(_nothing(revision, app.state), title=f"revision {integer(revision)}")
         return
     chosen = await app.push_screen_wait(JumpScreen(_title(revision, found), lines))
     if chosen is not None:
@@ -71,7 +71,7 @@ async def _changed(app: Dashboard, revision: int) -> list[Reference]:
         try:
             page = await KtuiApi(client).cached_events(row.resource, revision=revision, limit=1)
         except ClientError as error:
-            app.notify(str(error), title=row.resource, severity="warning", markup=False)
+            app.notify(str(error), title=row.resource, severity="warning")
             continue
         hit = next((event for event in page.events if event.revision == revision), None)
         if hit is not None:
@@ -126,7 +126,7 @@ def choose_read(app: Dashboard, resource: str = "") -> None:
     ][:MOST]
     if not groups:
         of = f" of {resource}" if resource else ""
-        app.notify(f"no LIST{of} was answered yet", markup=False)
+        app.notify(f"no LIST{of} was answered yet")
         return
 
     def chosen(group: Group | None) -> None:

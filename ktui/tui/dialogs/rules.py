@@ -185,7 +185,7 @@ def why_not(app: Dashboard) -> str:
 def choose_rules(app: Dashboard, wanted: str = "") -> None:
     """Open the choice of version and gates, at the version `wanted`."""
     if problem := why_not(app):
-        app.notify(problem, severity="warning", markup=False)
+        app.notify(problem, severity="warning")
         return
     now = followed_behaviour(app.state) or behaviour_of()
     effect = partial(effect_content, app.selection or EXAMPLE, app.state, now)
@@ -218,9 +218,9 @@ async def switch_rules(app: Dashboard, version: str, gates: Mapping[str, bool]) 
         except ClientError as error:
             problem = str(error)
     if problem:
-        app.notify(problem, severity="error", markup=False)
+        app.notify(problem, severity="error")
         return
     if app.story_active:
         return  # the tour's caption says it, and a notification would hide the results
     changed = "".join(f", {gate}={'true' if on else 'false'}" for gate, on in gates.items())
-    app.notify(f"kube {version}{changed} from the next request on; caches are kept", markup=False)
+    app.notify(f"kube {version}{changed} from the next request on; caches are kept")

@@ -94,7 +94,7 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
             return
         name = self._order[cursor]
         if self._shown == {name}:
-            self.notify("keep at least one column", markup=False)
+            self.notify("keep at least one column")
             return
         self._shown ^= {name}
         self._show(cursor)

@@ -99,7 +99,7 @@ class TextScreen(Dialog[None]):
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.text)
-        self.notify("to the clipboard: the whole text", markup=False)
+        self.notify("to the clipboard: the whole text")
 
 
 def pretty(value: Any) -> str:
@@ -142,7 +142,7 @@ class PagesScreen(Dialog[None]):
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.text)
-        self.notify(f"copied: {self._names[self.at]}", markup=False)
+        self.notify(f"copied: {self._names[self.at]}")
 
     def _entitle(self) -> None:
         """Show the names of all pages beside the title, which is cut to leave them room."""

@@ -301,7 +301,7 @@ class TreePane(ServerPane):
             self.table.empty = "could not be read"
             self.post_message(self.Failed(problem))
         else:
-            self.notify(problem, title=prefix, severity="error", markup=False)
+            self.notify(problem, title=prefix, severity="error")
 
     def _show(self) -> None:
         tree = self.branches

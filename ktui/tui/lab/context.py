@@ -133,13 +133,13 @@ class LabContext:
         self.screen.post_message(self.Changed())
 
     def say(self, text: str) -> None:
-        self.screen.notify(text, markup=False)
+        self.screen.notify(text)
 
     def warn(self, problem: str) -> None:
-        self.screen.notify(problem, severity="warning", markup=False)
+        self.screen.notify(problem, severity="warning")
 
     def fail(self, problem: str) -> None:
-        self.screen.notify(problem, severity="error", markup=False)
+        self.screen.notify(problem, severity="error")
 
     def refuses_more(self) -> bool:
         """Return True while a request runs, and notify the user of that."""

@@ -91,9 +91,9 @@ class LabScreen(ServerScreen):
             self.results.table.focus()
             if added := added_to(reference.selection.target, form):
                 sends = f"{key_of('lab.send')} sends it as a WatchList, which ends"
-                self.notify(f"{sends}: {', '.join(added)} added", markup=False)
+                self.notify(f"{sends}: {', '.join(added)} added")
         elif reference is not None:
-            self.notify("the Lab sends LISTs, and WATCHes that begin with all objects", markup=False)
+            self.notify("the Lab sends LISTs, and WATCHes that begin with all objects")
 
     def _visit_comparison(self, reference: CompareRef) -> None:
         """Put the original into the form, and compare it with its cheaper variant."""
@@ -104,7 +104,7 @@ class LabScreen(ServerScreen):
             if later:  # it may be a custom resource
                 self.in_background(partial(self._visit_later, reference), "take")
             else:
-                self.notify(NOT_COMPARED, markup=False)
+                self.notify(NOT_COMPARED)
             return
         self.form_pane.put(original.form)
         variant = reference.variant
@@ -282,7 +282,7 @@ class LabScreen(ServerScreen):
         """Show the whole result, and its request for other clients."""
         result = self.results.result
         if result is None:
-            self.notify("nothing was sent yet", markup=False)
+            self.notify("nothing was sent yet")
             return
         original = self.lab.runner.result(result.baseline)
         rules = server_version(self.lab.state) if not result.server else ""

@@ -164,9 +164,9 @@ def refresh_figures(screen: ModeScreen) -> None:
     source = screen.ktui.intake.source
     if isinstance(source, ClusterSource):
         source.refresh()
-        screen.notify("reading new figures", markup=False)
+        screen.notify("reading new figures")
     else:
-        screen.notify("only a live cluster has new figures", markup=False)
+        screen.notify("only a live cluster has new figures")
 
 
 def _resource(row: rows.RouteLine) -> str:
@@ -258,7 +258,7 @@ class LiveCaches(LiveScreen):
         resource = row.resource if row is not None else ""
         path = collection_of(resource)
         if not isinstance(source, ClusterSource) or not path:
-            self.notify("no probe of this: it needs a kubeconfig and a built-in resource", markup=False)
+            self.notify("no probe of this: it needs a kubeconfig and a built-in resource")
             return
         cached, newest = probe_paths(path)
         each = many(len(self.live.present), "replica")
@@ -278,7 +278,7 @@ class LiveCaches(LiveScreen):
         try:
             events = await source.probe(path, resource)
         except ClientError as error:
-            self.notify(str(error), title=f"probe of {resource}", severity="error", markup=False)
+            self.notify(str(error), title=f"probe of {resource}", severity="error")
             return
         self.ktui.feed(events)
 

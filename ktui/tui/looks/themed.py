@@ -363,4 +363,4 @@ class ThemedApp(QuietApp):
 
     def _report_skipped(self, problems: Iterable[str]) -> None:
         for problem in problems:
-            self.notify(problem, title="theme skipped", severity="warning", markup=False)
+            self.notify(problem, title="theme skipped", severity="warning")

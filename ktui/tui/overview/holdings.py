@@ -97,12 +97,12 @@ class PrefixTable(VTable[PrefixRow]):
         client: ApiClient | None = getattr(self.app, "client", None)
         if prefix not in self.branches.children:
             if client is None:
-                self.app.notify("a recording has no deeper prefixes", markup=False)
+                self.app.notify("a recording has no deeper prefixes")
                 return
             try:
                 await self._fetch(client, prefix)
             except ClientError as error:
-                self.app.notify(str(error), title=prefix, severity="error", markup=False)
+                self.app.notify(str(error), title=prefix, severity="error")
                 return
         self.branches.opened.add(prefix)
         self.set_rows(self.branches.rows(self._top))

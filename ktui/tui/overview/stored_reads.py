@@ -89,7 +89,7 @@ class StoredReads:
             self._show()
             return
         if self._dashboard.client is None:
-            self._pane.notify("a recording has no etcd to read", markup=False)
+            self._pane.notify("a recording has no etcd to read")
             return
 
         def go(yes: bool | None) -> None:
@@ -125,7 +125,7 @@ class StoredReads:
                     if not after:
                         break
         except ClientError as error:
-            self._pane.notify(str(error), title="reading values", severity="error", markup=False)
+            self._pane.notify(str(error), title="reading values", severity="error")
         finally:
             self._running.discard(READING)
         self._show()
@@ -138,7 +138,7 @@ class StoredReads:
                     self.churn = report
                     self._show()
         except ClientError as error:
-            self._pane.notify(str(error), title="watching etcd", severity="error", markup=False)
+            self._pane.notify(str(error), title="watching etcd", severity="error")
         finally:
             self._running.discard(WATCHING)
 

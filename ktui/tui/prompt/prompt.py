@@ -292,7 +292,7 @@ class Prompt(Horizontal):
             self._show_hint(problem, text)
             field = self.query_one(LineField)
             if field.shown_hint != field.hint:  # show it in full
-                self.notify(safe(problem), severity="error", markup=False)
+                self.notify(safe(problem), severity="error")
             return
         if self._history is not None:
             self._history.add(text)

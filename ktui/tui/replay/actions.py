@@ -64,7 +64,7 @@ class ReplayActions(Dashboard):
         if (marker := _marker(playback, step)) is not None:
             playback.seek(marker.at)
         else:
-            self.notify("no marker there: m adds one", markup=False)
+            self.notify("no marker there: m adds one")
 
 
 def _marker(playback: Playback, step: int) -> TimelineMarker | None:
@@ -90,7 +90,7 @@ def ask_marker(app: Dashboard) -> None:
     """Prompt for a marker's text; the marker is for the moment of this key."""
     playback = app.intake.playback
     if playback is None and not app.recording.running:
-        app.notify("markers need a recording: R starts one", markup=False)
+        app.notify("markers need a recording: R starts one")
         return
     at = playback.position.at if playback is not None else app.clock()
     app.screen.query_one(Prompt).open(
@@ -110,16 +110,16 @@ def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:
     if not app.recording.running:
         return "nothing is being recorded: `record` starts it"
     app.recording.mark(text, app.clock() if at is None else at)
-    app.notify(f"marked {text}".rstrip(), markup=False)
+    app.notify(f"marked {text}".rstrip())
     return ""
 
 
 def toggle_recording(app: Dashboard) -> None:
     """Start recording to a file named after the current time, or stop."""
     if app.recording.running:
-        app.notify(app.recording.stop(), title="recording ended", markup=False)
+        app.notify(app.recording.stop(), title="recording ended")
     elif problem := start_recording(app, ""):
-        app.notify(problem, severity="warning", markup=False)
+        app.notify(problem, severity="warning")
 
 
 def start_recording(app: Dashboard, name: str) -> str:
@@ -132,4 +132,4 @@ def start_recording(app: Dashboard, name: str) -> str:
 def watch_recording(app: Dashboard) -> None:
     """Notify the user when a recording has ended because of an error."""
     if problem := app.recording.failed():
-        app.notify(problem, title="recording ended", severity="error", markup=False, timeout=20)
+        app.notify(problem, title="recording ended", severity="error", timeout=20)

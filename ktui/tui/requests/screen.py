@@ -134,7 +134,7 @@ class RequestsScreen(ModeScreen):
         if compared is not None:
             self.ktui.go_to(Place("lab", compared))
         else:
-            self.notify("nothing to compare here: only GETs, LISTs and WATCHes are", markup=False)
+            self.notify("nothing to compare here: only GETs, LISTs and WATCHes are")
 
     @on(VTable.Selected, "#log")
     def _request_selected(self) -> None:

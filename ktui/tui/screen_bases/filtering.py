@@ -134,7 +134,7 @@ class FilteringScreen(WholeScreen):
 
         def entered(text: str) -> str:
             view.search(text)
-            self.notify(view.search_status, markup=False, timeout=2)
+            self.notify(view.search_status, timeout=2)
             return ""
 
         self._searched = view
@@ -246,7 +246,7 @@ class ExportingScreen(FilteringScreen):
         """Copy the first text of the selection; at once again, the next one."""
         forms = self.copies()
         if not forms:
-            self.notify("nothing selected", markup=False)
+            self.notify("nothing selected")
             return
         before, place = self._copied
         place = (place + 1) % len(forms) if before == forms[0] else 0
@@ -256,7 +256,7 @@ class ExportingScreen(FilteringScreen):
         following = forms[(place + 1) % len(forms)][0] or "the selection"
         more = f" · {key_of('copy')} again copies {following}" if len(forms) > 1 else ""
         named = f"{what}: " if what else ""
-        self.notify(f"to the clipboard: {named}{shorten(safe(text), _SHOWN)}{more}", markup=False)
+        self.notify(f"to the clipboard: {named}{shorten(safe(text), _SHOWN)}{more}")
 
     def action_export(self, form: Form = "csv") -> None:
         """Prompt for a file name and write all rows of the table to that file."""
@@ -291,12 +291,10 @@ class ExportingScreen(FilteringScreen):
             read_all = table.read_all if isinstance(table, OnDemandTable) else None
             rows = list(table.rows if read_all is None else await read_all())
         except ClientError as error:
-            self.notify(
-                f"nothing written: not all rows could be read: {error}", severity="error", markup=False
-            )
+            self.notify(f"nothing written: not all rows could be read: {error}", severity="error")
             return
         text = await asyncio.to_thread(partial(_write, path, form, table.columns, rows))
-        self.notify(text, markup=False)
+        self.notify(text)
 
 
 def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequence[Any]) -> str:

@@ -181,15 +181,15 @@ class ModeScreen(TableScreen):
         if found:
             self.app.push_screen(JumpScreen("open related", found), self._go)
         else:
-            self.notify("this row has no related screen", markup=False)
+            self.notify("this row has no related screen")
 
     def action_show_body(self) -> None:
         """Send the selected read again, and show its response body."""
         read, client = self.read_for_body(), self.ktui.client
         if read is None or read.verb not in ("GET", "LIST"):
-            self.notify("no body to show here: only GETs and LISTs are sent again", markup=False)
+            self.notify("no body to show here: only GETs and LISTs are sent again")
         elif client is None:
-            self.notify("no server to send it to", markup=False)
+            self.notify("no server to send it to")
         else:
             self.show_body(read, client)
 

@@ -39,7 +39,7 @@ class TableScreen(ExportingScreen):
     def action_show_object(self) -> None:
         selection = self.selected_object()
         if selection is None:
-            self.notify("nothing selected", markup=False)
+            self.notify("nothing selected")
         else:
             from ktui.tui.dialogs.text import TextScreen  # start-up time
 
@@ -65,7 +65,7 @@ class TableScreen(ExportingScreen):
             return
         box = next((each for each in self._around(self.focused) if each.has_class("box")), None)
         if box is None:
-            self.notify("no panel has the focus", markup=False)
+            self.notify("no panel has the focus")
             return
         for widget in (box, *self._around(box.parent)):
             widget.styles.width, widget.styles.height = "100%", "1fr"
@@ -104,6 +104,6 @@ class TableScreen(ExportingScreen):
 
         def keep(ids: tuple[str, ...] | None) -> None:
             if ids is not None and (problem := kept.choose(table_id, ids)):
-                self.notify(problem, severity="warning", markup=False)
+                self.notify(problem, severity="warning")
 
         self.app.push_screen(ColumnScreen(table, kept.preferred(table_id)), keep)

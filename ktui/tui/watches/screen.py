@@ -241,7 +241,7 @@ class WatchesScreen(ModeScreen):
         if watch.id in self.ktui.state.requests:
             self.ktui.show_request(watch.id)
         else:
-            self.notify(f"request {watch.id} began before this dashboard connected", markup=False)
+            self.notify(f"request {watch.id} began before this dashboard connected")
 
     # One panel at a time in a small terminal.
 
@@ -265,9 +265,7 @@ class WatchesScreen(ModeScreen):
             if reference.id in shown:
                 self.table.move_to(shown.index(reference.id))
             else:
-                self.notify(
-                    f"WATCH {reference.id} is not shown: it has ended or is filtered out", markup=False
-                )
+                self.notify(f"WATCH {reference.id} is not shown: it has ended or is filtered out")
 
     def references(self) -> Sequence[Reference]:
         watch = self.table.row

@@ -125,7 +125,7 @@ class WorkloadsScreen(ServerScreen):
         """Show the comparison and all tables in a dialog: the panel has room for their beginning."""
         width = self.app.size.width * 9 // 10 - 8  # of the dialog, without its frame and scrollbar
         if not (text := results_text(self._runs[self.workload.name], self._tables(), width)):
-            self.notify("no results yet: they come with a run", markup=False)
+            self.notify("no results yet: they come with a run")
             return
         from ktui.tui.dialogs.text import TextScreen  # start-up time
 
@@ -180,13 +180,13 @@ class WorkloadsScreen(ServerScreen):
     def action_compare(self) -> None:
         """Run the current knobs (B) in turn with those of the last run, or the defaults (A)."""
         if self.session is not None and self.session.running:
-            self.notify("a comparison runs alone: stop this run first", severity="warning", markup=False)
+            self.notify("a comparison runs alone: stop this run first", severity="warning")
             return
         now, runs = self._knobs[self.workload.name].values(), self._runs[self.workload.name]
         last = runs[-1]["variants"][-1]["knobs"] if runs else {}
         former = last if last and last != now else self.workload.settings().values()
         if former == now:
-            self.notify("no knob differs from its default: turn one, then compare", markup=False)
+            self.notify("no knob differs from its default: turn one, then compare")
             return
         sides = [(name, dict.fromkeys((former[name], value))) for name, value in now.items()]
         settings = [f"{name}={written(value)}" for name, values in sides for value in values]
@@ -197,7 +197,7 @@ class WorkloadsScreen(ServerScreen):
         try:
             connection = self.client.connection
         except ClientError as error:
-            self.notify(str(error), severity="warning", markup=False)
+            self.notify(str(error), severity="warning")
             return
 
         def start(agreed: bool | None) -> None:
@@ -271,7 +271,7 @@ class WorkloadsScreen(ServerScreen):
             for setting in fixes[number].settings:
                 name, _, text = setting.partition("=")
                 self._set(name, text)
-            self.notify(fixes[number].title, markup=False)
+            self.notify(fixes[number].title)
 
     # Faults.
 
@@ -303,7 +303,7 @@ class WorkloadsScreen(ServerScreen):
         try:
             api = KtuiApi(self.client)
         except ClientError as error:
-            self.notify(str(error), severity="warning", markup=False)
+            self.notify(str(error), severity="warning")
             return
         self._inject(api, fault)
         if session is not None and running:
@@ -316,9 +316,9 @@ class WorkloadsScreen(ServerScreen):
             try:
                 await api.inject(fault)
             except ClientError as error:
-                self.notify(str(error), severity="warning", markup=False)
+                self.notify(str(error), severity="warning")
             else:
-                self.notify(f"fault: {what}", markup=False)
+                self.notify(f"fault: {what}")
 
         self.in_background(inject, f"fault {fault.kind}")
 
@@ -326,7 +326,7 @@ class WorkloadsScreen(ServerScreen):
         self._knobs[self.workload.name].set(name, text)
         session = self.session
         if session is not None and session.running and session.compares:
-            self.notify("two sides are compared: the knob counts in the next run", markup=False)
+            self.notify("two sides are compared: the knob counts in the next run")
         elif session is not None:
             session.send(f"set {name} {text}")
         self._paint_knobs()
