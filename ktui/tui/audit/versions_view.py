@@ -309,7 +309,7 @@ class VersionsView(Vertical):
         entitle(self.table, line(f"your LISTs under every version · {chosen}"))
         if first and rows:
             wanted = report.move.to_version if report.move is not None else report.kube_version
-            self.table.move_to([row.version for row in rows].index(wanted))
+            self.table.go_to(wanted)
         self.paint()
 
     def on_resize(self, event: events.Resize) -> None:

@@ -144,10 +144,7 @@ class CacheScreen(ServerScreen):
 
     def _put_cursor(self, resource: str) -> None:
         self.table.set_rows(self._lines.of(self.ktui.state))
-        shown = [row.resource for row in self.table.rows]
-        if resource in shown:
-            self.table.move_to(shown.index(resource))
-        elif resource:
+        if resource and not self.table.go_to(resource):
             self.notify(f"no cache of {resource} is known")
 
     def references(self) -> Sequence[Reference]:

@@ -233,9 +233,8 @@ class HistoryPane(ServerPane):
         self.border_title = line(f"revisions · {title}")
         self.table.set_rows(list(past.revisions))
         wanted, self._wanted = self._wanted, 0
-        shown = [row.mod_revision for row in self.table.rows]
-        if wanted in shown:
-            self.table.move_to(shown.index(wanted))
+        if wanted:
+            self.table.go_to(wanted)
 
     async def _compare(self, past: KeyRevisions) -> None:
         """Read the two revisions, each at most once, and post their difference."""

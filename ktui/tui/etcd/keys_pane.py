@@ -170,9 +170,8 @@ class KeysPane(ServerPane):
         self._put_cursor()
 
     def _put_cursor(self) -> None:
-        shown = [key.key for key in self.table.rows] if self.wanted else []
-        if self.wanted in shown:
-            self.table.move_to(shown.index(self.wanted))
+        if self.wanted:
+            self.table.go_to(self.wanted)
 
     # Reading.
 

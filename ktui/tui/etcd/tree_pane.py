@@ -237,8 +237,8 @@ class TreePane(ServerPane):
             self.branches.close(row.prefix)
             self._show()
         elif parent := self.branches.parent_of(row.prefix):
-            shown = [each.prefix for each in self.table.rows]
-            self.table.move_to(shown.index(parent) if parent in shown else 0)
+            if not self.table.go_to(parent):
+                self.table.move_to(0)
 
     def show_prefix(self, prefix: str) -> None:
         """Open the branches above a prefix and move the cursor there; the caller reads the keys."""

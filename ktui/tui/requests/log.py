@@ -289,9 +289,3 @@ class LogView(Container):
     @property
     def _empty(self) -> str:
         return EMPTY if self._ktui.receiver is None else EMPTY_TRACES
-
-    def go_to(self, number: int) -> None:
-        """Move the cursor to a request, if it is among the rows."""
-        index = next((at for at, row in enumerate(self.table.rows) if row.id == number), None)
-        if index is not None:
-            self.table.move_to(index)

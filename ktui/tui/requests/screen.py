@@ -168,7 +168,7 @@ class RequestsScreen(ModeScreen):
         if not top:
             self.log_view.paint()
         if isinstance(reference, RequestRef):
-            self.log_view.go_to(reference.id)
+            self.log_view.table.go_to(reference.id)
 
     def references(self) -> Sequence[Reference]:
         row = self._shown.request

@@ -117,6 +117,13 @@ class CursorView(ScrollView, Generic[Row]):
         self._announce(by_user=by_user)
         self.refresh_changes()
 
+    def go_to(self, key: Hashable) -> bool:
+        """Move the cursor to the row with this key. Return False, and stay, if there is none."""
+        index = next((index for index, row in enumerate(self._rows) if self._key(row) == key), None)
+        if index is not None:
+            self.move_to(index)
+        return index is not None
+
     def _scroll_by(self, lines: int) -> None:
         """Scroll by `lines`, and further if the cursor would be out of view."""
         top = before = self.scroll_offset.y

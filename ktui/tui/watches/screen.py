@@ -261,10 +261,7 @@ class WatchesScreen(ModeScreen):
         """Move the cursor to a watcher."""
         if isinstance(reference, WatcherRef):
             self.paint_tables(self.ktui.state)
-            shown = [watch.id for watch in self.table.rows]
-            if reference.id in shown:
-                self.table.move_to(shown.index(reference.id))
-            else:
+            if not self.table.go_to(reference.id):
                 self.notify(f"WATCH {reference.id} is not shown: it has ended or is filtered out")
 
     def references(self) -> Sequence[Reference]:
