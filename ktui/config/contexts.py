@@ -7,10 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ktui.config import kinds
 from ktui.config.errors import ConfigError, nearest
-from ktui.config.kinds import ValueType
-from ktui.config.settings import read_value
+from ktui.config.settings import GATES, NAMES, PATH, SWITCH, TEXT, VERSION, ValueType, read_value
 from ktui.config.tomlfile import TomlFile
 
 NONE = "none"  # `--context none`: no context, whatever the file says
@@ -36,31 +34,31 @@ _KUBE = ("kubeconfig", "kube-context")
 ENTRIES: Mapping[str, ContextKey] = {
     entry.name: entry
     for entry in (
-        ContextKey("etcd", kinds.NAMES),
-        ContextKey("snapshot", kinds.PATH),
-        ContextKey("attach", kinds.TEXT),
-        ContextKey("kubeconfig", kinds.PATH),
-        ContextKey("kube-context", kinds.TEXT),
-        ContextKey("follow-audit", kinds.PATH),
-        ContextKey("cacert", kinds.PATH, ("etcd",)),
-        ContextKey("cert", kinds.PATH, ("etcd",)),
-        ContextKey("key", kinds.PATH, ("etcd",)),
-        ContextKey("server-name", kinds.TEXT, ("etcd",)),
-        ContextKey("user", kinds.TEXT, _ETCD, secret=True),
-        ContextKey("etcd-prefix", kinds.TEXT, _ETCD),
-        ContextKey("allow-writes", kinds.SWITCH, _ETCD),
-        ContextKey("assume-watch-progress", kinds.SWITCH, _ETCD),
-        ContextKey("check-consistency", kinds.SWITCH, _ETCD),
-        ContextKey("kube-version", kinds.VERSION, _ETCD),
-        ContextKey("feature-gates", kinds.GATES, _ETCD),
-        ContextKey("warm", kinds.NAMES, _ETCD),
-        ContextKey("token", kinds.TEXT, ("attach",), secret=True),
-        ContextKey("server-ca", kinds.PATH, ("attach",)),
-        ContextKey("prometheus", kinds.TEXT),
-        ContextKey("prometheus-token", kinds.TEXT, _PROMETHEUS, secret=True),
-        ContextKey("prometheus-user", kinds.TEXT, _PROMETHEUS, secret=True),
-        ContextKey("prometheus-header", kinds.TEXT, _PROMETHEUS, secret=True),
-        ContextKey("theme", kinds.TEXT),
+        ContextKey("etcd", NAMES),
+        ContextKey("snapshot", PATH),
+        ContextKey("attach", TEXT),
+        ContextKey("kubeconfig", PATH),
+        ContextKey("kube-context", TEXT),
+        ContextKey("follow-audit", PATH),
+        ContextKey("cacert", PATH, ("etcd",)),
+        ContextKey("cert", PATH, ("etcd",)),
+        ContextKey("key", PATH, ("etcd",)),
+        ContextKey("server-name", TEXT, ("etcd",)),
+        ContextKey("user", TEXT, _ETCD, secret=True),
+        ContextKey("etcd-prefix", TEXT, _ETCD),
+        ContextKey("allow-writes", SWITCH, _ETCD),
+        ContextKey("assume-watch-progress", SWITCH, _ETCD),
+        ContextKey("check-consistency", SWITCH, _ETCD),
+        ContextKey("kube-version", VERSION, _ETCD),
+        ContextKey("feature-gates", GATES, _ETCD),
+        ContextKey("warm", NAMES, _ETCD),
+        ContextKey("token", TEXT, ("attach",), secret=True),
+        ContextKey("server-ca", PATH, ("attach",)),
+        ContextKey("prometheus", TEXT),
+        ContextKey("prometheus-token", TEXT, _PROMETHEUS, secret=True),
+        ContextKey("prometheus-user", TEXT, _PROMETHEUS, secret=True),
+        ContextKey("prometheus-header", TEXT, _PROMETHEUS, secret=True),
+        ContextKey("theme", TEXT),
     )
 }
 

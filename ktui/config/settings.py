@@ -2,14 +2,141 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from ktui.config import kinds
 from ktui.config.errors import ConfigError
-from ktui.config.kinds import ValueType
 from ktui.config.tomlfile import TomlFile
+
+
+class ValueType(Struct, frozen=True):
+    """A type. `shape` describes valid values; `of_toml` and `of_text` parse one, or raise ValueError."""
+
+    shape: str
+    of_toml: Callable[[object], Any]
+    of_text: Callable[[str], Any]
+    is_path: bool = False
+    words: tuple[str, ...] = ()
+
+    def placed(self, value: Any, home: Path) -> Any:
+        """Return `value`; a path is made relative to `home`, the directory of the config file."""
+        return str(home / Path(value).expanduser()) if self.is_path else value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
+def _some_text(value: object) -> str:
+    text = _text(value)
+    if not text:
+        raise ValueError
+    return text
+
+
+def _path(text: str) -> str:
+    return str(Path(_some_text(text)).expanduser())
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError
+    return value
+
+
+def _at_least(least: int, number: int) -> int:
+    if number < least:
+        raise ValueError
+    return number
+
+
+def _pace(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise ValueError
+    return float(value)
+
+
+def _switch(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError
+    return value
+
+
+def _switch_text(text: str) -> bool:
+    known = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False,
+             "off": False}  # fmt: skip
+    if text.lower() not in known:
+        raise ValueError
+    return known[text.lower()]
+
+
+def _names(value: object) -> str:
+    words = [value] if isinstance(value, str) else value
+    if not isinstance(words, list) or not words or not all(isinstance(w, str) and w for w in words):
+        raise ValueError
+    return ",".join(words)
+
+
+def _gates(value: object) -> str:
+    if isinstance(value, dict):
+        if not all(isinstance(on, bool) for on in value.values()):
+            raise ValueError
+        return ",".join(f"{gate}={str(on).lower()}" for gate, on in value.items())
+    from ktui.kube.versions import BehaviourError, parse_gates  # start-up time
+
+    text = _names(value)
+    try:
+        parse_gates(text)
+    except BehaviourError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+def _version(value: object) -> str:
+    from ktui.kube.versions import BehaviourError, behaviour_of  # start-up time
+
+    try:
+        behaviour_of(_text(value))
+    except BehaviourError as error:
+        raise ValueError(str(error)) from error
+    return _text(value)
+
+
+TEXT = ValueType('a text, like "name"', _some_text, _some_text)
+PATH = ValueType("the path of a file, in quotes", _some_text, _path, is_path=True)
+SWITCH = ValueType("true or false", _switch, _switch_text)
+WHOLE = ValueType("a whole number", _whole, int)
+COUNT = ValueType(
+    "a number of at least 1",
+    lambda value: _at_least(1, _whole(value)),
+    lambda text: _at_least(1, int(text.replace(",", "").replace("_", ""))),
+)
+PORT = ValueType(
+    "a port, 0 for a free one",
+    lambda value: _at_least(0, _whole(value)),
+    lambda text: _at_least(0, int(text)),
+)
+PACE = ValueType("a number above 0", _pace, lambda text: _pace(float(text)))
+NAMES = ValueType('a list of texts, like ["one", "two"]', _names, _names)
+GATES = ValueType("feature gates, like { WatchList = true }", _gates, _gates)
+VERSION = ValueType('a Kubernetes version, like "1.30"', _version, _version)
+
+
+def choice(*words: str) -> ValueType:
+    """Return the type whose values are one of `words`."""
+
+    def one(value: object) -> str:
+        if value not in words:
+            raise ValueError
+        return str(value)
+
+    return ValueType(" or ".join(words), one, one, words=words)
+
 
 DASHBOARD, SERVE = "dashboard", "serve"
 BOTH = (DASHBOARD, SERVE)
@@ -52,67 +179,67 @@ def _of(table: str, commands: tuple[str, ...], *rows: tuple[str, ValueType, str]
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("dashboard", "theme", kinds.TEXT, (DASHBOARD, "audit"), "colours; `:theme` lists them"),
+    Setting("dashboard", "theme", TEXT, (DASHBOARD, "audit"), "colours; `:theme` lists them"),
     *_of(
         "dashboard",
         (DASHBOARD,),
-        ("symbols", kinds.choice("braille", "block", "ascii"), "what charts are drawn with"),
-        ("mouse", kinds.SWITCH, "whether the mouse does anything"),
-        ("speed", kinds.PACE, "pace of a replay"),
+        ("symbols", choice("braille", "block", "ascii"), "what charts are drawn with"),
+        ("mouse", SWITCH, "whether the mouse does anything"),
+        ("speed", PACE, "pace of a replay"),
     ),
     *_of(
         "server",
         (*BOTH, "explain", "audit", "ci", "rules"),
-        ("kube-version", kinds.VERSION, "whose rules are followed"),
+        ("kube-version", VERSION, "whose rules are followed"),
     ),
     *_of(
         "server",
         (*BOTH, "explain", "audit", "ci"),
-        ("feature-gates", kinds.GATES, "feature gates that override the version's defaults"),
+        ("feature-gates", GATES, "feature gates that override the version's defaults"),
     ),
     *_of(
         "server",
         BOTH,
-        ("warm", kinds.NAMES, "caches to fill at start: all, none, or resources"),
-        ("watch-cache", kinds.SWITCH, "serve from watch caches"),
-        ("assume-watch-progress", kinds.SWITCH, "trust etcd's progress requests"),
-        ("check-consistency", kinds.SWITCH, "compare caches with etcd every 5 to 7.5 minutes"),
-        ("etcd-binary", kinds.PATH, "the etcd to embed"),
-        ("data-dir", kinds.PATH, "where the embedded etcd keeps its data"),
+        ("warm", NAMES, "caches to fill at start: all, none, or resources"),
+        ("watch-cache", SWITCH, "serve from watch caches"),
+        ("assume-watch-progress", SWITCH, "trust etcd's progress requests"),
+        ("check-consistency", SWITCH, "compare caches with etcd every 5 to 7.5 minutes"),
+        ("etcd-binary", PATH, "the etcd to embed"),
+        ("data-dir", PATH, "where the embedded etcd keeps its data"),
     ),
-    *_of("server", (SERVE,), ("listen", kinds.TEXT, "HOST:PORT of `ktui serve`")),
-    Setting("server", "token", kinds.TEXT, (SERVE,), "the bearer token of `ktui serve`", secret=True),
+    *_of("server", (SERVE,), ("listen", TEXT, "HOST:PORT of `ktui serve`")),
+    Setting("server", "token", TEXT, (SERVE,), "the bearer token of `ktui serve`", secret=True),
     *_of(
         "demo",
         (*BOTH, "seed"),
-        ("pods", kinds.COUNT, "pods of the demo cluster"),
-        ("nodes", kinds.COUNT, "its nodes"),
-        ("namespaces", kinds.COUNT, "its namespaces"),
-        ("seed", kinds.WHOLE, "the same seed makes the same cluster"),
+        ("pods", COUNT, "pods of the demo cluster"),
+        ("nodes", COUNT, "its nodes"),
+        ("namespaces", COUNT, "its namespaces"),
+        ("seed", WHOLE, "the same seed makes the same cluster"),
     ),
-    *_of("demo", BOTH, ("quiet", kinds.SWITCH, "no traffic: the demo cluster stands still")),
+    *_of("demo", BOTH, ("quiet", SWITCH, "no traffic: the demo cluster stands still")),
     *(
         Setting("log", name, kind, BOTH, about, option=f"log-{name}")
         for name, kind, about in (
-            ("file", kinds.PATH, "where ktui writes down what it does"),
-            ("level", kinds.choice("debug", "info", "warning", "error"), "from which level on"),
-            ("format", kinds.choice("plain", "json"), "lines for people or for programs"),
+            ("file", PATH, "where ktui writes down what it does"),
+            ("level", choice("debug", "info", "warning", "error"), "from which level on"),
+            ("format", choice("plain", "json"), "lines for people or for programs"),
         )
     ),
-    *_of("list", ("list",), ("repeat", kinds.COUNT, "send it this many times and take the median")),
-    *_of("bench", ("bench",), ("repeat", kinds.COUNT, "send each LIST this many times and take the median")),
+    *_of("list", ("list",), ("repeat", COUNT, "send it this many times and take the median")),
+    *_of("bench", ("bench",), ("repeat", COUNT, "send each LIST this many times and take the median")),
     *_of(
         "audit",
         ("audit",),
-        ("top", kinds.COUNT, "how many groups to show"),
-        ("etcd-version", kinds.TEXT, "of the cluster that wrote the logs"),
-        ("etcd-prefix", kinds.TEXT, "where that cluster keeps its keys"),
+        ("top", COUNT, "how many groups to show"),
+        ("etcd-version", TEXT, "of the cluster that wrote the logs"),
+        ("etcd-prefix", TEXT, "where that cluster keeps its keys"),
     ),
     *_of(
         "web",
         ("web",),
-        ("host", kinds.TEXT, "a loopback address to listen on"),
-        ("port", kinds.PORT, "its port"),
+        ("host", TEXT, "a loopback address to listen on"),
+        ("port", PORT, "its port"),
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -31,11 +31,10 @@ def _choose(app: Dashboard, rest: str) -> str:
     return ""
 
 
-def _versions(app: Dashboard) -> Iterator[Candidate]:
-    yield from (Candidate(version, "rank by its rules") for version in reversed(KNOWN_VERSIONS))
-
-
-_KUBE = Command("kube", "rank by the rules of a version", _choose, "1.30", needed=True, candidates=_versions)
+_VERSIONS = [Candidate(version, "rank by its rules") for version in reversed(KNOWN_VERSIONS)]
+_KUBE = Command(
+    "kube", "rank by the rules of a version", _choose, "1.30", needed=True, candidates=lambda app: _VERSIONS
+)
 _WORDS = {"export", "help", "quit"}
 AUDIT_COMMANDS = Commands([_KUBE, THEME, *(one for one in ACTIONS if one.word in _WORDS)], whole=False)
 

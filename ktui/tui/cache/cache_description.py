@@ -198,33 +198,26 @@ def readers_content(
         return line(("no reads since ktui connected", "$ink-muted"))
     below = [_watched_by(watchers, width)] if watchers else []
     room = height - len(below) - 1
-    drawn = [_readers_head(width), *(_row(row, width) for row in rows[: max(1, room)])] if rows else []
-    return lines([*drawn, *below][:height])
-
-
-def _readers_head(width: int) -> Content:
     asked, size = pad("count", _ASKED, right=True), pad("processed", _SIZE + 1, right=True)
-    return line((pad("", max(0, width - _ASKED - _SIZE - 1)) + asked + size, "$ink-muted"))
+    head = line((pad("", max(0, width - _ASKED - _SIZE - 1)) + asked + size, "$ink-muted"))
+    drawn = [head, *(_row(row, width) for row in rows[: max(1, room)])] if rows else []
+    return lines([*drawn, *below][:height])
 
 
 def _row(row: RankLine, width: int) -> Content:
     client = _WHOLE_CLIENT if width >= _ROOMY else _CLIENT
     room = max(_LEAST_REQUEST, width - _LETTERS - client - _ASKED - _SIZE - 2)
-    letters = route_runs(row)[:2]
+    letters, size = route_runs(row)[:2], row.spent.processed_bytes
+    processed = (long_bytes(size) if size else "·").rjust(_SIZE + 1)
     what = line(*shape_runs(row.group.key.shape)) if row.group is not None else line("")
     return Content.assemble(
         line(*letters, (" " * (_LETTERS - len(letters)), ""), (pad(row.client, client) + " ", "$ink-strong")),
         what.truncate(room, ellipsis=True, pad=True),
         line(
             (integer(row.count).rjust(_ASKED), "$foreground"),
-            _processed(row.spent.processed_bytes),
+            (processed, "$ink-strong" if size else "$ink-faint"),
         ),
     ).truncate(width, ellipsis=True)
-
-
-def _processed(size: float) -> tuple[str, str]:
-    """Return bytes processed as in the ranking, a dot for none."""
-    return (long_bytes(size) if size else "·").rjust(_SIZE + 1), "$ink-strong" if size else "$ink-faint"
 
 
 def _watched_by(watchers: Sequence[WatcherRow], width: int) -> Content:

@@ -75,7 +75,8 @@ class Chart(Panel):
             return
         self._drawn = stamp
         span = history.span(now, parts, step)
-        entitle(self, title_content(self.figure.title, span), self.figure.legend(span, size.width - _CORNERS))
+        title = line(self.figure.title, (f" · {span.seconds} s", "$ink-muted"))
+        entitle(self, title, self.figure.legend(span, size.width - _CORNERS))
         self.show(lambda width, height: self.content(span, width, height, symbols))
 
     def content(self, span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Content:
@@ -102,11 +103,6 @@ def span_for(cells: int, symbols: Symbols) -> tuple[int, int]:
     columns = max(1, columns_in(cells, symbols))
     step = next((step for step in _STEPS if step * columns >= SPAN), _STEPS[-1])
     return step, columns
-
-
-def title_content(title: str, span: TrafficWindow) -> Content:
-    """Return `latency ms · 64 s`: the title with its unit, and the span."""
-    return line((title, ""), (f" · {span.seconds} s", "$ink-muted"))
 
 
 def edge_labels(top: str, bottom: str, height: int) -> list[str]:
@@ -177,17 +173,13 @@ ROUTES = (CACHE, SNAPSHOT, ETCD, ERROR)
 
 def _draw_routes(span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Drawn:
     """Return reads from the cache at the foot, from etcd above, errors on top."""
-    series = [_series(badge, span) for badge in ROUTES]
+
+    def reads(badge: Badge) -> Series:
+        return route_series(badge, span.rates(lambda part: part.routes[badge.letter]))
+
+    series = [reads(badge) for badge in ROUTES]
     top = round_top(max(map(sum, zip(*(item.values for item in series), strict=True))))
     return edge_labels(short_count(top), "0", height), stacked(series, top, width, height, symbols)
-
-
-def _routes_legend(span: TrafficWindow, width: int) -> Content:
-    return route_counts((badge, span.whole.routes[badge.letter]) for badge in ROUTES)
-
-
-def _series(badge: Badge, span: TrafficWindow) -> Series:
-    return route_series(badge, span.rates(lambda part: part.routes[badge.letter]))
 
 
 FOOT = 0.1  # ms at the foot of the axis
@@ -229,7 +221,11 @@ def _label(ms: float) -> str:
     return f"{ms:g}" if ms < 1000 else f"{ms / 1000:g}s"
 
 
-READS = TrafficFigure("reads/s", _draw_routes, _routes_legend)
+READS = TrafficFigure(
+    "reads/s",
+    _draw_routes,
+    lambda span, _: route_counts((badge, span.whole.routes[badge.letter]) for badge in ROUTES),
+)
 LATENCY = TrafficFigure("latency ms", _draw_latency, _latency_legend)
 BYTES = TrafficFigure("bytes/s", _draw_bytes, _bytes_legend)
 

@@ -35,11 +35,6 @@ def _rules(app: Dashboard, rest: str) -> str:
     return ""
 
 
-def _versions(app: Dashboard) -> Iterator[Candidate]:
-    for version in reversed(KNOWN_VERSIONS):
-        yield Candidate(version, "the server follows its rules")
-
-
 def _theme(app: Dashboard, rest: str) -> str:
     if rest not in app.available_themes:
         return f"no theme {rest!r}; there are {', '.join(theme.name for theme in app.own_themes)}"
@@ -155,7 +150,8 @@ def _speed(app: Dashboard, rest: str) -> str:
 THEME = Command("theme", "colours", _theme, "NAME", needed=True, candidates=_themes, title="Theme:")
 SETTINGS = (
     Command("kube", "set the Kubernetes version that the server follows", _rules, "[1.30 Gate=true,…]",
-            candidates=_versions, title="Kubernetes"),
+            candidates=lambda app: [Candidate(version, "the server follows its rules")
+                                    for version in reversed(KNOWN_VERSIONS)], title="Kubernetes"),
     THEME,
     Command("rv", "what happened at a revision of etcd", _revision, "N", needed=True, candidates=_revisions,
             aliases=("rev", "revision")),

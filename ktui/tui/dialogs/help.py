@@ -200,8 +200,15 @@ def sections_of(screen: Screen[object]) -> list[Section]:
             groups[_group(active)].append((screen.app.get_key_display(binding), about))
     sections = [Section(title, merged(pairs)) for title, pairs in groups.items()]
     table = screen.active_table() if isinstance(screen, TableScreen) else None
-    marks = [Section("RV progress", _marks())] if screen.query(RvProgressPanel) else []
-    return [*sections, Section("routes", tuple(_badges())), *marks, *_columns(table)]
+    routes = tuple(HelpLine(badge.letter, badge.word, badge.style) for badge in LEGEND)
+    sections.append(Section("routes", routes))
+    if screen.query(RvProgressPanel):
+        marks = tuple(HelpLine(mark, about, style) for mark, about, style in MARKS)
+        sections.append(Section("RV progress", marks))
+    if table is not None:
+        of = [HelpLine(column.id, column.meaning or column.title, "$ink-strong") for column in table.columns]
+        sections.append(Section("columns, for filters and sorting", tuple(of)))
+    return sections
 
 
 def _group(active: ActiveBinding) -> str:
@@ -209,18 +216,3 @@ def _group(active: ActiveBinding) -> str:
     if acts_on_table:
         return "the table"
     return "everywhere" if isinstance(active.node, App) else "this screen"
-
-
-def _columns(table: VTable[object] | None) -> list[Section]:
-    if table is None:
-        return []
-    columns = [HelpLine(column.id, column.meaning or column.title, "$ink-strong") for column in table.columns]
-    return [Section("columns, for filters and sorting", tuple(columns))]
-
-
-def _marks() -> tuple[HelpLine, ...]:
-    return tuple(HelpLine(mark, about, style) for mark, about, style in MARKS)
-
-
-def _badges() -> list[HelpLine]:
-    return [HelpLine(badge.letter, badge.word, badge.style) for badge in LEGEND]

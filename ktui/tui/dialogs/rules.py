@@ -56,10 +56,6 @@ class GateChoice:
         return self.on != self.phase.default
 
 
-def _version(row: VersionChoice) -> Cell:
-    return ((row.version, "$foreground"), (" ◂ now", "bold $rv-cache") if row.current else ("", ""))
-
-
 def _gate(row: GateChoice) -> Cell:
     mark = ("■ ", "$success") if row.on else ("□ ", "$ink-muted")
     style = "$ink-muted" if row.locked else "bold $accent" if row.turned else "$foreground"
@@ -71,7 +67,10 @@ def _stage(row: GateChoice) -> Cell:
     return (f"locked {default}" if row.locked else f"{row.phase.stage}, {default}", "$ink-muted")
 
 
-_VERSIONS: tuple[Column[VersionChoice], ...] = (Column("version", "version", _version, width=12, priority=0),)
+_VERSIONS: tuple[Column[VersionChoice], ...] = (
+    Column("version", "version", lambda row: ((row.version, "$foreground"), (" ◂ now", "bold $rv-cache")
+           if row.current else ("", "")), width=12, priority=0),
+)  # fmt: skip
 _GATES: tuple[Column[GateChoice], ...] = (
     Column("gate", "gate", _gate, width=24, flex=1, priority=0),
     Column("stage", "default", _stage, width=15, priority=1),

@@ -236,9 +236,8 @@ class TreePane(ServerPane):
         if row.open:
             self.branches.close(row.prefix)
             self._show()
-        elif parent := self.branches.parent_of(row.prefix):
-            if not self.table.go_to(parent):
-                self.table.move_to(0)
+        elif (parent := self.branches.parent_of(row.prefix)) and not self.table.go_to(parent):
+            self.table.move_to(0)
 
     def show_prefix(self, prefix: str) -> None:
         """Open the branches above a prefix and move the cursor there; the caller reads the keys."""

@@ -11,7 +11,7 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from ktui.client.connection import ClientError
 from ktui.client.large_lists import UnboundedLists, unbounded_lists
-from ktui.contract.cache_documents import ConsistencyCheck, EtcdDigest
+from ktui.contract.cache_documents import ConsistencyCheck
 from ktui.core.format import integer, long_bytes, many, milliseconds
 from ktui.core.lab.form import (
     ORIGINAL,
@@ -74,7 +74,8 @@ async def _agreed(lab: LabContext, resource: Resource) -> bool:
 
 def report(resource_id: str, answer: ConsistencyCheck) -> str:
     """Return the text on the result of `POST /ktui/v1/caches/…/check`."""
-    sides = (("watch cache", answer.cache, "from memory"), ("etcd", answer.etcd, _read(answer.etcd)))
+    read = f"{many(answer.etcd.rpcs, 'RPC')}, {long_bytes(answer.etcd.bytes)}"
+    sides = (("watch cache", answer.cache, "from memory"), ("etcd", answer.etcd, read))
     rows = [
         f"  {name:<12} {integer(side.objects):>10}   {side.digest}   {cost}" for name, side, cost in sides
     ]
@@ -102,10 +103,6 @@ def headline(resource_id: str, answer: ConsistencyCheck) -> str:
         f"{resource_id}: cache {sign} etcd at RV {integer(int(answer.rv))} "
         f"({objects} objects, {milliseconds(answer.ms)} ms)"
     )
-
-
-def _read(etcd: EtcdDigest) -> str:
-    return f"{many(etcd.rpcs, 'RPC')}, {long_bytes(etcd.bytes)}"
 
 
 Compared = tuple[Variant, int]  # with the number of the result to compare it with, 0 for none

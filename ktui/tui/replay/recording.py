@@ -58,7 +58,8 @@ class ActiveRecording:
         if self._recorder is not None:
             return f"recording to {self._recorder.path.name} already: R stops it"
         try:
-            recorder = Recorder(path or self._free_name(), fresh=True)
+            stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(self._clock()))
+            recorder = Recorder(path or Path.cwd() / f"ktui-{stamp}.ndjson.gz", fresh=True)
         except RecordingError as error:
             return str(error)
         self._intake.fold()
@@ -69,10 +70,6 @@ class ActiveRecording:
     def _begin(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._intake.tap = recorder.write
-
-    def _free_name(self) -> Path:
-        stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(self._clock()))
-        return Path.cwd() / f"ktui-{stamp}.ndjson.gz"
 
     def stop(self) -> str:
         """End the recording. Return what was recorded, or its error; "" if nothing was being recorded."""

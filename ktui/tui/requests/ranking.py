@@ -62,17 +62,13 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
     blocks = [remedy_lines(remedy, width, tried=remedy is to_try(remedies)) for remedy in remedies]
     cached = not (row.group.observed and "etcd" in row.group.example.route)
     if cached and saves_only_the_answer(row.group, remedies[0] if remedies else None):
-        blocks.insert(0, _left(row.group, width))
+        left = what_is_left(row.group)
+        full = _wrapped(left.full, width, "$ink-muted", indent="  ")
+        blocks.insert(0, [line((left.short, "bold $ink-strong")), *full])
     blocks.append(_why(row, row.group, width))
     airy = sum(map(len, blocks)) + len(blocks) - 1 <= height
     drawn = [text for at, block in enumerate(blocks) for text in ([line("")] if airy and at else []) + block]
     return first_lines(drawn, width, height)
-
-
-def _left(group: Group, width: int) -> list[Content]:
-    """Return what can be done where no rule knows a cheaper variant."""
-    left = what_is_left(group)
-    return [line((left.short, "bold $ink-strong")), *_wrapped(left.full, width, "$ink-muted", indent="  ")]
 
 
 def _why(row: RankLine, group: Group, width: int) -> list[Content]:
@@ -156,13 +152,10 @@ def _processed(row: RankLine) -> list[tuple[str, str, str]]:
     spent = row.spent
     if _only_events(row):  # the cache reads each event once for all watchers
         return [("processed", "nothing", "it started without initial objects")]
+    processed, times = processed_text(spent.processed_bytes, spent.imputed_bytes), factor(row)
     return [
-        (
-            "processed",
-            processed_text(spent.processed_bytes, spent.imputed_bytes),
-            f"{percent(row.share)} of all",
-        ),
-        ("each", long_bytes(row.mean_bytes), _returned(row)),
+        ("processed", processed, f"{percent(row.share)} of all"),
+        ("each", long_bytes(row.mean_bytes), f"{times} what it returned" if times else "nothing returned"),
         ("from etcd", long_bytes(spent.etcd_bytes), f"in {many(spent.etcd_rpcs, 'RPC')}"),
     ]
 
@@ -178,11 +171,6 @@ def _only_events(row: RankLine) -> bool:
     """Return True for a WATCH without initial events: it reads nothing, and shares events with others."""
     watch = row.group is not None and row.group.key.shape.verb == "watch"
     return watch and not row.spent.processed_bytes
-
-
-def _returned(row: RankLine) -> str:
-    value = factor(row)
-    return f"{value} what it returned" if value else "nothing returned"
 
 
 def _timing(row: RankLine) -> list[tuple[str, str, str]]:
@@ -268,7 +256,8 @@ class TopView(Container):
     def paint_detail(self) -> None:
         """Show the remedies and costs of the line under the cursor."""
         row = self.table.row
-        self.remedies = remedies = _remedies(row, self._state)
+        group = row.group if row is not None else None
+        self.remedies = remedies = remedies_of(group, self._state) if group is not None else ()
         entitle(self._remedy, rank_title(row))
         self._remedy.show(lambda width, height: remedy_content(row, remedies, width, height))
         self._spent.show(lambda width, height: spent_content(row, width, height))
@@ -292,9 +281,3 @@ def _title(state: State, by: str = "") -> Content:
         (f"most expensive reads by {by}" if by else "most expensive reads", ""),
         (f" · {reads}, {processed} since {clock_time(ranking.since)}", "$ink-muted"),
     )
-
-
-def _remedies(row: RankLine | None, state: State) -> Sequence[Remedy]:
-    if row is None or row.group is None:
-        return ()
-    return remedies_of(row.group, state)

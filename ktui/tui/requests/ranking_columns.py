@@ -42,11 +42,6 @@ def route_runs(line: RankLine) -> list[Run]:
     return [(letter, _STYLES.get(letter, "$ink-muted")) for letter, _ in line.group.routes.most_common(3)]
 
 
-def _letters(line: RankLine) -> str:
-    """Return all letters, so that `route:E` finds every kind with an answer from etcd."""
-    return " ".join(letter for letter, _ in route_runs(line))
-
-
 def _ms(share: float) -> Callable[[RankLine], Cell]:
     def cell(line: RankLine) -> Cell:
         return short_milliseconds(line.group.milliseconds(share)) if line.group is not None else NOTHING
@@ -96,7 +91,8 @@ COLUMNS: tuple[Column[RankLine], ...] = (
         "share", "share", _share, lambda line: line.share, width=_BAR + 5, priority=0, descending=True,
         about="share of all bytes that the control plane processed since ktui connected (measured)",
     ),
-    Column("route", "", route_runs, _letters, width=3, priority=1,
+    # All letters, so that `route:E` finds every kind with an answer from etcd.
+    Column("route", "", route_runs, lambda line: " ".join(letter for letter, _ in route_runs(line)), width=3,
            about="where its answers came from, most frequent first: C S E, ! for errors"),
     Column("client", "client", lambda line: line.client, width=10, wish=18, flex=3, most=19, priority=1,
            about="the client: first word of the User-Agent"),

@@ -135,11 +135,6 @@ class ModeScreen(TableScreen):
         first = [Crumb(mode.title, Place(mode.name))] if mode is not None else []
         return [*first, *self.crumbs()]
 
-    @property
-    def crumb_texts(self) -> list[str]:
-        """The texts of these steps, for the header."""
-        return [crumb.text for crumb in self._all_crumbs]
-
     def action_crumb(self, at: int) -> None:
         """Go back to step `at` of the header's breadcrumbs."""
         crumbs = self._all_crumbs
@@ -258,9 +253,8 @@ class ModeScreen(TableScreen):
 
     def paint_frame(self, state: State, link: Link) -> None:
         """Paint header, banner and the tables' frames."""
-        self.query_one(HeaderBar).show_state(
-            state, link, self.ktui.paused, self.ktui.intake.sign(), self.crumb_texts
-        )
+        crumbs = [crumb.text for crumb in self._all_crumbs]
+        self.query_one(HeaderBar).show_state(state, link, self.ktui.paused, self.ktui.intake.sign(), crumbs)
         self.query_one(Banner).show_link(state, link, self.ktui.story_text, always=self.ktui.story_active)
         self.frame_tables(self.ktui.paused)
         if self.ktui.intake.replays:

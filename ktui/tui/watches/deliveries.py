@@ -96,12 +96,9 @@ def _before(earlier: Sequence[FanOut], width: int, height: int) -> list[Content]
         return []
     newest_first = list(reversed(earlier))[: height - 2]
     rv = max(len(integer(event.rv)) for event in newest_first)
-    return [line(""), _before_head(width), *(_sample(event, rv, width) for event in newest_first)]
-
-
-def _before_head(width: int) -> Content:
-    audience = line(("watching → matched → delivered", "$ink-muted"))
-    return between(line(("earlier events, sampled", "$ink-muted")), audience, width)
+    title, audience = "earlier events, sampled", "watching → matched → delivered"
+    head = between(line((title, "$ink-muted")), line((audience, "$ink-muted")), width)
+    return [line(""), head, *(_sample(event, rv, width) for event in newest_first)]
 
 
 def _sample(event: FanOut, rv: int, width: int) -> Content:

@@ -37,18 +37,10 @@ def _routes(seconds: Seconds) -> list[Series]:
     ]
 
 
-def _etcd(seconds: Seconds) -> list[Series]:
-    return [Series("#", "$route-etcd", [float(second.etcd_bytes) for second in seconds])]
-
-
 def _latency(seconds: Seconds) -> list[Series]:
     middle = [decades_above_foot(second.p50) for second in seconds]
     high = [decades_above_foot(second.p95) - low for second, low in zip(seconds, middle, strict=True)]
     return [Series("#", "$chart-typical", middle), Series("|", "$chart-most", high)]
-
-
-def _waits(seconds: Seconds) -> list[Series]:
-    return [Series("#", "$route-wait", [second.wait_ms for second in seconds])]
 
 
 def _top_label(ms: float) -> str:
@@ -56,19 +48,19 @@ def _top_label(ms: float) -> str:
     return milliseconds(ms) if ms < 10_000 else f"{ms / 1000:g} s"
 
 
-def _counted(second: LiveSecond) -> str:
-    return " ".join(f"{letter} {count}" for letter, count in sorted(second.routes.items())) or "0"
-
-
 CHARTS = (
-    LiveChart("routes", "requests/s", _routes, short_count, _counted),
-    LiveChart("etcd", "etcd bytes/s", _etcd, short_bytes,
-              lambda second: f"{short_bytes(second.etcd_bytes)} in {second.etcd_rpcs} RPCs"),
+    LiveChart("routes", "requests/s", _routes, short_count,
+              lambda second: " ".join(f"{letter} {count}" for letter, count in sorted(second.routes.items()))
+              or "0"),
+    LiveChart("etcd", "etcd bytes/s",
+              lambda seconds: [Series("#", "$route-etcd", [float(second.etcd_bytes) for second in seconds])],
+              short_bytes, lambda second: f"{short_bytes(second.etcd_bytes)} in {second.etcd_rpcs} RPCs"),
     LiveChart("latency", "latency ms", _latency, lambda top: _top_label(FOOT * 10**top),
               lambda second: f"p50 {milliseconds(second.p50)} p95 {milliseconds(second.p95)}",
               logarithmic=True),
-    LiveChart("waits", "cache lag: longest wait ms", _waits, milliseconds,
-              lambda second: milliseconds(second.wait_ms)),
+    LiveChart("waits", "cache lag: longest wait ms",
+              lambda seconds: [Series("#", "$route-wait", [second.wait_ms for second in seconds])],
+              milliseconds, lambda second: milliseconds(second.wait_ms)),
 )  # fmt: skip
 
 
