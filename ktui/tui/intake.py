@@ -66,12 +66,11 @@ class Intake:
     @property
     def replays(self) -> bool:
         """True if the source is a recording."""
-        return hasattr(self.source, "playback")
+        return self.source is not None and self.source.replays
 
     @property
     def _retries(self) -> bool:
-        """True if the source is a server that ktui did not start, which may come back at any time."""
-        return bool(getattr(self.source, "reconnects", False))
+        return self.source is not None and self.source.reconnects
 
     def take(self, events: Iterable[AnyEvent]) -> None:
         self._silent = 0.0
@@ -147,7 +146,7 @@ class Intake:
             return False, str(error)
         except Exception as error:
             return False, _bug(error)
-        self.playback = getattr(source, "playback", None)
+        self.playback = source.playback
         if self.playback is not None:
             self.playback.changed = self._changed
             self.reset_state()

@@ -16,6 +16,7 @@ from ktui.contract.events.live import LiveStatus
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
+    from ktui.tui.replay.playback import Playback
 
 
 PATIENCE_SECONDS = 45.0  # without data on a connection, before a new one is made
@@ -73,23 +74,39 @@ class Link(Struct, frozen=True):
         return self.stage in (Stage.SILENT, Stage.STOPPED)
 
 
-class TelemetrySource(Protocol):
-    """A source of telemetry; `batches` ends, or raises ClientError, when the source ends."""
+class TelemetrySource:
+    """A source of telemetry; `batches` ends, or raises ClientError, when the source ends.
 
-    restartable: bool
+    `restartable`: the user may connect again. `replays`: it is a recording, and has a `playback` once it is
+    connected.
+    """
 
-    async def connect(self, report: Report) -> ApiClient | None: ...
+    restartable = False
+    replays = False
+    playback: Playback | None = None
 
-    def batches(self) -> AsyncIterator[list[AnyEvent]]: ...
+    @property
+    def reconnects(self) -> bool:
+        """True for a server that ktui did not start, which may come back at any time."""
+        return False
 
-    async def why_stopped(self) -> str: ...
+    async def connect(self, report: Report) -> ApiClient | None:
+        raise NotImplementedError
 
-    def link(self) -> Link: ...
+    def batches(self) -> AsyncIterator[list[AnyEvent]]:
+        raise NotImplementedError
 
-    async def close(self) -> None: ...
+    async def why_stopped(self) -> str:
+        return ""
+
+    def link(self) -> Link:
+        return Link(Stage.LIVE)
+
+    async def close(self) -> None:
+        """Release what `connect` has opened."""
 
 
-class LiveSource:
+class LiveSource(TelemetrySource):
     """A server that a launcher starts, and can start again."""
 
     restartable = True
@@ -126,9 +143,6 @@ class LiveSource:
         self._lives = not cause and not self._launcher.reconnects
         return cause
 
-    def link(self) -> Link:
-        return Link(Stage.LIVE)
-
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
@@ -146,7 +160,7 @@ class SideSource(NamedTuple):
 RETRY_SECONDS = 15.0  # before a failed side source is read again
 
 
-class MergedSource:
+class MergedSource(TelemetrySource):
     """Several sources on one dashboard: a server's telemetry, with metrics or logs of the same cluster.
 
     `main` identifies the server and ends the whole; `sides` add events, and endpoints of the server.
@@ -160,7 +174,7 @@ class MergedSource:
 
     @property
     def reconnects(self) -> bool:
-        return bool(getattr(self._main, "reconnects", False))
+        return self._main.reconnects
 
     async def connect(self, report: Report) -> ApiClient | None:
         return await self._main.connect(report)

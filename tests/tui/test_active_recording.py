@@ -13,7 +13,7 @@ from ktui.core import reducer
 from ktui.core.recordings.recorder import Recorder
 from ktui.core.state import State
 from ktui.tui.app import KtuiApp
-from ktui.tui.source import Link, Report, Stage
+from ktui.tui.source import Link, Report, Stage, TelemetrySource
 from tests.recordings import read_recording
 
 from .still import HANGS, NORMAL, demo_events, shown, still_app
@@ -114,7 +114,7 @@ async def test_a_full_disk_is_told_and_the_dashboard_goes_on() -> None:
         assert app.state.requests[16].done
 
 
-class Alive:
+class Alive(TelemetrySource):
     """A server that reports the demo and then nothing more."""
 
     restartable = True
@@ -127,11 +127,6 @@ class Alive:
 
     async def why_stopped(self) -> str:
         return "it was only a test"
-
-    def link(self) -> Link:
-        return Link(Stage.LIVE)
-
-    async def close(self) -> None: ...
 
 
 async def test_a_recording_from_the_start_holds_all_that_came() -> None:

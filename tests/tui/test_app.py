@@ -14,7 +14,7 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.intake import BACKLOG
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.source import ReplaySource
-from ktui.tui.source import Link, Report, Stage
+from ktui.tui.source import Link, Report, Stage, TelemetrySource
 from ktui.tui.widgets.banner import Banner
 
 from .still import DEMO, HANGS, NORMAL, SMALL, demo_events, shown, still_app
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 Snap = Callable[..., bool]
 
 
-class BrokenSource:
+class BrokenSource(TelemetrySource):
     """A server that lives for one batch, each time it is started."""
 
     restartable = True

@@ -14,7 +14,7 @@ from ktui.traces.receiver import OtlpReceiver
 from ktui.tui.app import KtuiApp
 from ktui.tui.keys import bindings as keys
 from ktui.tui.navigation.modes import LIVE_MODES, MODES
-from ktui.tui.source import Link, Report, Stage
+from ktui.tui.source import Report, TelemetrySource
 
 if TYPE_CHECKING:
     from ktui.tui.commands import Commands
@@ -56,11 +56,8 @@ class TracesOnlyApp(TracesApp, inherit_bindings=False):
     BINDINGS = LiveApp.BINDINGS
 
 
-class OtlpSource:
+class OtlpSource(TelemetrySource):
     """The traces of a kube-apiserver as the dashboard's only source: it listens, and needs no connection."""
-
-    restartable = False
-    reconnects = False
 
     def __init__(self, receiver: OtlpReceiver, behaviour: Behaviour) -> None:
         self._receiver = receiver
@@ -73,12 +70,3 @@ class OtlpSource:
         yield [traces_server(self._receiver, self._behaviour)]
         async for batch in traced_events(self._receiver, self._behaviour):
             yield batch
-
-    async def why_stopped(self) -> str:
-        return ""
-
-    def link(self) -> Link:
-        return Link(Stage.LIVE)
-
-    async def close(self) -> None:
-        return None

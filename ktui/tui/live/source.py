@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from ktui.client.connection import ClientError
 from ktui.client.exec_plugin import waiting
 from ktui.contract.events import AnyEvent
-from ktui.tui.source import Link, Report, Stage
+from ktui.tui.source import Report, TelemetrySource
 
 if TYPE_CHECKING:
     from ktui.live.scraper import LiveFeed
 
 
-class ClusterSource:
+class ClusterSource(TelemetrySource):
     """Connects with a new feed from `make` each time, as the kubeconfig may have changed.
 
     There is no client, as the screens over metrics send no requests themselves. `announcement` returns a
@@ -72,12 +72,6 @@ class ClusterSource:
         """Scrape or query now instead of after the interval."""
         if self._feed is not None:
             self._feed.refresh()
-
-    async def why_stopped(self) -> str:
-        return ""
-
-    def link(self) -> Link:
-        return Link(Stage.LIVE)
 
     async def close(self) -> None:
         feed, self._feed = self._feed, None

@@ -11,25 +11,24 @@ from typing import TYPE_CHECKING
 
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import RecordingError
-from ktui.tui.source import Link, Report, Stage
+from ktui.tui.source import Link, Report, Stage, TelemetrySource
 
 if TYPE_CHECKING:
-    from ktui.tui.replay.playback import Playback
+    pass
 
 
-class ReplaySource:
+class ReplaySource(TelemetrySource):
     """Reads a recording through once; after that its `playback` makes the states.
 
     `speed` is a factor, FASTEST for no waiting; `clock` is monotonic, in seconds.
     """
 
-    restartable = False
+    replays = True
 
     def __init__(
         self, path: Path, speed: float = 1.0, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.path = path
-        self.playback: Playback | None = None
         self._speed = speed
         self._clock = clock
 
@@ -67,9 +66,6 @@ class ReplaySource:
         nothing: tuple[list[AnyEvent], ...] = ()
         for batch in nothing:
             yield batch
-
-    async def why_stopped(self) -> str:
-        return ""
 
     def link(self) -> Link:
         return Link(Stage.REPLAY, self.path.name)

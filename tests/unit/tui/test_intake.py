@@ -11,7 +11,7 @@ from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, EtcdProgress
 from ktui.tui import intake as intake_module
 from ktui.tui.intake import SILENCE_SECONDS, Intake
-from ktui.tui.source import Link, Report, Stage
+from ktui.tui.source import Link, Report, Stage, TelemetrySource
 
 pytestmark = pytest.mark.anyio
 
@@ -21,10 +21,11 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-class Server:
+class Server(TelemetrySource):
     """A foreign server: `answers` says for each attempt whether it is there; it reports one revision."""
 
     restartable = True
+    reconnects = False
 
     def __init__(self, answers: list[bool], *, reconnects: bool) -> None:
         self.answers, self.reconnects = answers, reconnects

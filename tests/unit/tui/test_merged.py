@@ -14,7 +14,7 @@ from ktui.contract.events import AnyEvent, Prefix, ServerInfo
 from ktui.contract.events.live import LiveStatus
 from ktui.core.live.live_state import LiveState, fold_all
 from ktui.tui import source as merged
-from ktui.tui.source import Link, MergedSource, Report, SideSource, Stage
+from ktui.tui.source import Link, MergedSource, Report, SideSource, Stage, TelemetrySource
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +26,7 @@ def info(kind: str) -> ServerInfo:
     )  # fmt: skip
 
 
-class Main:
+class Main(TelemetrySource):
     """Ends with an error once `over` events have come from the sides."""
 
     restartable = True
