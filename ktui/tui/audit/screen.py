@@ -31,12 +31,11 @@ from ktui.core.selection import Selection
 from ktui.core.state import State
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour
 from ktui.tui.audit.group_columns import GroupLine
-from ktui.tui.audit.log_reading import Reading
-from ktui.tui.audit.ranker import AuditRules, Ranker
+from ktui.tui.audit.log_reading import Ranker, Reading
 from ktui.tui.audit.report_view import behaviour_in, nothing_recognised, read_text, unknown_text
 from ktui.tui.audit.summary import SlowView, problem_content, reading_content
 from ktui.tui.audit.versions_view import VersionLine, VersionsView
-from ktui.tui.audit.views import GroupsView, GroupView
+from ktui.tui.audit.views import AuditRules, GroupsView, GroupView
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.keys import bindings as keys

@@ -10,9 +10,10 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.audit.report import GroupReport, Report
-from ktui.core.format import integer
+from ktui.core.format import integer, percent
 from ktui.core.selection import Selection
 from ktui.kube.routing.request import RequestError
+from ktui.kube.versions import Behaviour
 from ktui.tui.audit.group_columns import GroupLine, group_lines, groups
 from ktui.tui.audit.group_panels import (
     about_content,
@@ -24,9 +25,40 @@ from ktui.tui.audit.group_panels import (
 )
 from ktui.tui.audit.report_view import by_bytes, explanation_of, slow_reads_of
 from ktui.tui.audit.summary import summary_content
+from ktui.tui.audit.versions_view import MOST_ASKED, share_under
+from ktui.tui.dialogs.rules import RulesScreen, key_line
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel, tabs_content
+
+
+class AuditRules(RulesScreen):
+    """The choice of a version and its gates, and what these would change for the LISTs read."""
+
+    def __init__(self, now: Behaviour, report: Report) -> None:
+        super().__init__(now, "", lambda behaviour: effect_content(report, behaviour))
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        box = self.query_one(Container)
+        box.border_title = "route by the rules of"
+        box.border_subtitle = key_line("chooses")
+
+
+def effect_content(report: Report, behaviour: Behaviour) -> Content:
+    """Return which share of the LISTs these rules serve from etcd."""
+    etcd, total = share_under(report, behaviour)
+    if not total:
+        return line(("no LIST of a stored resource was read", "$ink-muted"))
+    now = report.versions[0]
+    before = now.etcd / max(1, now.etcd + now.cache + now.refused)
+    few = behaviour.changed_gates and len(report.groups) > MOST_ASKED
+    of = f" of the LISTs of the {MOST_ASKED} most expensive groups" if few else " of your LISTs"
+    return line(
+        (percent(etcd / total), "bold $route-etcd"),
+        (f"{of} from etcd", "$foreground"),
+        (f" · now, under {report.kube_version}: {percent(before)}", "$ink-muted"),
+    )
 
 
 class GroupsView(Vertical):

@@ -308,9 +308,7 @@ class LabHistory:
 
     def _shrink(self) -> None:
         lines = self.path.read_bytes().splitlines(keepends=True)[-KEPT:]
-        scratch = self.path.with_suffix(f".{os.getpid()}")
-        write_private(scratch, b"".join(lines))
-        scratch.replace(self.path)
+        write_private(self.path, b"".join(lines))
         self._lines = len(lines)
 
 

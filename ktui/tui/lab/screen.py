@@ -38,13 +38,13 @@ from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import LabActions, check_consistency
 from ktui.tui.lab.context import LabContext
+from ktui.tui.lab.field_form import FieldForm
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
 from ktui.tui.lab.target import TargetChoice
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.field_form import FieldForm
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

@@ -26,7 +26,7 @@ from ktui.tui.charts.chart import ChartStrip
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.overview.holdings import CacheSummary, Holdings
-from ktui.tui.requests.most_expensive import TOP, RankedRemedy, most_expensive_content
+from ktui.tui.requests.ranking_columns import TOP, RankedRemedy, most_expensive_content
 from ktui.tui.requests.request_columns import SHORT, log_title
 from ktui.tui.requests.why import title_of, why_content
 from ktui.tui.screen_bases.mode_screen import ModeScreen

@@ -5,7 +5,6 @@ One entry per line, oldest first, in a file that only its owner can read.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from ktui.client.running import state_home
@@ -50,9 +49,7 @@ class LineHistory:
         self._lines = [*(item for item in known if item != line), line][-KEPT:]
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            scratch = self.path.with_suffix(f".{os.getpid()}")
-            write_private(scratch, "".join(f"{item}\n" for item in self._lines).encode())
-            scratch.replace(self.path)
+            write_private(self.path, "".join(f"{item}\n" for item in self._lines).encode())
         except OSError:
             return  # it stays in memory for this run
 

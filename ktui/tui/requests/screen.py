@@ -18,8 +18,8 @@ from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.requests.log import LogView
-from ktui.tui.requests.most_expensive import TOP
 from ktui.tui.requests.ranking import TopView
+from ktui.tui.requests.ranking_columns import TOP
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.panel import Panel, tabs_content

@@ -63,9 +63,7 @@ class ColumnChoices:
             chosen[table_id] = list(ids)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            scratch = self.path.with_suffix(".new")
-            write_private(scratch, msgspec.json.format(msgspec.json.encode(chosen)) + b"\n")
-            scratch.replace(self.path)
+            write_private(self.path, msgspec.json.format(msgspec.json.encode(chosen)) + b"\n")
         except OSError as error:
             return f"the columns were not saved: {self.path}: {error.strerror}"
         return ""

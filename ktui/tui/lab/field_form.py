@@ -13,12 +13,12 @@ from textual.containers import Grid, Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Label
 
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
+from ktui.tui.prompt.prompt import Completing
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +35,13 @@ class Field:
     rare: bool = False
 
 
-class Completer(Suggester):
-    """Completes the last comma-separated part with one of the current `candidates`."""
-
-    def __init__(self, candidates: Callable[[], Iterable[str]]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._candidates = candidates
-
-    async def get_suggestion(self, value: str) -> str | None:
-        head, comma, part = value.rpartition(",")
-        if not part:
-            return None
-        for candidate in self._candidates():
-            if candidate.startswith(part) and candidate != part and candidate.isprintable():
-                return f"{head}{comma}{candidate}"
-        return None
+def completed(value: str, candidates: Iterable[str]) -> str:
+    """Return `value` with its last comma-separated part completed; "" without a completion."""
+    head, comma, part = value.rpartition(",")
+    for candidate in candidates if part else ():
+        if candidate.startswith(part) and candidate != part and candidate.isprintable():
+            return f"{head}{comma}{candidate}"
+    return ""
 
 
 class ChoiceField(Widget, can_focus=True):
@@ -154,7 +146,7 @@ class FieldForm(Grid):
             compact=True,
             select_on_focus=False,
             name=field.name,
-            suggester=Completer(lambda: self._candidates(field.name)),
+            suggester=Completing(lambda value: completed(value, self._candidates(field.name))),
         )
         widget.cursor_blink = False
         return widget
