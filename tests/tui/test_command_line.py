@@ -150,7 +150,7 @@ async def test_a_namespace_filters_the_table() -> None:
         await type_command(pilot, "ns team-00")
         await pilot.press("enter")
         await pilot.pause()
-        rows = app.screen.log_table.rows
+        rows = app.screen.log_view.table.rows
         assert rows and {row.started.namespace for row in rows} == {"team-00"}
 
 

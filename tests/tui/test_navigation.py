@@ -28,8 +28,8 @@ async def test_o_offers_the_ways_on_and_a_letter_takes_one() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("2")
-        app.screen.log_table.move_to(2)
-        wanted = app.screen.log_table.row.target
+        app.screen.log_view.table.move_to(2)
+        wanted = app.screen.log_view.table.row.target
         await pilot.press("o")
         await until(pilot, lambda: isinstance(app.screen, JumpScreen))
         await pilot.press("v")
@@ -55,9 +55,9 @@ async def test_a_list_is_put_into_the_lab_as_it_was_asked() -> None:
     app = asking_app()
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("2")
-        rows = app.screen.log_table.rows
+        rows = app.screen.log_view.table.rows
         at = next(place for place, row in enumerate(rows) if row.started.query.startswith("labelSelector"))
-        app.screen.log_table.move_to(at)
+        app.screen.log_view.table.move_to(at)
         target = rows[at].target
         await pilot.press("o", "l")
         await until(pilot, lambda: app.current_mode == "lab")

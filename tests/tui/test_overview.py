@@ -88,7 +88,7 @@ async def test_enter_takes_the_request_to_its_own_screen() -> None:
         await pilot.press("up", "up", "enter")
         await pilot.pause()
         assert app.current_mode == "requests"
-        assert app.screen.log_table.row.id == 14
+        assert app.screen.log_view.table.row.id == 14
 
 
 def read_of(number: int, at: float) -> RequestStarted:

@@ -101,11 +101,11 @@ async def test_pause_holds_the_table_and_space_lets_it_go_on() -> None:
     app = still_app(demo_events()[:-20])
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("2", "space")
-        before = len(app.screen.log_table.rows)
+        before = len(app.screen.log_view.table.rows)
         app.feed(demo_events()[-20:])
         app.tick()
         await pilot.pause()
-        assert len(app.screen.log_table.rows) == before
+        assert len(app.screen.log_view.table.rows) == before
         assert "‖ paused" in shown(app) and "following" not in shown(app)
         await pilot.press("1", "2")
         await pilot.pause()
@@ -113,4 +113,4 @@ async def test_pause_holds_the_table_and_space_lets_it_go_on() -> None:
         await pilot.press("space")
         await pilot.pause()
         assert "following" in shown(app)
-        assert len(app.screen.log_table.rows) > before
+        assert len(app.screen.log_view.table.rows) > before

@@ -89,12 +89,12 @@ async def test_enter_narrows_the_log_to_one_kind_and_esc_comes_back() -> None:
         await pilot.press("enter")
         await until(pilot, lambda: not screen.top_shown)
         await pilot.pause()
-        assert [row.id for row in screen.log_table.rows] == [3, 10]
+        assert [row.id for row in screen.log_view.table.rows] == [3, 10]
         assert "kubelet LIST pods ?nodeName=… rv=0" in shown(app)
         await pilot.press("escape")
         await until(pilot, lambda: screen.top_shown)
         await pilot.press("escape")
-        await until(pilot, lambda: not screen.top_shown and len(screen.log_table.rows) == 16)
+        await until(pilot, lambda: not screen.top_shown and len(screen.log_view.table.rows) == 16)
 
 
 def app_with(events: list[Any]) -> KtuiApp:
@@ -228,13 +228,13 @@ async def test_while_the_log_follows_its_cursor_moves_only_with_its_detail() -> 
         await pilot.press("2")
         await pilot.pause()
         screen = screen_of(app)
-        row = screen.log_table.row
+        row = screen.log_view.table.row
         app.feed(demo_events()[-40:])
         app.fold()
         screen.paint_tables(app.state)
-        assert screen.log_table.row is row
+        assert screen.log_view.table.row is row
         screen.paint_panels(app.state)
-        assert screen.log_table.row is not row
+        assert screen.log_view.table.row is not row
 
 
 async def test_b_rolls_up_by_client_resource_and_namespace() -> None:

@@ -93,7 +93,7 @@ async def test_enter_shows_the_request_of_a_watcher() -> None:
         await pilot.press("6", *["down"] * 10, "enter")
         await until(pilot, lambda: app.current_mode == "requests")
         await pilot.pause()
-        assert app.screen.log_table.row.started.verb == "WATCH"
+        assert app.screen.log_view.table.row.started.verb == "WATCH"
         await pilot.press("6", "home", "enter")
         await pilot.pause()
         assert app.current_mode == "watches", "its request began before this dashboard listened"

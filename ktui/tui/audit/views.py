@@ -1,4 +1,4 @@
-"""The audit's views: progress, the reason for having no report, or one of the report's four views."""
+"""The audit's views of groups of requests: all of them, or one; and the choice of the rules."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from textual.events import Resize
 from textual.widgets import Input
 
 from ktui.client.connection import ClientError
+from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
 from ktui.core.format import many
 from ktui.core.lab.form import (
     LIST,
@@ -36,13 +38,13 @@ from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import PagesScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
+from ktui.tui.lab import target
 from ktui.tui.lab.actions import LabActions, check_consistency
 from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.field_form import FieldForm
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
-from ktui.tui.lab.target import TargetChoice
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 
@@ -64,7 +66,6 @@ class LabScreen(ServerScreen):
         super().__init__()
         self.lab = LabContext(self)
         self.sending = LabActions(self.lab)
-        self.targets = TargetChoice(self.lab)
         self.form_pane = FormPane(self.lab.candidates)
         self.results = ResultsPane()
         self.prediction = LabPrediction()
@@ -156,7 +157,8 @@ class LabScreen(ServerScreen):
         self.lab.recall()
         self.results.table.focus()
         if self.ktui.preferences.kube_context:
-            self.targets.choose(self.ktui.preferences.kube_context)
+            context = self.ktui.preferences.kube_context
+            self.in_background(partial(self._choose_target, context), "target")
 
     @on(Resize)
     def _resized(self) -> None:
@@ -275,7 +277,36 @@ class LabScreen(ServerScreen):
             self.sending.send()
 
     def action_choose_target(self) -> None:
-        self.targets.ask()
+        """Choose ktui's own server or one of the kubeconfig's contexts, but not while a request runs."""
+        self.in_background(self._ask_target, "target")
+
+    async def _ask_target(self) -> None:
+        lab = self.lab
+        if lab.refuses_more():
+            return
+        try:
+            names, current = await asyncio.to_thread(read_contexts, kubeconfig_files())
+        except ClientError as error:
+            lab.warn(str(error))
+            names, current = [], ""
+        chosen = await self.app.push_screen_wait(target.TargetDialog(names, current, lab.server_name))
+        if chosen is not None and chosen != lab.server_name:
+            await self._choose_target(chosen)
+
+    async def _choose_target(self, context: str) -> None:
+        """Switch to a context's kube-apiserver, or with "" to ktui's own server."""
+        lab = self.lab
+        try:
+            server = await target.connect(context) if context else None
+        except ClientError as error:
+            lab.fail(str(error))
+            return
+        if lab.kube is not None:
+            await lab.kube.target.client.close()
+        lab.kube = target.judged_by_traces(server, lab.receiver) if server is not None else None
+        for warning in server.warnings if server is not None else ():
+            lab.warn(warning)
+        lab.changed()
 
     @on(VTable.Selected, "#results")
     def action_show_pages(self) -> None:

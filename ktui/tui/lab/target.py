@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
 
 from ktui import __version__
-from ktui.client.connection import ClientError
-from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts, read_kubeconfig
+from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
 from ktui.client.target import target_of
 from ktui.tui.dialogs.dialog import Menu
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
-from ktui.tui.lab.context import KubeServer, LabContext
+from ktui.tui.lab.context import KubeServer
 from ktui.tui.widgets.lines import line
 
 if TYPE_CHECKING:
@@ -41,55 +39,13 @@ async def connect(context: str) -> KubeServer:
     return KubeServer(context, target, assumptions, tuple(connection.warnings))
 
 
-def _judged_by_traces(server: KubeServer, receiver: OtlpReceiver | None) -> KubeServer:
+def judged_by_traces(server: KubeServer, receiver: OtlpReceiver | None) -> KubeServer:
     """Return the server, whose requests are judged by their own traces where these are received."""
     if receiver is None:
         return server
     from ktui.client.traced_target import TracedTarget  # start-up time
 
     return replace(server, target=TracedTarget(server.target, receiver))
-
-
-class TargetChoice:
-    """Changes the Lab's server, but not while a request runs."""
-
-    def __init__(self, lab: LabContext) -> None:
-        self._lab = lab
-
-    def ask(self) -> None:
-        """Let the user choose ktui's own server or one of the kubeconfig's contexts."""
-        self._lab.screen.in_background(self._ask, "target")
-
-    def choose(self, context: str) -> None:
-        """Switch to a context's kube-apiserver, or with "" to ktui's own server."""
-        self._lab.screen.in_background(partial(self._choose, context), "target")
-
-    async def _ask(self) -> None:
-        lab = self._lab
-        if lab.refuses_more():
-            return
-        try:
-            names, current = await asyncio.to_thread(read_contexts, kubeconfig_files())
-        except ClientError as error:
-            lab.warn(str(error))
-            names, current = [], ""
-        chosen = await lab.screen.app.push_screen_wait(TargetDialog(names, current, lab.server_name))
-        if chosen is not None and chosen != lab.server_name:
-            await self._choose(chosen)
-
-    async def _choose(self, context: str) -> None:
-        lab = self._lab
-        try:
-            server = await connect(context) if context else None
-        except ClientError as error:
-            lab.fail(str(error))
-            return
-        if lab.kube is not None:
-            await lab.kube.target.client.close()
-        lab.kube = _judged_by_traces(server, lab.receiver) if server is not None else None
-        for warning in server.warnings if server is not None else ():
-            lab.warn(warning)
-        lab.changed()
 
 
 class TargetDialog(Menu[str]):

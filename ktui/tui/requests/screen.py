@@ -15,7 +15,7 @@ from ktui.core.ranking.rank_lines import RankLine, shape_text
 from ktui.core.references import Crumb, Part, Place, Reference, RequestRef
 from ktui.core.request_view import request_object
 from ktui.core.selection import Selection, selection_of
-from ktui.core.state import RequestRow, State
+from ktui.core.state import State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.requests.log import LogView
 from ktui.tui.requests.ranking import TopView
@@ -59,10 +59,6 @@ class RequestsScreen(ModeScreen):
         self._show(top=False)
         super().on_mount()
 
-    @property
-    def log_table(self) -> VTable[RequestRow]:
-        return self.log_view.table
-
     def active_table(self) -> VTable[Any]:
         return self._shown.table
 
@@ -92,7 +88,7 @@ class RequestsScreen(ModeScreen):
 
     def paint_tables(self, state: State) -> None:
         # A log that follows is painted together with its detail, so that both show the same request.
-        if not self.top_shown and not self.log_table.following:
+        if not self.top_shown and not self.log_view.table.following:
             self.log_view.paint()
 
     def paint_panels(self, state: State) -> None:
