@@ -62,11 +62,9 @@ APP: Bindings = [
     *(_key(f"go.{mode.name}", str(mode.number), f"go('{mode.name}')", mode.title, mode.about)
       for mode in MODES),
     # With priority, so that the keys typed next go to the line that these open.
-    _key("filter", "slash", "screen.filter", "filter", "filter the table by column", key_display="/",
-         priority=True),
+    _key("filter", "slash", "screen.filter", "filter", "filter the table by column", priority=True),
     _key("command", "colon", "command", "go",
-         "go to a screen, resource, key, revision or request; run a command",
-         key_display=":", priority=True),
+         "go to a screen, resource, key, revision or request; run a command", priority=True),
     _hidden("pause", "space", "pause", "pause the tables", "pause"),
     _hidden("sort", "s", "screen.sort", "sort by one or two columns", "sort"),
     _hidden("sort.turn", "S", "screen.sort_turn", "reverse the sort", "reverse sort"),
@@ -81,8 +79,8 @@ APP: Bindings = [
     _hidden("follow", "F", "screen.follow", "stop or resume following new rows"),
     _hidden("elsewhere", "o", "screen.elsewhere",
             "open related: request, cache, key, watcher, Lab, Versions", "open"),
-    _hidden("back", "left_square_bracket", "go_back", "back", "back", key_display="["),
-    _hidden("forward", "right_square_bracket", "go_forward", "forward", "forward", key_display="]"),
+    _hidden("back", "left_square_bracket", "go_back", "back", "back"),
+    _hidden("forward", "right_square_bracket", "go_forward", "forward", "forward"),
     _hidden("restart", "r", "restart", "restart a server that has stopped", "restart"),
     _hidden("story.next", "f9", "story_next", "a tour in two minutes: what LISTs cost; next step", "tour"),
     _hidden("story.dismiss", "shift+f9", "story_dismiss", "do not offer the tour"),
@@ -92,7 +90,7 @@ APP: Bindings = [
     _hidden("theme", "T", "next_theme", "next theme", "theme"),
     _hidden("suspend", "ctrl+z", "suspend_process", "suspend ktui; fg in the shell resumes it", "suspend"),
     _hidden("interrupt", "ctrl+c", "interrupt", "leave ktui from anywhere", "quit", priority=True),
-    _key("help", "question_mark", "help", "help", "these keys", key_display="?"),
+    _key("help", "question_mark", "help", "help", "these keys"),
     _key("quit", "q", "quit", "quit", "leave ktui"),
 ]  # fmt: skip
 
@@ -196,7 +194,7 @@ LAB: Bindings = [
     _key("lab.cheaper", "a", "try_cheaper", "cheaper", "compare with the next cheaper variant"),
     _key("lab.page", "n", "next_page", "page", "next page (continue token)"),
     _hidden("lab.check", "equals_sign", "check_consistency",
-            "compare the cache with etcd at its exact resourceVersion", "= etcd", key_display="="),
+            "compare the cache with etcd at its exact resourceVersion", "= etcd"),
     _key("lab.target", "t", "choose_target", "server", "send to ktui's own server or to one of a kubeconfig"),
     _hidden("lab.pages", "y", "show_pages", "the full result; as curl, kubectl, client-go, Python", "as…"),
     _hidden("lab.saved", "l", "saved", "saved requests: edit, send, save, delete", "saved"),
@@ -248,10 +246,8 @@ AUDIT: Bindings = [
     _key("audit.slow", "t", "view('slow')", "slow etcd", "slow requests in etcd's log"),
     _key("audit.read", "i", "show_input", "input", "files, malformed lines, notes"),
     _key("audit.rules", "V", "choose_rules", "rules", "choose the version and its gates"),
-    _hidden("audit.older", "less_than_sign", "step_version(-1)", "previous version", "older",
-            key_display="<"),
-    _hidden("audit.newer", "greater_than_sign", "step_version(1)", "next version", "newer",
-            key_display=">"),
+    _hidden("audit.older", "less_than_sign", "step_version(-1)", "previous version", "older"),
+    _hidden("audit.newer", "greater_than_sign", "step_version(1)", "next version", "newer"),
     _key("audit.stop", "x", "stop", "stop reading", "stop reading and show what was read so far"),
     _hidden("audit.up", "up,k", "step(-1)", "previous group", "previous"),
     _hidden("audit.down", "down,j", "step(1)", "next group", "next"),
@@ -260,7 +256,7 @@ AUDIT: Bindings = [
 
 CLOSE_TEXT: Bindings = [
     _key("text.close", "escape,y,q", "leave", "close", "close, or end the search"),
-    _key("text.search", "slash", "search", "search", "search the text", key_display="/"),
+    _key("text.search", "slash", "search", "search", "search the text"),
     _key("text.copy", "c", "copy", "copy", "copy the whole text to the clipboard"),
 ]
 BODY: Bindings = [
@@ -275,7 +271,7 @@ CLOSE_FILTER_HELP: Bindings = [
 HELP: Bindings = [
     _key("help.leave", "escape", "leave", "close", "close"),
     _key("help.close", "q,question_mark", "dismiss", "close", "close"),
-    _key("help.filter", "slash", "narrow", "filter", "find a key", key_display="/"),
+    _key("help.filter", "slash", "narrow", "filter", "find a key"),
     _key("help.down", "down,j", "scroll(1)", "down", "a line down"),
     _key("help.up", "up,k", "scroll(-1)", "up", "a line up"),
     _key("help.pagedown", "pagedown,space", "page(1)", "page down", "a page down"),
@@ -292,7 +288,7 @@ COLUMNS: Bindings = [
 
 SORT: Bindings = [
     _key("sort.close", "escape,q", "dismiss", "close", "keep the order"),
-    _key("sort.none", "full_stop", "unsort", "unsort", "no order", key_display="."),
+    _key("sort.none", "full_stop", "unsort", "unsort", "no order"),
 ]
 
 RULES: Bindings = [
