@@ -83,7 +83,7 @@ class AuditScreen(ModeScreen):
 
     MODE: ClassVar[str] = "audit"
     CSS_PATH = "audit.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.AUDIT
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["audit"]
 
     def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
         super().__init__()

@@ -77,7 +77,7 @@ class CacheScreen(ServerScreen):
 
     MODE = "cache"
     CSS_PATH = "cache.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.CACHE
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["cache"]
 
     def __init__(self) -> None:
         super().__init__()

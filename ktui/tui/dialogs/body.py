@@ -44,7 +44,7 @@ class BodyScreen(TextScreen):
     The answer is read only as far as it is shown; for the rest the server has to wait.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.BODY
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["response body"]
 
     def __init__(self, client: ApiClient, selection: Selection) -> None:
         super().__init__(f"body of GET {selection.target}", "")

@@ -55,7 +55,7 @@ class ConfirmScreen(Dialog[bool]):
     }
     ConfirmScreen Static { width: 1fr; height: auto; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.CONFIRM
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["question"]
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()

@@ -96,7 +96,7 @@ class HelpScreen(Dialog[None]):
     HelpScreen.-wide Horizontal { layout: horizontal; }
     HelpScreen.-wide #help-first { margin-right: 2; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.HELP
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["help"]
     AUTO_FOCUS = ""
 
     def __init__(self, over: Screen[object]) -> None:

@@ -30,7 +30,7 @@ class JumpScreen(Menu[Place]):
     DEFAULT_CSS = """
     JumpScreen > OptionList:focus > .option-list--option-highlighted { color: $ink-strong; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.JUMP
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 
     def __init__(self, title: str, places: Sequence[RelatedPlace]) -> None:
         hint = f"letter or enter opens · {key_hints(('jump.close', 'stays')).plain}"
@@ -109,7 +109,7 @@ class CompareDialog(Menu[Group]):
     DEFAULT_CSS = """
     CompareDialog > OptionList { width: 100; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.COMPARE
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["compare"]
 
 
 MOST = 9  # reads: one for each digit

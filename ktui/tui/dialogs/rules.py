@@ -93,7 +93,7 @@ class RulesScreen(Dialog[Behaviour | None]):
     RulesScreen VTable { scrollbar-background: $surface; scrollbar-background-hover: $surface; }
     """
     AUTO_FOCUS = "#choice-version"
-    BINDINGS: ClassVar[list[BindingType]] = keys.RULES
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["rules"]
 
     def __init__(self, now: Behaviour, wanted: str, effect: Callable[[Behaviour], Content]) -> None:
         super().__init__()

@@ -31,7 +31,7 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
     DEFAULT_CSS = """
     ColumnScreen > OptionList { width: 84; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.COLUMNS
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["columns"]
 
     def __init__(self, table: VTable[Any], start: Sequence[str]) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ def letters(names: Iterable[str]) -> dict[str, str]:
 class SortScreen(Dialog[None]):
     """A letter sorts by its column, or reverses that sort; with shift it sets the second key."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.SORT
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["sort"]
 
     def __init__(self, table: VTable[Any]) -> None:
         super().__init__()
@@ -217,7 +217,7 @@ class FilterHelpScreen(Dialog[None]):
     DEFAULT_CSS = f"""
     FilterHelpScreen > VerticalScroll {{ width: {_BOX}; padding: 0 2; }}
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.CLOSE_FILTER_HELP
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["filter help"]
 
     def __init__(self, table: VTable[Any]) -> None:
         super().__init__()

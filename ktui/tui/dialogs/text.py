@@ -33,7 +33,7 @@ class TextScreen(Dialog[None]):
     TextScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
     TextScreen Input.-open { display: block; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.CLOSE_TEXT
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["text"]
 
     def __init__(self, title: str, value: Any) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class PagesScreen(Dialog[None]):
     DEFAULT_CSS = """
     PagesScreen > VerticalScroll { width: 90%; max-height: 90%; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.PAGES
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["pages"]
 
     def __init__(self, title: str, pages: dict[str, str]) -> None:
         super().__init__()

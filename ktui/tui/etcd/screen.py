@@ -88,7 +88,7 @@ class EtcdScreen(ServerScreen):
 
     MODE = "etcd"
     CSS_PATH = "etcd.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.ETCD
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["etcd"]
 
     def __init__(self) -> None:
         super().__init__()

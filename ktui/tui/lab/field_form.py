@@ -47,7 +47,7 @@ def completed(value: str, candidates: Iterable[str]) -> str:
 class ChoiceField(Widget, can_focus=True):
     """A choice between a few values; left and right change it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.CHOICE_FIELD
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["lab choice"]
     DEFAULT_CSS = """
     ChoiceField {
         height: 1;
@@ -90,13 +90,13 @@ class ChoiceField(Widget, can_focus=True):
 class TextField(Input):
     """A free-text field whose enter key submits the form."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.TEXT_FIELD
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["lab text field"]
 
 
 class FieldForm(Grid):
     """Fields in one column, or in two with the class `-two` (on wide screens)."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.FORM
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["lab form"]
     DEFAULT_CSS = """
     FieldForm {
         height: auto;

@@ -122,7 +122,7 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
     SavedScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
     SavedScreen Input.-open { display: block; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.SAVED
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["saved requests"]
 
     def __init__(self, saved: SavedRequests, form: ListForm, request_of: Callable[[ListForm], str]) -> None:
         """`form` is the one to save; `request_of` returns a form's request in one line."""

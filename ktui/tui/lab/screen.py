@@ -60,7 +60,7 @@ class LabScreen(ServerScreen):
     MODE = "lab"
     CSS_PATH = "lab.tcss"
     AUTO_FOCUS = "#results"  # not the form, in which keys would be typed
-    BINDINGS: ClassVar[list[BindingType]] = keys.LAB
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["lab"]
 
     def __init__(self) -> None:
         super().__init__()

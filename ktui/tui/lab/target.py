@@ -54,7 +54,7 @@ class TargetDialog(Menu[str]):
     DEFAULT_CSS = """
     TargetDialog > OptionList { width: 60; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.TARGET
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["lab server"]
 
     def __init__(self, names: Sequence[str], current: str, chosen: str) -> None:
         every = ["", *names]

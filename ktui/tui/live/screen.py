@@ -58,7 +58,7 @@ class LiveScreen(ModeScreen):
 
     TABLES: ClassVar[tuple[LiveTable, ...]] = ()
     CSS_PATH = "live.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.LIVE
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["live cluster"]
 
     def __init__(self) -> None:
         super().__init__()
@@ -249,7 +249,7 @@ class LiveCaches(LiveScreen):
         LiveTable("caches", "watch caches by replica", METRICS, columns.CACHES, rows.caches,
               lambda row: (row.resource, row.replica), "no watch cache is reported", panels.cache_content),
     )  # fmt: skip
-    BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_CACHES
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["live caches"]
 
     def action_probe(self) -> None:
         """Ask each replica how far this cache is behind etcd, after a question that names the requests."""
@@ -349,7 +349,7 @@ class LiveVersions(VersionsScreen):
     """Versions over a live cluster: with its version and gates; a second table shows these."""
 
     CSS_PATH = "../versions/versions.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_VERSIONS
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["live versions"]
 
     def compose_body(self) -> ComposeResult:
         yield from super().compose_body()

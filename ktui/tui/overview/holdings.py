@@ -68,7 +68,7 @@ PREFIXES: tuple[Column[PrefixRow], ...] = (
 class PrefixTable(VTable[PrefixRow]):
     """The top level comes with telemetry; deeper levels are requested when they are opened."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.TREE
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["prefix tree"]
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(PREFIXES, key=lambda row: row.prefix, empty="no keys counted yet", **kwargs)

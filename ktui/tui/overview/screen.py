@@ -135,7 +135,7 @@ class OverviewScreen(ModeScreen):
     MODE: ClassVar[str] = "overview"
     CSS_PATH = "overview.tcss"
     AUTO_FOCUS = "#requests"
-    BINDINGS: ClassVar[list[BindingType]] = keys.OVERVIEW
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["overview"]
 
     def __init__(self) -> None:
         super().__init__()

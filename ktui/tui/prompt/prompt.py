@@ -203,7 +203,7 @@ class Prompt(Horizontal):
         & > Input { width: 1fr; border: none; height: 1; padding: 0 0 0 1; background: $surface; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.PROMPT
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["prompt"]
 
     class Closed(Message):
         """The line has been closed; `kept` is False when it was dismissed."""

@@ -43,7 +43,7 @@ class RequestsScreen(ModeScreen):
     MODE: ClassVar[str] = "requests"
     CSS_PATH = "requests.tcss"
     AUTO_FOCUS = "#log"
-    BINDINGS: ClassVar[list[BindingType]] = keys.REQUESTS
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["requests"]
 
     def __init__(self) -> None:
         super().__init__()

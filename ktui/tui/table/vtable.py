@@ -137,7 +137,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
     there. Tables with `share` share one filter.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.TABLE
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["tables"]
 
     class Highlighted(Message):
         """The cursor is on another row, or on a newer state of the same row.

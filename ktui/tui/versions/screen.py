@@ -38,7 +38,7 @@ class VersionsScreen(ModeScreen):
     MODE: ClassVar[str] = "versions"
     CSS_PATH = "versions.tcss"
     AUTO_FOCUS = "#versions"
-    BINDINGS: ClassVar[list[BindingType]] = keys.VERSIONS
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["versions"]
 
     def __init__(self) -> None:
         super().__init__()

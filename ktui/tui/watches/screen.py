@@ -168,7 +168,7 @@ class WatchesScreen(ModeScreen):
     MODE: ClassVar[str] = "watches"
     CSS_PATH = "watches.tcss"
     AUTO_FOCUS = "#watches"
-    BINDINGS: ClassVar[list[BindingType]] = keys.DETAIL
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["watches"]
 
     def __init__(self) -> None:
         super().__init__()

@@ -40,7 +40,7 @@ class LineView(ScrollView, can_focus=True):
         & .lines--removed { color: $error; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.LINES
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["texts"]
 
     class Searched(Message):
         """The view has gone to the next match."""

@@ -35,7 +35,7 @@ class FaultScreen(Menu[str]):
         &:focus > .option-list--option-highlighted { color: $ink-strong; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.JUMP
+    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 
     def __init__(self) -> None:
         hint = f"letter or enter · {_ASKS} asks first · {key_hints(('jump.close', 'none')).plain}"

@@ -52,7 +52,7 @@ class WorkloadsScreen(ServerScreen):
     MODE: ClassVar[str] = "workloads"
     CSS_PATH = "workloads.tcss"
     AUTO_FOCUS = "#workloads"
-    BINDINGS: ClassVar[list[BindingType]] = keys.WORKLOADS
+    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["workloads"]
 
     def __init__(self) -> None:
         super().__init__()

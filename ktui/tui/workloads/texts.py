@@ -11,6 +11,7 @@ from textual.content import Content
 
 from ktui.core.format import elapsed, figure, integer, long_bytes, times
 from ktui.core.table.columns import Column
+from ktui.tui.keys.bindings import FIX_KEYS
 from ktui.tui.widgets.lines import first_lines, line, pad, wrapped
 from ktui.tui.workloads.session import Session
 from ktui.workloads.running.knobs import Knob
@@ -68,7 +69,6 @@ KNOB_COLUMNS: tuple[Column[KnobRow], ...] = (
 _SIDES = 12  # cells of a value
 _NAME = 12  # cells that are left at least of the first column of a cut table
 _GAP = "  "
-FIX_KEYS = ("f4", "f5", "f6", "f7", "f8", "f10", "f11", "f12")
 
 
 def status_content(about: str, session: Session | None, width: int, height: int) -> Content:
