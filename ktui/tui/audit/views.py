@@ -29,7 +29,7 @@ from ktui.tui.audit.versions_view import MOST_ASKED, share_under
 from ktui.tui.dialogs.rules import RulesScreen, key_line
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
-from ktui.tui.widgets.panel import Panel, tabs_content
+from ktui.tui.widgets.panel import Panel, show_one
 
 
 class AuditRules(RulesScreen):
@@ -120,13 +120,8 @@ class GroupsView(Vertical):
             )
 
 
-# The panels: title, and tab; in a small terminal one is shown at a time.
-PANELS = {
-    "route": ("route", "route"),
-    "latency": ("latency and errors", "latency"),
-    "instead": ("write instead", "instead"),
-    "slow-reads": ("slow in etcd, probably caused by it", "slow in etcd"),
-}
+# The panels with their short titles; in a small terminal one is shown at a time.
+PANELS = {"route": "route", "latency": "latency", "instead": "instead", "slow-reads": "slow in etcd"}
 
 
 class GroupView(Container):
@@ -138,10 +133,11 @@ class GroupView(Container):
         yield Panel("request", id="request", classes="box")
         yield Panel(id="tabs")
         with Container(id="detail"):
-            yield Panel(PANELS["route"][0], id="route", classes="box")
+            yield Panel("route", id="route", classes="box")
             with Vertical(id="beside"):
-                for name in ("latency", "instead", "slow-reads"):
-                    yield Panel(PANELS[name][0], id=name, classes="box")
+                yield Panel("latency and errors", id="latency", classes="box")
+                yield Panel("write instead", id="instead", classes="box")
+                yield Panel("slow in etcd, probably caused by it", id="slow-reads", classes="box")
 
     def on_mount(self) -> None:
         self.turn(0)
@@ -162,9 +158,5 @@ class GroupView(Container):
 
     def turn(self, step: int) -> None:
         """Show the next panel, where there is room for only one."""
-        self._panel = shown = (self._panel + step) % len(PANELS)
-        for place, name in enumerate(PANELS):
-            self.query_one(f"#{name}").set_class(place == shown, "-shown")
-        self.query_one("#beside").set_class(shown > 0, "-shown")
-        titles = [tab for _, tab in PANELS.values()]
-        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(titles, shown, width))
+        self._panel = (self._panel + step) % len(PANELS)
+        show_one(self, PANELS, self._panel)

@@ -27,7 +27,7 @@ from ktui.tui.requests.decision_trace import calls_content, chain_content, comma
 from ktui.tui.requests.request_columns import FULL, log_title
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, parts_that_fit
-from ktui.tui.widgets.panel import Panel, tabs_content
+from ktui.tui.widgets.panel import Panel, show_one
 
 # The phases and the funnel of one request.
 
@@ -205,12 +205,8 @@ class RequestDetail(Container):
     def turn(self, step: int) -> None:
         """Show the panel `step` places on if one has room, otherwise the request chain or the trace."""
         self._shown = index = (self._shown + step) % len(PANELS)
-        names = list(PANELS)
-        for place, name in enumerate(names):
-            self.query_one(f"#{name}").set_class(place == index, "-shown")
-        self.query_one("#cost").set_class(index > 1, "-shown")
-        self.set_class(names[index] == "chain", "-chain")
-        self.query_one("#tabs", Panel).show(lambda width, height: tabs_content(PANELS.values(), index, width))
+        show_one(self, PANELS, index)
+        self.set_class(list(PANELS)[index] == "chain", "-chain")
 
 
 EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"

@@ -34,7 +34,7 @@ from ktui.tui.watches.watch_columns import (
     scope_of,
 )
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
-from ktui.tui.widgets.panel import Panel, tabs_content
+from ktui.tui.widgets.panel import Panel, show_one
 
 _LABEL = 10
 _BAR = 20
@@ -251,11 +251,7 @@ class WatchesScreen(ModeScreen):
 
     def _show_panel(self, index: int) -> None:
         self._shown = index
-        names = list(PANELS)
-        for place, name in enumerate(names):
-            self._panel(name).set_class(place == index, "-shown")
-        self.query_one("#one").set_class(names[index] != "fan-out", "-shown")
-        self._panel("tabs").show(lambda width, height: tabs_content(PANELS.values(), index, width))
+        show_one(self, PANELS, index)
 
     def visit(self, reference: Reference | None) -> None:
         """Move the cursor to a watcher."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Self
 
 from textual.containers import Container, Horizontal, Vertical
@@ -117,6 +117,18 @@ class Panel(Widget):
             painted = Visual.to_strips(self, self._lines[y], size.width, 1, style)
             strip = self._strips[y] = painted[0] if painted else Strip.blank(size.width, style.rich_style)
         return strip
+
+
+def show_one(within: Widget, titles: Mapping[str, str], index: int) -> None:
+    """Mark a panel, and its container, as the one to show where only one has room; name it in `#tabs`.
+
+    `titles` has the panels' ids and short titles.
+    """
+    panels = [within.query_one(f"#{name}") for name in titles]
+    for widget in {*panels, *(panel.parent for panel in panels)}:
+        if isinstance(widget, Widget):
+            widget.set_class(widget in (panels[index], panels[index].parent), "-shown")
+    within.query_one("#tabs", Panel).show(lambda width, _: tabs_content(titles.values(), index, width))
 
 
 def tabs_content(
