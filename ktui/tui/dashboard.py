@@ -164,12 +164,10 @@ class Pace:
         tick: Callable[[], None],
         fold: Callable[[], None],
         failed: Callable[[Failure], None],
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tick = tick
         self._fold = fold
         self._failed = failed
-        self._clock = clock
         self._failures = 0
         self._paused_until = 0.0
         self._keys = KeyActivity()
@@ -190,14 +188,14 @@ class Pace:
             self._keys.pressed()
 
     def _tick_supervised(self) -> None:
-        if self._clock() < self._paused_until:
+        if time.monotonic() < self._paused_until:
             return
         try:
             self._tick_unless_busy()
         except Exception as error:  # a bug in a screen: report it and go on painting
             self._failures += 1
             pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
-            self._paused_until = self._clock() + pause
+            self._paused_until = time.monotonic() + pause
             self._failed(Failure("painting", error, self._failures, pause))
         else:
             self._failures = 0

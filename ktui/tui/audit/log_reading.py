@@ -100,13 +100,8 @@ class Reading:
 class LiveReading(Reading):
     """Follows files, or only receives what a webhook sends; a report can be made at any time."""
 
-    def __init__(
-        self,
-        live: LiveTally,
-        names: Sequence[str],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(lambda: nullcontext([]), live.tally, clock)
+    def __init__(self, live: LiveTally, names: Sequence[str]) -> None:
+        super().__init__(lambda: nullcontext([]), live.tally)
         self._live_tally, self._names = live, names
         self._trends = Trends()
         self.live = True

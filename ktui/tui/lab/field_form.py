@@ -120,11 +120,9 @@ class FieldForm(Grid):
     class Submitted(Message):
         """Enter was pressed in a field."""
 
-    def __init__(
-        self, fields: Sequence[Field], candidates: Callable[[str], Iterable[str]], name: str | None = None
-    ) -> None:
+    def __init__(self, fields: Sequence[Field], candidates: Callable[[str], Iterable[str]]) -> None:
         """`candidates(field name)` returns the completions of a free-text field."""
-        super().__init__(name=name)
+        super().__init__()
         self._fields = fields
         self._candidates = candidates
         self._inputs: dict[str, Input | ChoiceField] = {}

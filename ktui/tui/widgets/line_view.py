@@ -45,8 +45,8 @@ class LineView(ScrollView, can_focus=True):
     class Searched(Message):
         """The view has gone to the next match."""
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
         self._lines: list[Line] = []
         self._search_text = ""  # in lower case
         self._matches: list[int] = []  # lines that contain the query
