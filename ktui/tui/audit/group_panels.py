@@ -234,7 +234,7 @@ def about_content(line_: GroupReport | None, report: Report, width: int, height:
     if height > 4 and line_.route != ELSEWHERE:
         drawn += strip_lines(line_, report.kube_version, width)
     for cheaper in line_.cheaper[:1]:
-        path = line(("  instead  ", "bold $success"), (unquote(cheaper.path), "$foreground"))
+        path = line("  ", ("instead  ", "bold $success"), (unquote(cheaper.path), "$foreground"))
         drawn.append(path.truncate(width, ellipsis=True))
         drawn.append(line("           ", (cheaper.why, "$ink-muted")).truncate(width, ellipsis=True))
     return lines(drawn[:height])

@@ -52,13 +52,6 @@ class Suggestions(Widget):
     }
     """
 
-    class Picked(Message):
-        """A suggestion was clicked."""
-
-        def __init__(self, suggestion: Suggested) -> None:
-            super().__init__()
-            self.suggestion = suggestion
-
     def __init__(self) -> None:
         super().__init__()
         self.shown: Sequence[Suggested] = ()
@@ -110,7 +103,7 @@ class Suggestions(Widget):
     def on_click(self, event: events.Click) -> None:
         if 0 <= event.y < len(self.shown):
             self.at = event.y
-            self.post_message(self.Picked(self.shown[event.y]))
+            self.screen.query_one(Prompt).pick(self.shown[event.y])
 
 
 class Help(Protocol):
@@ -340,10 +333,10 @@ class Prompt(Horizontal):
         browsing = self._history is not None and self._history.browsing
         return listed is not None and bool(listed.shown and self.query_one(Input).value) and not browsing
 
-    def pick(self, event: Suggestions.Picked) -> None:
+    def pick(self, suggestion: Suggested) -> None:
         """Insert a clicked suggestion, and enter the line if it is complete."""
-        self._insert(event.suggestion, complete=event.suggestion.more)
-        if not event.suggestion.more:
+        self._insert(suggestion, complete=suggestion.more)
+        if not suggestion.more:
             self._enter(self.query_one(Input).value)
 
     def action_browse(self, step: int) -> None:

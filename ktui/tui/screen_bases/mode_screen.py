@@ -159,10 +159,6 @@ class ModeScreen(TableScreen):
         self._place_reported = self.place
         self.paint()
 
-    @on(Suggestions.Picked)
-    def _picked(self, event: Suggestions.Picked) -> None:
-        self.query_one(Prompt).pick(event)
-
     def action_elsewhere(self) -> None:
         """Open a menu of the places related to the row under the cursor."""
         from ktui.tui.dialogs.jump import JumpScreen  # start-up time
