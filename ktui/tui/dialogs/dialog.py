@@ -79,6 +79,16 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
     `entries` are (character or "", text, result); `hint` is on the lower edge, `at` has the cursor.
     """
 
+    BOXED: ClassVar[bool] = False  # the list is in a box of the dialog's colour
+    DEFAULT_CSS = """
+    Menu > Vertical > OptionList {
+        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        &:focus { border: none; }
+        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
+    }
+    """
+
     def __init__(
         self, title: str, hint: str, entries: Sequence[tuple[str, Content, ScreenResultType]], at: int = 0
     ) -> None:
@@ -88,9 +98,14 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
 
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(text) for _, text, _ in self.entries), markup=False)
-        options.border_title, options.border_subtitle = line(self._title), line(self._hint)
         options.highlighted = self._at
-        yield options
+        frame = Vertical() if self.BOXED else options
+        frame.border_title, frame.border_subtitle = line(self._title), line(self._hint)
+        if frame is options:
+            yield options
+        else:
+            with frame:
+                yield options
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -27,9 +27,7 @@ from ktui.tui.widgets.lines import line, pad
 class JumpScreen(Menu[Place]):
     """The related places, each by its letter."""
 
-    DEFAULT_CSS = """
-    JumpScreen > OptionList:focus > .option-list--option-highlighted { color: $ink-strong; }
-    """
+    BOXED = True
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 
     def __init__(self, title: str, places: Sequence[RelatedPlace]) -> None:

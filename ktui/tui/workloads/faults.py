@@ -29,11 +29,9 @@ def lasting(kind: str) -> str:
 class FaultScreen(Menu[str]):
     """The kinds of faults, each by its letter."""
 
+    BOXED = True
     DEFAULT_CSS = """
-    FaultScreen > OptionList {
-        width: 78;
-        &:focus > .option-list--option-highlighted { color: $ink-strong; }
-    }
+    FaultScreen > Vertical { width: 78; }
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 

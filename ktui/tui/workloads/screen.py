@@ -206,14 +206,18 @@ class WorkloadsScreen(ServerScreen):
                 running = partial(self._run, session, connection, settings, seconds)
                 self.in_background(running, f"workload {session.workload}")
 
-        server = self.ktui.state.server
-        if server is not None and server.etcd_kind == "embedded":
+        if self._own_server:
             start(True)
             return
         from ktui.tui.dialogs.dialog import ConfirmScreen  # start-up time
 
         question = f"{session.workload} puts load on {connection.url},\nwhich is not ktui's own."
         self.app.push_screen(ConfirmScreen("load on another server", question), start)
+
+    @property
+    def _own_server(self) -> bool:
+        server = self.ktui.state.server
+        return server is not None and server.etcd_kind == "embedded"
 
     async def _run(
         self, session: Session, connection: ServerConnection, settings: list[str], seconds: float
