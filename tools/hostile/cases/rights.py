@@ -204,7 +204,7 @@ async def one_right_at_a_time(target: Target) -> str:
                     may = (method, place) in ALLOWED[verb]
                     tried += 1
                     target.expect(
-                        may or answer.status in (403, 404, 405, 415),
+                        may or answer.status in (400, 403, 404, 405, 415),
                         f"{method} {path} with {verb}: {answer}",
                     )
     return f"{tried} requests"
