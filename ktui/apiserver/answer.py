@@ -20,7 +20,7 @@ from ktui.kube.golang.formatting import to_json
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource
 from ktui.kube.status import not_found
-from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
+from ktui.telemetry.off_loop import compute, compute_large
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -47,7 +47,7 @@ async def send_object(
     call.rv = str(obj.rv)
     meter = call.meter
     began = perf_counter()
-    if meter.large or obj.size >= LARGE_BYTES:
+    if meter.large or obj.size >= renderer.large_bytes:
         meter.large = True
         meter.look()
         document = await compute_large(_rendered, renderer, obj, form)

@@ -60,6 +60,7 @@ class DroppedEvents:
         self._form = form
         self._key = key
         self._replaced = replaced
+        self.large_bytes = form.large_bytes
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         obj = event.object

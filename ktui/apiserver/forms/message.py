@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.forms.metadata_form import LIST_KIND, Partial
 from ktui.kube.resources import Resource
+from ktui.telemetry.off_loop import LARGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 class Message:
     """Complete objects. A List's message begins with the size of all its items: see `whole_head`."""
+
+    large_bytes = LARGE_BYTES
 
     def __init__(self, resource: Resource, messages: Messages) -> None:
         self._messages = messages

@@ -12,6 +12,7 @@ from ktui.apiserver.forms.plain import EventForm, ObjectForm, Plain, UnfitEventE
 from ktui.apiserver.framing import LIST_TAIL, list_head
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
+from ktui.telemetry.off_loop import LARGE_BYTES
 
 if TYPE_CHECKING:
     from ktui.cacher.watch_events import OutEvent
@@ -129,6 +130,8 @@ class Partial:
     `spliced` is True if the metadata is sent exactly as the cached JSON or the stored message has it.
     """
 
+    large_bytes = LARGE_BYTES
+
     def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
         self._plain = plain
         self._api_version = api_version
@@ -180,6 +183,8 @@ class PartialList:
     Upstream detects this after it has answered 200: the first event ends the stream unsent. An ERROR is sent,
     as it is never transformed.
     """
+
+    large_bytes = LARGE_BYTES
 
     def __init__(self, single: EventForm) -> None:
         self._single = single

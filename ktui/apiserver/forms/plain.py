@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ktui.apiserver.framing import LIST_TAIL, custom_list_head, custom_list_tail, list_head
 from ktui.kube.resources import Resource
 from ktui.telemetry.meter import decoding
+from ktui.telemetry.off_loop import LARGE_BYTES
 
 if TYPE_CHECKING:
     from ktui.cacher.watch_events import OutEvent
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 class EventForm(Protocol):
     """Renders the events of a WATCH."""
+
+    large_bytes: int
+    """The size from which an object takes milliseconds to render."""
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         """Return one line of a WATCH, encoded once for all watchers with the same form.
@@ -66,6 +70,8 @@ def event_line(event_type: str, document: bytes) -> bytes:
 
 class Plain:
     """Objects in the stored version, from cached pieces."""
+
+    large_bytes = LARGE_BYTES
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource

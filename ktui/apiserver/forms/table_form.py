@@ -16,6 +16,7 @@ from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
 from ktui.kube.tables.table import TableRow, table_columns, table_row
+from ktui.telemetry.off_loop import LARGE_BYTES
 
 if TYPE_CHECKING:
     from ktui.cacher.watch_events import OutEvent
@@ -73,6 +74,9 @@ class Table:
         self._api_version = api_version
         self._include = include
         self._partial = Partial(plain, api_version, resource)
+        searching = sum("*" in column.source or "?" in column.source for column in resource.columns)
+        # A definition's columns may be hundreds, each of which looks at every item of a list.
+        self.large_bytes = LARGE_BYTES // (1 + searching // 8 if resource.custom else 1)
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return self._head(metadata, table_columns(self._resource))

@@ -27,7 +27,7 @@ from ktui.kube.selectors import FieldSelector, LabelSelector, ShardSelector
 from ktui.kube.status import bad_request
 from ktui.storage.objects import SelectionPredicate
 from ktui.telemetry.meter import Meter
-from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large, sliced
+from ktui.telemetry.off_loop import compute, compute_large, sliced
 
 if TYPE_CHECKING:
     from ktui.storage.objects import StoredObject
@@ -136,7 +136,7 @@ def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Se
     for obj in objects:
         item = kept(obj)
         if item is None:
-            if obj.size >= LARGE_BYTES:
+            if obj.size >= renderer.large_bytes:
                 yield LARGE_FOLLOWS
             item = renderer.item(obj)
         yield item

@@ -27,7 +27,7 @@ from ktui.kube.listoptions import (
     with_watch_defaults,
 )
 from ktui.kube.resources import Resource
-from ktui.telemetry.off_loop import LARGE_BYTES, compute, compute_large
+from ktui.telemetry.off_loop import compute, compute_large
 
 # kube-apiserver's --min-request-timeout: a watch without timeoutSeconds lasts between this and twice this
 # (seconds).
@@ -133,8 +133,8 @@ async def _stream(
         answer.close("ended")
 
 
-def _is_large(event: OutEvent) -> bool:
-    return event.object is not None and not event.encoded and event.object.size >= LARGE_BYTES
+def _is_large(event: OutEvent, renderer: EventForm) -> bool:
+    return event.object is not None and not event.encoded and event.object.size >= renderer.large_bytes
 
 
 def _rendered(batch: Sequence[OutEvent], renderer: EventForm, first: bool) -> tuple[bytes, int]:
@@ -153,7 +153,7 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm, gzip:
     async for batch in watch.answer.batches():
         initial = not watch.answer.stream.live
         with meter.phase("encode"):
-            if meter.large or any(map(_is_large, batch)):
+            if meter.large or any(_is_large(event, renderer) for event in batch):
                 piece, made = await compute_large(_rendered, batch, renderer, first)
             else:
                 piece, made = _rendered(batch, renderer, first)

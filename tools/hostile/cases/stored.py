@@ -130,3 +130,25 @@ async def large_schemas(target: Target) -> str:
     answer = await target.send("POST", path + DRY, {**head, **named("l", spec={"items": chosen})})
     target.expect(answer.status == 201, answer)
     return f"413, 201 after {answer.seconds:.1f} s"
+
+
+@case("a Table of 400 columns that each search 1,000 items", within=60)
+async def searching_columns(target: Target) -> str:
+    text = {"type": "object", "properties": {"a": {"type": "string"}}}
+    body = definition("wides", {"items": {"type": "array", "items": text}})
+    body["spec"]["versions"][0]["additionalPrinterColumns"] = [
+        {"name": f"c{n}", "type": "string", "jsonPath": f".spec.items[?(@.a=='x{n}')].a"} for n in range(400)
+    ]
+    await target.create(CRDS, body)
+    path = f"/apis/redos.com/v1/namespaces/{MALLORY}/wides"
+    for _ in range(100):
+        if (await target.send("GET", path)).status == 200:
+            break
+        await asyncio.sleep(0.1)
+    head = {"apiVersion": "redos.com/v1", "kind": "Wide"}
+    wide = {**head, **named("w", spec={"items": [{"a": f"y{n}"} for n in range(1_000)]})}
+    await target.create(path, wide)
+    table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    answer = await target.send("GET", path, headers=table)
+    target.expect(answer.status == 200, answer)
+    return f"200 after {answer.seconds:.1f} s"
