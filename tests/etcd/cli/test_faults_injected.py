@@ -181,6 +181,6 @@ def test_a_server_of_the_runs_own_is_killed_and_comes_back(
     home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--pods=20", "--nodes=2", "--set=every=0.1", "--fault=kill@0.5s:0.1s")
-    phases = phases_of(run_until(capsys, "after kill", (6, 20, 60), *words))
+    phases = phases_of(run_until(capsys, "after kill", (8, 30, 60), *words))
     assert phases["kill"]["failed"] > 0, "the server was gone"
     assert phases["after kill"]["requests"] > 0, "and came back with its objects"
