@@ -40,8 +40,9 @@ class _Job:
     exception at the wrong moment would leave locked, and no thread ends by it.
     """
 
-    def __init__(self, work: Callable[[], Any], user: str) -> None:
+    def __init__(self, work: Callable[[], Any], user: str, left: Callable[[], None]) -> None:
         self.user = user
+        self.left = left
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self._work = work
@@ -81,6 +82,7 @@ class _Job:
             pass
 
     def report(self, result: Any, error: BaseException | None) -> None:
+        self.loop.call_soon(self.left)  # when nothing of the work is held here
         future = self.future
         del self.future  # an error's traceback has this job: no cycle keeps the trees of its frames
         if future.done():
@@ -103,9 +105,12 @@ class LargeWork:
         self._running: dict[str, _Job] = {}  # by user
         self._threads = self._idle = 0
 
-    async def run(self, work: Callable[[], T], user: str) -> T:
-        """Return `work()`, computed in a thread. If this call is cancelled, the work ends."""
-        job = _Job(work, user)
+    async def run(self, work: Callable[[], T], user: str, left: Callable[[], None] = lambda: None) -> T:
+        """Return `work()`, computed in a thread. If this call is cancelled, the work ends.
+
+        `left` is called on the event loop once no thread does the work: after a cancellation that is later.
+        """
+        job = _Job(work, user, left)
         with self._changed:
             self._waiting.setdefault(user, deque()).append(job)
             if self._idle:
@@ -142,6 +147,7 @@ class LargeWork:
                 queue.remove(job)
                 if not queue:
                     del self._waiting[job.user]
+                job.left()
                 return
         if job.end() and not job.loop.is_closed():
             job.loop.call_later(AGAIN_SECONDS, self._end, job)
@@ -149,11 +155,13 @@ class LargeWork:
     def _serve(self) -> None:
         """Do work, in a thread, until there is none for IDLE_SECONDS."""
         while (job := self._next()) is not None:
-            result, error = None, None
+            result: Any = None
+            error: BaseException | None = None
             try:
                 result = job.run()
             except BaseException as raised:
-                error = raised
+                # What the frames of ended work hold is freed here.
+                error = raised.with_traceback(None) if isinstance(raised, Ended) else raised
             with self._changed:
                 del self._running[job.user]
                 self._changed.notify()

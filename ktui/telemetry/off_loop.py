@@ -81,11 +81,8 @@ async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwa
     """
     work = partial(copy_context().run, _clocked, partial(function, *args, **kwargs))
     meter = current_meter()
-    COLLECTOR.begin()
-    try:
-        result, seconds = await LARGE_WORK.run(work, meter.user)
-    finally:
-        COLLECTOR.end()
+    COLLECTOR.begin()  # until no thread has trees that a pass would visit
+    result, seconds = await LARGE_WORK.run(work, meter.user, COLLECTOR.end)
     meter.cpu_ms += seconds * 1000.0
     return result
 

@@ -35,7 +35,7 @@ async def confirm_new_grant(server: Server, call: Call, resource: Resource, obj:
         role = await _referenced(server, call.info.namespace, obj.get("roleRef") or {})
         if role is None:
             raise
-        await compute(confirm, rules_of(role))
+        await compute(lambda: confirm(rules_of(role)))
 
 
 def confirm_changed_grant(server: Server, call: Call, resource: Resource, old: Obj, new: Obj) -> None:
