@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 
 CLOSE = 0.12  # seconds between the keys of a user who is typing or holds an arrow key
+WATCHING = 5.0  # seconds without a key after which every other tick only folds
 MOST = 3  # ticks in a row that are deferred
 
 
@@ -57,6 +58,7 @@ class KeyActivity:
         self._clock = clock
         self._pressed_at = clock()
         self._deferred = MOST  # none before the first key
+        self._ticks = 0
 
     def pressed(self) -> None:
         """Record that a key or a mouse button was pressed."""
@@ -70,10 +72,14 @@ class KeyActivity:
         return self._clock() - self._pressed_at
 
     def defers_tick(self) -> bool:
-        """Return True if this tick should leave the next frame to the next key.
+        """Return True if this tick should leave the next frame to the next key, or to the next tick.
 
-        Every fourth tick runs in any case.
+        While keys follow one another, every fourth tick runs in any case; when no key was pressed for a
+        while, every second one.
         """
+        self._ticks += 1
+        if self.idle_seconds >= WATCHING:
+            return self._ticks % 2 == 0
         if self.idle_seconds >= CLOSE or self._deferred >= MOST:
             self._deferred = 0
             return False
@@ -150,11 +156,11 @@ class Collector:
             self._last_turn = self._clock()
 
 
-TABLE_INTERVAL = 0.1  # seconds: tables are painted at 10 Hz
+TABLE_INTERVAL = 0.1  # seconds: tables are painted at 10 Hz, and at 5 Hz while no key is pressed
 
 
 class Pace:
-    """Calls `tick` every TABLE_INTERVAL, or only `fold` while the next frame is left to the next key.
+    """Calls `tick` every TABLE_INTERVAL, or only `fold` where KeyActivity defers the frame.
 
     After an exception in these it calls `failed`, and pauses for longer after each further one.
     """

@@ -52,8 +52,8 @@ class ModeScreen(TableScreen):
     """A screen that a number key opens.
 
     Subclasses yield widgets in `compose_body` and paint from the state: `paint_tables`
-    at most 10 times a second and not while paused, `paint_panels` 4 times a second.
-    Both are called at once when the screen is shown.
+    at most 10 times a second and not while paused, `paint_panels` 4 times a second; half as often
+    while no key is pressed. Both are called at once when the screen is shown.
     """
 
     MODE: ClassVar[str] = ""

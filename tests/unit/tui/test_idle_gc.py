@@ -2,7 +2,7 @@
 
 import pytest
 
-from ktui.tui.dashboard import CLOSE, DUE, MOST, OVERDUE, QUIET, Collector, KeyActivity
+from ktui.tui.dashboard import CLOSE, DUE, MOST, OVERDUE, QUIET, WATCHING, Collector, KeyActivity
 
 
 class Time:
@@ -75,3 +75,11 @@ def test_ticks_come_all_the_same_when_keys_do_not_end(time: Time, keys: KeyActiv
         waited.append(keys.defers_tick())
         time.now += CLOSE / 2
     assert waited == ([True] * MOST + [False]) * 3
+
+
+def test_every_second_tick_paints_while_no_key_is_pressed(time: Time, keys: KeyActivity) -> None:
+    time.now += WATCHING
+    assert [keys.defers_tick() for _ in range(4)] == [False, True, False, True]
+    keys.pressed()
+    time.now += CLOSE
+    assert [keys.defers_tick() for _ in range(3)] == [False] * 3, "a key was pressed a moment ago"
