@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from math import ceil
 from types import SimpleNamespace
 from typing import Any
 
@@ -361,7 +362,7 @@ def test_answers_soon_after_the_start_or_a_burst_prove_nothing():
 
 def test_a_cache_that_does_not_hear_from_etcd_is_stale(monkeypatch):
     async def scenario(f: Fixture) -> None:
-        watch, now = f.store.watches[0], [float(int(time.monotonic()))]  # sums of whole numbers are exact
+        watch, now = f.store.watches[0], [float(ceil(time.monotonic()))]  # sums of whole numbers are exact
         monkeypatch.setattr(reflector_module.time, "monotonic", lambda: now[0])
         watch.heard_at = now[0]
         now[0] += connection_liveness.HEARD_SECONDS
