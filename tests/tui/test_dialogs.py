@@ -13,7 +13,7 @@ from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.dialogs.help import HelpScreen
 
 from .asking import Snap
-from .still import NORMAL, SMALL, demo_events, shown, still_app
+from .still import NORMAL, SMALL, demo_events, shown, still_app, until_said
 
 # What is pressed, and what the dialog then says.
 DIALOGS = {
@@ -87,3 +87,13 @@ async def test_a_dialog_closes_once_however_fast_one_types(opener: str, letter: 
         await pilot.pause()
         assert dialog not in app.screen_stack
         assert app.is_running and app.return_code in (None, 0)
+
+
+@pytest.mark.anyio
+async def test_a_letter_that_follows_a_menus_key_at_once_chooses() -> None:
+    app = still_app(demo_events())
+    async with app.run_test(size=SMALL) as pilot:
+        await pilot.press("2", "up", "up")
+        for letter in "ol":  # both are there before the first is looked at
+            app.post_message(events.Key(letter, letter))
+        await until_said(pilot, "› Lab")

@@ -153,6 +153,21 @@ class Cluster:
                 raise RuntimeError(f"{path}: {response.status} {answer}")
             return answer
 
+    async def disagreement(self) -> str:
+        """Return what differs between members that have applied the same log; "" if nothing does.
+
+        etcd 3.5.0 to 3.5.2 can lose writes on a member that was killed under load (etcd-io/etcd#13766).
+        """
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            all_ = [await self.call("/v3/maintenance/status", {}, member) for member in self.members]
+            if len({status.get("raftAppliedIndex") for status in all_}) == 1:
+                revisions = [status["header"]["revision"] for status in all_]
+                same = len(set(revisions)) == 1
+                return "" if same else f"members of etcd {all_[0]['version']} are at revisions {revisions}"
+            await asyncio.sleep(0.2)
+        return ""
+
     async def put(self, key: str, value: str) -> int:
         """Write a key, and return the revision."""
         answer = await self.call("/v3/kv/put", {"key": encoded(key), "value": encoded(value)})

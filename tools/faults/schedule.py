@@ -106,6 +106,8 @@ async def schedule(
         await _catch_up(bench, load, informers, outcome)
         _check_clients(reading)
         await _check_caches(load)
+        if differs := await bench.cluster.disagreement():
+            raise HarnessError(f"etcd itself has lost writes: {differs}")
     finally:
         await _cancel([*writing, *reading, measuring])
     outcome.verified = check(load.records, load.history, load.violations)

@@ -95,6 +95,10 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
         super().__init__()
         self._title, self._hint, self._at = title, hint, at
         self.entries = tuple(entries)
+        # Also bindings: a key that follows the menu's own at once is still given to the screen below.
+        for index, (character, _, _) in enumerate(self.entries):
+            if character:
+                self._bindings.bind(character, f"choose({index})", show=False)
 
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(text) for _, text, _ in self.entries), markup=False)
@@ -112,10 +116,13 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
         self.dismiss(self.entries[event.option_index][2])
 
     def on_key(self, event: events.Key) -> None:
-        for character, _, result in self.entries:
+        for index, (character, _, _) in enumerate(self.entries):
             if character and character == event.character:
                 event.stop()
-                self.dismiss(result)
+                self.action_choose(index)
+
+    def action_choose(self, index: int) -> None:
+        self.dismiss(self.entries[index][2])
 
     def action_cursor(self, step: int) -> None:
         options = self.query_one(OptionList)
