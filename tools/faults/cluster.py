@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import os
 import random
 import signal
@@ -154,19 +155,21 @@ class Cluster:
             return answer
 
     async def disagreement(self) -> str:
-        """Return what differs between members that have applied the same log; "" if nothing does.
+        """Return what differs between members that have applied the same log; "" if nothing is known to.
 
         etcd 3.5.0 to 3.5.2 can lose writes on a member that was killed under load (etcd-io/etcd#13766).
         """
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
-            all_ = [await self.call("/v3/maintenance/status", {}, member) for member in self.members]
-            if len({status.get("raftAppliedIndex") for status in all_}) == 1:
-                revisions = [status["header"]["revision"] for status in all_]
-                same = len(set(revisions)) == 1
-                return "" if same else f"members of etcd {all_[0]['version']} are at revisions {revisions}"
+            with contextlib.suppress(aiohttp.ClientError, TimeoutError, RuntimeError):  # it is starting again
+                found = [await self.call("/v3/maintenance/status", {}, member) for member in self.members]
+                if len({status.get("raftAppliedIndex") for status in found}) == 1:
+                    revisions = [status["header"]["revision"] for status in found]
+                    if len(set(revisions)) == 1:
+                        return ""
+                    return f"members of etcd {found[0]['version']} are at revisions {revisions}"
             await asyncio.sleep(0.2)
-        return ""
+        return ""  # not known
 
     async def put(self, key: str, value: str) -> int:
         """Write a key, and return the revision."""
